@@ -1,0 +1,32 @@
+"""Texts to unit vectors: the `Embedder` protocol and its real implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """A model that turns texts into unit vectors of one fixed length."""
+
+    name: str
+    """What `embedding_meta.model_name` records, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+
+    version: str
+    """Changes whenever the same text would get another vector: weights, pooling, windows."""
+
+    dim: int
+    """Length of every vector."""
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """One float32 unit vector of shape (dim,) per text, in the order of the texts; each a function of its text alone."""
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, float32 of shape (dim,); some models prefix it differently from a document."""
+        ...

@@ -1,0 +1,43 @@
+"""Files to turns: a literal tuple of readers, one file a format, recognising apart from reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers import chatgpt, claude_code, codex, dialogue, messages, notes
+from pastchats_memory.readers.source import Source
+
+
+class Reader(Protocol):
+    """A module that reads one format."""
+
+    FORMAT: str
+    """What `metadata.format` says, such as `claude-code`."""
+    VERSION: int
+    """Raised whenever the same file would give other turns; files read by a lower one are read again."""
+
+    def recognise(self, source: Source) -> bool:
+        """Whether this is a file of the format, by content first and by path only between equals. Raises NotText, OSError."""
+        ...
+
+    def read(self, source: Source) -> Iterator[Turn | Unreadable]:
+        """The turns in the order of each conversation, and the lines that were not understood. Raises OSError."""
+        ...
+
+
+READERS: tuple[Reader, ...] = (claude_code, codex, chatgpt, dialogue)
+"""Formats with marks of their own: two claims on one file are an error of ours."""
+
+FALLBACKS: tuple[Reader, ...] = (messages, notes)
+"""Asked in this order when no reader above claims the file."""
+
+
+def reader_for(source: Source) -> Reader | None:
+    """The one reader that claims the file, or None. Raises NotText, OSError."""
+    claims = [reader for reader in READERS if reader.recognise(source)]
+    if len(claims) > 1:
+        names = ", ".join(reader.FORMAT for reader in claims)
+        raise AssertionError(f"{source.path} is claimed by {names}")
+    return claims[0] if claims else next((reader for reader in FALLBACKS if reader.recognise(source)), None)

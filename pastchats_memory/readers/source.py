@@ -1,0 +1,184 @@
+"""One file as a reader sees it: its shape, its JSON records with line numbers, its document or its text.
+
+Nothing here knows a format. Bytes are judged first (FORMATS: compressed, another program's database, a Git LFS pointer),
+encodings are undone, and whatever cannot be parsed is yielded as `Unreadable`, never raised.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import orjson
+
+from pastchats_memory.model import Unreadable
+
+Shape = Literal["jsonl", "json", "markdown", "other"]
+
+SAMPLE_RECORDS = 40
+HEAD_BYTES = 64 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
+JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+
+MAGIC = (
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it first"),
+    (b"\x1f\x8b", "gzip-compressed; unpack it first"),
+    (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"SQLite format 3\0", "another program's SQLite database"),
+    (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
+)
+BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class NotText(ValueError):
+    """The bytes are not a transcript of any kind; the message says what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON value of a JSONL file and the 1-based line on which it stands."""
+
+    line: int
+    value: object
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to be read, with what the caller wants of it."""
+
+    path: Path
+    named: bool = False
+    """The person named this very file, not a folder above it."""
+    notes: bool = False
+    """Markdown that is not a dialogue is wanted too."""
+    chunk_size: int = 1500
+    """Characters after which a part of a note is split further."""
+    chunk_overlap: int = 2
+    """Lines that two neighbouring chunks of one part share."""
+
+    @cached_property
+    def head(self) -> str:
+        """The first 64 KiB as text, line ends as they are. Raises NotText for bytes that are no text, OSError."""
+        with self.path.open("rb") as file:
+            raw = file.read(HEAD_BYTES)
+        for magic, what in MAGIC:
+            if raw.startswith(magic):
+                raise NotText(what)
+        text = raw.decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        if text[:4096].count("\0") > len(text[:4096]) // 100 or text.count("\ufffd") > max(8, len(text) // 10):
+            raise NotText("a binary file")
+        return text
+
+    @cached_property
+    def encoding(self) -> str:
+        """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
+        with self.path.open("rb") as file:
+            raw = file.read(256)
+        for mark, name in BOMS:
+            if raw.startswith(mark):
+                return name
+        if len(raw) >= 4 and raw[1::2].count(0) > len(raw) // 2 * 0.9:
+            return "utf-16-le"
+        if len(raw) >= 4 and raw[0::2].count(0) > len(raw) // 2 * 0.9:
+            return "utf-16-be"
+        return "utf-8"
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What kind of text this is. Raises NotText, OSError."""
+        start = self.head.lstrip()
+        suffix = self.path.suffix.lower()
+        if start[:1] in ("{", "[") or suffix in JSONL_SUFFIXES or (suffix == ".json"):
+            return "jsonl" if self._is_lines(start, suffix) else "json"
+        if suffix in MARKDOWN_SUFFIXES or suffix in (".txt", ""):
+            return "markdown"
+        return "other"
+
+    def _is_lines(self, start: str, suffix: str) -> bool:
+        if suffix in JSONL_SUFFIXES:
+            return True
+        lines = [line for line in start.split("\n") if line.strip()]
+        if not lines or start[:1] != "{":
+            return False
+        whole_lines = lines if len(self.head) < HEAD_BYTES // 4 else lines[:-1]
+        return len(whole_lines) > 1 and all(isinstance(parse_json(line), dict) for line in whole_lines[:2])
+
+    @cached_property
+    def sample(self) -> tuple[dict[str, object], ...]:
+        """Up to 40 JSON objects from the start of a JSONL file, for recognising; empty for any other shape."""
+        if self.shape != "jsonl":
+            return ()
+        objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
+        return tuple(islice(objects, SAMPLE_RECORDS))
+
+    def records(self) -> Iterator[Record | Unreadable]:
+        """Every JSON value of a JSONL file, streamed; a line that cannot be parsed comes as Unreadable.
+
+        A torn last line (no line end, not parseable) is passed over: it is read when it is whole. `//` comment lines and
+        blank ones are passed over too.
+        """
+        for number, line in enumerate(self._lines(), start=1):
+            stripped = line.strip(b" \t\r\n\0")
+            if not stripped or stripped.startswith(b"//"):
+                continue
+            if len(line) > LONGEST_LINE:
+                yield Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")
+                continue
+            value = parse_json(stripped)
+            if not isinstance(value, BadJson):
+                yield Record(number, value)
+            elif line.endswith(b"\n"):
+                yield Unreadable(str(self.path), number, f"not JSON: {value.reason}")
+
+    def _lines(self) -> Iterator[bytes]:
+        r"""UTF-8 lines with their ends, split on `\n` alone, since U+2028 occurs in strings; an over-long one is cut."""
+        with self.path.open("rb") as file:
+            stream: BinaryIO = file
+            if self.encoding == "utf-8-sig":
+                file.seek(len(codecs.BOM_UTF8))
+            elif self.encoding != "utf-8":
+                stream = io.BytesIO(self.text.encode("utf-8", errors="replace"))
+            while line := stream.readline(LONGEST_LINE + 1):
+                rest = line
+                while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+                    rest = stream.readline(LONGEST_LINE + 1)
+                yield line
+
+    @cached_property
+    def document(self) -> object:
+        """The whole file as one JSON value, or BadJson. Raises NotText, OSError."""
+        return parse_json(self.text.encode("utf-8", errors="replace"))
+
+    @cached_property
+    def text(self) -> str:
+        r"""The whole file as text, line ends as `\n`. Raises OSError."""
+        raw = self.path.read_bytes().decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        return raw.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class BadJson:
+    """What `parse_json` answers for text that is not JSON."""
+
+    reason: str
+
+
+def parse_json(text: str | bytes) -> object:
+    """The value, or BadJson. Lone surrogates, which orjson refuses, are let through as Python's own parser does."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as fault:
+        first = fault
+    try:
+        decoded = text.decode("utf-8", errors="replace") if isinstance(text, bytes) else text
+        return json.loads(decoded, strict=False)
+    except (ValueError, RecursionError):
+        return BadJson(first.msg)

@@ -1,0 +1,51 @@
+"""One reading of time for every format: numbers of any unit, ISO in its many spellings, to ISO 8601 UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+
+SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
+"""Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above, nanoseconds."""
+NANOSECONDS = 1e9
+
+_FRACTION = re.compile(r"(\.\d{6})\d+")
+_NUMBER = re.compile(r"\d+(\.\d+)?\Z")
+
+
+def iso_utc(value: object, zone: tzinfo = UTC) -> str | None:
+    """`2026-01-31T08:15:00.000Z`, or None for what is missing (null, 0, "") or no time.
+
+    Args:
+        value: epoch number, the same as text, or ISO text with any number of fractional digits.
+        zone: what a time without one is in.
+    """
+    moment = _moment(value, zone)
+    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _moment(value: object, zone: tzinfo) -> datetime | None:
+    if isinstance(value, str):
+        text = value.strip()
+        return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > 8 else _from_iso(text, zone)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _from_epoch(float(value))
+    return None
+
+
+def _from_epoch(number: float) -> datetime | None:
+    if not 0 < number < 1e20:
+        return None
+    divisor = next((unit for bound, unit in SECONDS_PER_UNIT if number < bound), NANOSECONDS)
+    try:
+        return datetime.fromtimestamp(number / divisor, UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _from_iso(text: str, zone: tzinfo) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(_FRACTION.sub(r"\1", text))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

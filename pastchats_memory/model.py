@@ -45,7 +45,7 @@ class Turn:
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
     """`prompt`, `command`, `answer`, `summary`, `error`, `result` or `note`."""
-    metadata: Metadata = field(default=EMPTY)
+    metadata: Metadata = field(default_factory=lambda: EMPTY)
     """Further JSON-able keys, among them those of a generic message that were not understood."""
 
 

@@ -27,11 +27,16 @@ HEAD_BYTES = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+PLAIN_SUFFIXES = frozenset({".txt", ""})
+SHORT_LINE = 4096
+NUL_SHARE = 0.9
 
 MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it first"),
     (b"\x1f\x8b", "gzip-compressed; unpack it first"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"BZh", "bzip2-compressed; unpack it first"),
+    (b"\xfd7zXZ\0", "xz-compressed; unpack it first"),
     (b"SQLite format 3\0", "another program's SQLite database"),
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
 )
@@ -85,31 +90,37 @@ class Source:
         for mark, name in BOMS:
             if raw.startswith(mark):
                 return name
-        if len(raw) >= 4 and raw[1::2].count(0) > len(raw) // 2 * 0.9:
+        odd, even = raw[1::2], raw[0::2]
+        if len(even) > 1 and odd.count(0) > len(odd) * NUL_SHARE:
             return "utf-16-le"
-        if len(raw) >= 4 and raw[0::2].count(0) > len(raw) // 2 * 0.9:
+        if len(even) > 1 and even.count(0) > len(even) * NUL_SHARE:
             return "utf-16-be"
         return "utf-8"
 
     @cached_property
     def shape(self) -> Shape:
-        """What kind of text this is. Raises NotText, OSError."""
-        start = self.head.lstrip()
+        """What kind of text this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        start = self.head.lstrip()[:1]
         suffix = self.path.suffix.lower()
-        if start[:1] in ("{", "[") or suffix in JSONL_SUFFIXES or (suffix == ".json"):
-            return "jsonl" if self._is_lines(start, suffix) else "json"
-        if suffix in MARKDOWN_SUFFIXES or suffix in (".txt", ""):
+        if suffix in MARKDOWN_SUFFIXES:
             return "markdown"
-        return "other"
+        if suffix == ".json" or suffix in JSONL_SUFFIXES or start in ("{", "["):
+            if self._is_lines(suffix):
+                return "jsonl"
+            if suffix not in PLAIN_SUFFIXES or not isinstance(self.document, BadJson):
+                return "json"
+        return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 
-    def _is_lines(self, start: str, suffix: str) -> bool:
-        if suffix in JSONL_SUFFIXES:
-            return True
-        lines = [line for line in start.split("\n") if line.strip()]
-        if not lines or start[:1] != "{":
+    def _is_lines(self, suffix: str) -> bool:
+        """Whether the first line is a whole JSON value and not the only one; a name alone does not decide, in either direction."""
+        present = (line for line in map(_stripped, self._lines()) if line and not line.startswith(b"//"))
+        opening = list(islice(present, 2))
+        if opening and len(opening[0]) <= LONGEST_LINE and isinstance(parse_json(opening[0]), dict | list):
+            return len(opening) > 1 or suffix in JSONL_SUFFIXES
+        if suffix not in JSONL_SUFFIXES:
             return False
-        whole_lines = lines if len(self.head) < HEAD_BYTES // 4 else lines[:-1]
-        return len(whole_lines) > 1 and all(isinstance(parse_json(line), dict) for line in whole_lines[:2])
+        indented = bool(opening) and opening[0][:1] in b"{[" and len(opening[0]) <= SHORT_LINE
+        return not indented or isinstance(self.document, BadJson)
 
     @cached_property
     def sample(self) -> tuple[dict[str, object], ...]:
@@ -126,7 +137,7 @@ class Source:
         blank ones are passed over too.
         """
         for number, line in enumerate(self._lines(), start=1):
-            stripped = line.strip(b" \t\r\n\0")
+            stripped = _stripped(line)
             if not stripped or stripped.startswith(b"//"):
                 continue
             if len(line) > LONGEST_LINE:
@@ -162,6 +173,11 @@ class Source:
         r"""The whole file as text, line ends as `\n`. Raises OSError."""
         raw = self.path.read_bytes().decode(self.encoding, errors="replace").removeprefix("\ufeff")
         return raw.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _stripped(line: bytes) -> bytes:
+    """Without blanks and the NUL bytes that a crash leaves at the end of a file."""
+    return line.strip(b" \t\r\n\0")
 
 
 @dataclass(frozen=True, slots=True)

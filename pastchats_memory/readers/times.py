@@ -8,6 +8,12 @@ from datetime import UTC, datetime, tzinfo
 SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above, nanoseconds."""
 NANOSECONDS = 1e9
+EARLIEST = 1e8
+"""Smaller numbers (March 1973 as seconds) are counters and durations, not times."""
+
+LATEST = 1e20
+DAY_DIGITS = 8
+"""As many digits are a day such as 20260131, more are an epoch number."""
 
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
@@ -19,6 +25,7 @@ def iso_utc(value: object, zone: tzinfo = UTC) -> str | None:
     Args:
         value: epoch number, the same as text, or ISO text with any number of fractional digits.
         zone: what a time without one is in.
+
     """
     moment = _moment(value, zone)
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -27,14 +34,14 @@ def iso_utc(value: object, zone: tzinfo = UTC) -> str | None:
 def _moment(value: object, zone: tzinfo) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
-        return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > 8 else _from_iso(text, zone)
+        return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _from_epoch(float(value))
     return None
 
 
 def _from_epoch(number: float) -> datetime | None:
-    if not 0 < number < 1e20:
+    if not EARLIEST <= number < LATEST:
         return None
     divisor = next((unit for bound, unit in SECONDS_PER_UNIT if number < bound), NANOSECONDS)
     try:

@@ -1,0 +1,54 @@
+"""Where in a JSON document a string stands, since parsed JSON has no lines."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from functools import cached_property
+
+NEEDLE = 48
+"""Characters of a string that are searched for."""
+MISSES = 64
+"""Searches that may fail before the rest of the file is no longer searched: each costs a pass over the text."""
+
+
+class Places:
+    """Answers for the strings of one document, best asked in the order in which they stand there."""
+
+    def __init__(self, text: str, first_line: int = 1) -> None:
+        self._text = text
+        self._first_line = first_line
+        self._at = 0
+        self._misses = 0
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        ends: list[int] = []
+        at = self._text.find("\n")
+        while at >= 0:
+            ends.append(at)
+            at = self._text.find("\n", at + 1)
+        return ends
+
+    def line(self, value: str, start: int | None = None) -> int:
+        """1-based line of the string `value`, searched onward from `start` or from the string found last, then from the top.
+
+        A string that cannot be found (unusual escapes) gets the line of the one found last.
+        """
+        if not self._line_ends:
+            return self._first_line
+        begin = self._at if start is None else start
+        found = self._find(value, begin)
+        self._at = begin if found is None else found + 1
+        return self._first_line + bisect_left(self._line_ends, self._at)
+
+    def _find(self, value: str, begin: int) -> int | None:
+        if self._misses > MISSES:
+            return None
+        close = '"' if len(value) <= NEEDLE else ""
+        spellings = {json.dumps(value[:NEEDLE], ensure_ascii=ascii_only)[:-1] + close for ascii_only in (True, False)}
+        spellings |= {spelling.replace("/", "\\/") for spelling in spellings}
+        hits = [at for spelling in spellings if (at := self._text.find(spelling, begin)) >= 0]
+        hits = hits or [at for spelling in spellings if (at := self._text.find(spelling)) >= 0]
+        self._misses += not hits
+        return min(hits, default=None)

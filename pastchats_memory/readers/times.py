@@ -36,7 +36,7 @@ def _moment(value: object, zone: tzinfo) -> datetime | None:
         text = value.strip()
         return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _from_epoch(float(value))
+        return _from_epoch(value)
     return None
 
 

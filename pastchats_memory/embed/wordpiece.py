@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from pastchats_memory.errors import ModelUnavailable
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).with_name("minilm")
 REINSTALL = "reinstall pastchats-memory: a file of the package is missing or damaged"
-UNKNOWN = 100
+UNKNOWN = "[UNK]"
+DROPPED = {"Cc", "Cf", "Cn", "Co", "Mn"}
 
 
 @cache
@@ -44,22 +46,23 @@ def wordpieces(text: str) -> tuple[int, list[str]]:
     """How many WordPieces the vocabulary has for the text, and the pieces of the text that it has none for.
 
     The second part holds the words that became [UNK] (any of more than 100 characters, most emoji) and what the
-    normaliser dropped without leaving a piece (control characters, zero-width ones, lone accents), blanks excepted.
+    normaliser dropped without leaving a piece (control characters, zero-width ones, loose accents), blanks excepted.
     """
     if not text.isascii():
         text = _whole(text)
     encoding = encode(text)
     known, strange, at = 0, [], 0
-    for piece, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+    for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
         if start > at:
-            strange.append(text[at:start])
-        if piece == UNKNOWN:
+            strange += text[at:start].split()
+        if token == UNKNOWN:
             strange.append(text[start:end])
         else:
             known += 1
+            if end - start > len(token.removeprefix("##")):
+                strange += [letter for letter in text[start:end] if category(letter) in DROPPED]
         at = max(at, end)
-    strange.append(text[at:])
-    return known, [word for part in strange for word in part.split()]
+    return known, strange + text[at:].split()
 
 
 def _whole(text: str) -> str:

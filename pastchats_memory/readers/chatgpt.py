@@ -1,23 +1,197 @@
-"""ChatGPT exports: conversation trees to turns."""
+"""ChatGPT data exports and single conversations: a tree of messages each, walked from the current one to the root.
+
+The main path is the chain of parents of `current_node`; edited prompts and regenerated answers are `abandoned` and come
+before the branch that replaced them, as they were said.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.chatgpt_message import said_in
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Record, Source, parse_json
+from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.times import iso_utc, to_the_minute
 
 FORMAT = "chatgpt"
 VERSION = 1
 
+UNIQUE_LENGTH = 16
+PROJECT_PREFIX = "g-p-"
+
+_FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
+_NODE_KEY = re.compile(r'"([\w-]{1,64})"\s{0,8}:\s{0,8}\{')
+
 
 def recognise(source: Source) -> bool:
-    """False for every file until the format is read."""
-    del source
-    return False
+    """Whether a conversation with a `mapping` of nodes is in it; the sidecars of an export have none."""
+    if source.shape == "jsonl":
+        return any(is_conversation(record) for record in source.sample)
+    return any(is_conversation(item) for part in _parts(source) for item in list_of(part.conversations)[:SAMPLE_RECORDS])
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """Nothing until the format is read."""
-    del source
-    return iter(())
+    """The turns of every conversation, abandoned ones among them, with the line on which the text of each begins."""
+    if source.shape == "jsonl":
+        for item in source.records():
+            if isinstance(item, Record) and is_conversation(item.value):
+                yield from _turns(mapping_of(item.value), _Lines("", item.line))
+            else:
+                yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no conversation")
+        return
+    for part in _parts(source):
+        lines = _Lines(part.text, part.first_line)
+        for place, value in enumerate(part.conversations):
+            if is_conversation(value):
+                yield from _turns(mapping_of(value), lines)
+            else:
+                yield Unreadable(str(source.path), part.first_line, f"item {place} of the export is no conversation")
+
+
+def is_conversation(value: object) -> bool:
+    """Whether the value has a mapping of nodes that hold messages, or an empty one that names the current node."""
+    fields = mapping_of(value)
+    nodes = fields.get("mapping")
+    if not isinstance(nodes, dict):
+        return False
+    return any("message" in mapping_of(node) for node in nodes.values()) or "current_node" in fields
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A JSON text, the line of the file at which it starts, and the items of its list of conversations."""
+
+    text: str
+    first_line: int
+    conversations: list[object]
+
+
+def _parts(source: Source) -> Iterator[_Part]:
+    if source.shape == "json":
+        yield _Part(source.text, 1, _listed(source.document))
+    elif source.shape == "markdown" and '"mapping"' in source.text:
+        for opening in _FENCE.finditer(source.text):
+            text = source.text[opening.end() :].partition("\n```")[0]
+            value = parse_json(text)
+            if not isinstance(value, BadJson) and any(is_conversation(item) for item in _listed(value)):
+                yield _Part(text, source.text.count("\n", 0, opening.end()) + 1, _listed(value))
+
+
+def _listed(document: object) -> list[object]:
+    if isinstance(document, list):
+        return document
+    return [document] if is_conversation(document) else list_of(mapping_of(document).get("conversations"))
+
+
+class _Lines:
+    """The line of a node's text: from the node's key on, since equal words occur in many nodes."""
+
+    def __init__(self, text: str, first_line: int) -> None:
+        self._places = Places(text, first_line)
+        self._keys: defaultdict[str, list[int]] = defaultdict(list)
+        if "\n" in text:
+            for found in _NODE_KEY.finditer(text):
+                self._keys[found[1]].append(found.start())
+        for positions in self._keys.values():
+            positions.reverse()
+
+    def of(self, node_id: str, words: str) -> int:
+        positions = self._keys.get(node_id)
+        return self._places.line(words, positions.pop() if positions else None)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The nodes of one conversation. Parents and children are taken from both ends of a link, and cycles are cut."""
+
+    nodes: dict[str, Json]
+    current: str
+    parents: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for node_id, node in self.nodes.items():
+            for child in list_of(node.get("children")):
+                if isinstance(child, str) and child in self.nodes:
+                    self.parents[child] = node_id
+        for node_id, node in self.nodes.items():
+            if (parent := text_of(node.get("parent"))) in self.nodes:
+                self.parents[node_id] = parent
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """By parent, in the order of the file."""
+        children: dict[str, list[str]] = {}
+        for node_id in self.nodes:
+            children.setdefault(self.parents.get(node_id, ""), []).append(node_id)
+        return children
+
+    @cached_property
+    def path(self) -> list[str]:
+        """From the root to the current node, or where that is missing to the newest leaf."""
+        leaves = [node_id for node_id in self.nodes if node_id not in self.children] or list(self.nodes)
+        newest = {node_id: (_created(self.nodes[node_id]), place) for place, node_id in enumerate(leaves)}
+        at = self.current if self.current in self.nodes else max(leaves, key=newest.__getitem__, default="")
+        path: dict[str, None] = {}
+        while at and at not in path:
+            path[at] = None
+            at = self.parents.get(at, "")
+        return list(path)[::-1]
+
+    def walk(self) -> Iterator[tuple[str, bool]]:
+        """Every node once, a parent before its children and the main child last, and whether it is on the main path."""
+        main = set(self.path)
+        roots = [node_id for node_id in self.nodes if node_id not in self.parents and node_id not in main]
+        stack = [*reversed(list(self.nodes)), *self.path[:1], *reversed(roots)]
+        seen: set[str] = set()
+        while stack:
+            at = stack.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            yield at, at in main
+            children = self.children.get(at, [])
+            stack.extend(child for child in children if child in main)
+            stack.extend(child for child in reversed(children) if child not in main)
+
+
+def _created(node: Json) -> float:
+    created = mapping_of(node.get("message")).get("create_time")
+    return float(created) if isinstance(created, int | float) else 0.0
+
+
+def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
+    nodes = {node_id: mapping_of(node) for node_id, node in mapping_of(conversation.get("mapping")).items()}
+    tree = _Tree(nodes, text_of(conversation.get("current_node")))
+    said = [(node_id, main, words) for node_id, main in tree.walk() if (words := said_in(mapping_of(nodes[node_id].get("message"))))]
+    conversation_id = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
+    conversation_id = conversation_id or conversation_hash((words.role, words.text) for _, _, words in said)
+    started = to_the_minute(iso_utc(conversation.get("create_time")))
+    about = _about(conversation)
+    for node_id, main, words in said:
+        own_id = words.message_id or node_id
+        yield Turn(
+            role=words.role,
+            content=words.text,
+            line=lines.of(node_id, words.first_piece),
+            conversation_id=conversation_id,
+            timestamp=words.timestamp or started,
+            native_id=own_id if len(own_id) >= UNIQUE_LENGTH else None,
+            branch="main" if main else "abandoned",
+            kind=words.kind,
+            metadata=about | dict(words.metadata),
+        )
+
+
+def _about(conversation: Json) -> dict[str, object]:
+    """What holds for every turn: the title, and the custom GPT or project, of which the export tells only the id."""
+    gizmo = text_of(conversation.get("gizmo_id"))
+    about = {"title": text_of(conversation.get("title")), "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id": gizmo}
+    return {key: value for key, value in about.items() if value}
+

@@ -1,23 +1,134 @@
-"""Any JSON or JSONL that has messages to turns."""
+"""Any JSON or JSONL that has messages to turns: chat exports, fine-tuning sets, dumps of a database of turns.
+
+Asked after every reader of a known format. A file is left rather than guessed at: it must tell of users or assistants, or of
+a few names that take turns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.containers import Context, Conversation, conversations_of, is_dialogue
+from pastchats_memory.readers.message import Message, message_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Record, Source
+from pastchats_memory.readers.text import conversation_hash, shortened
+from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
 VERSION = 1
 
+KINDS = {"assistant": "answer", "tool": "result"}
+
 
 def recognise(source: Source) -> bool:
-    """False for every file until the format is read."""
-    del source
-    return False
+    """Whether the file has messages: one a line, one conversation a line, or anywhere that chats are kept in a document."""
+    if source.shape == "jsonl":
+        opening = _opening(source)
+        return _is_message_a_line(opening) or any(_conversations(opening))
+    return source.shape == "json" and any(conversations_of(source.document))
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """Nothing until the format is read."""
-    del source
-    return iter(())
+    """The turns in the order of the file, with the line on which the text of each begins."""
+    if source.shape != "jsonl":
+        yield from _read_document(source)
+    elif _is_message_a_line(opening := _opening(source)):
+        yield from _read_messages(source, opening)
+    else:
+        yield from _read_conversations(source)
+
+
+def _opening(source: Source) -> list[object]:
+    records = (item.value for item in source.records() if isinstance(item, Record))
+    return list(islice(records, SAMPLE_RECORDS))
+
+
+def _is_message_a_line(values: list[object]) -> bool:
+    objects = [value for value in values if isinstance(value, dict)]
+    return is_dialogue([message for value in objects if (message := message_of(value))], len(objects))
+
+
+def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
+    for value in values:
+        yield from conversations_of(value)
+
+
+def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
+    if isinstance(source.document, BadJson):
+        yield Unreadable(str(source.path), 0, f"not JSON: {source.document.reason}")
+        return
+    places = Places(source.text)
+    for conversation in conversations_of(source.document):
+        yield from _turns(conversation, places)
+
+
+def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
+    for item in source.records():
+        if isinstance(item, Unreadable):
+            yield item
+            continue
+        for conversation in conversations_of(item.value):
+            yield from _turns(conversation, Places("", item.line))
+
+
+def _read_messages(source: Source, opening: list[object]) -> Iterator[Turn | Unreadable]:
+    """One message a line: the conversation is the one that the line names, else the one of a header line, else the file."""
+    first = [message for value in opening if isinstance(value, dict) and (message := message_of(value)) and message.text]
+    shared = _ids_are_conversations(first)
+    file_id = conversation_hash((message.speaker.role, message.text) for message in first)
+    context = Context()
+    before_first = True
+    for item in source.records():
+        if isinstance(item, Unreadable):
+            yield item
+        elif not isinstance(item.value, dict):
+            yield Unreadable(str(source.path), item.line, "not a JSON object")
+        elif message := message_of(item.value):
+            before_first = False
+            if message.text:
+                yield _turn(message, context, line=item.line, fallback_id=file_id, shared=shared)
+        elif before_first:
+            context = context.inside(item.value)
+
+
+def _turns(conversation: Conversation, places: Places) -> Iterator[Turn]:
+    said = [message for message in conversation.messages if message.text]
+    shared = _ids_are_conversations(said)
+    fallback_id = conversation_hash((message.speaker.role, message.text) for message in said)
+    abandoned = conversation.abandoned
+    for place, message in enumerate(conversation.messages):
+        if message.text:
+            branch = "abandoned" if place in abandoned else "main"
+            line = places.line(message.first_piece)
+            yield _turn(message, conversation.context, line=line, fallback_id=fallback_id, shared=shared, branch=branch)
+
+
+def _turn(message: Message, context: Context, *, line: int, fallback_id: str, shared: bool, branch: str = "main") -> Turn:
+    role = message.speaker.role
+    metadata = dict(message.metadata or {})
+    about = {"title": context.title, "model": context.model}
+    return Turn(
+        role=role,
+        content=shortened(message.text) if role == "tool" else message.text,
+        line=line,
+        conversation_id=message.conversation_id or (message.own_id if shared else None) or context.conversation_id or fallback_id,
+        timestamp=message.timestamp or to_the_minute(context.timestamp),
+        cwd=message.cwd or context.cwd,
+        project=message.project or context.project,
+        native_id=None if shared else message.native_id,
+        branch=branch,
+        kind="error" if role == "tool" and metadata.get("is_error") is True else KINDS.get(role, "prompt"),
+        metadata={key: value for key, value in about.items() if value} | metadata,
+    )
+
+
+def _ids_are_conversations(messages: list[Message]) -> bool:
+    """Whether the `id` of the messages is that of their conversation: a user and an assistant have the same one."""
+    roles = defaultdict(set)
+    for message in messages:
+        roles[message.own_id].add(message.speaker.role)
+    return any(own_id is not None and {"user", "assistant"} <= said_by for own_id, said_by in roles.items())

@@ -11,7 +11,7 @@ KEPT_HEAD = 2000
 KEPT_TAIL = 1000
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]{0,32}[A-Za-z]")
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")
 
 
 def clean(text: str) -> str:

@@ -31,6 +31,14 @@ def iso_utc(value: object, zone: tzinfo = UTC) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def to_the_minute(moment: str | None) -> str | None:
+    """A time of `iso_utc` without seconds: what may be given to all turns of a conversation that have none of their own.
+
+    A time finer than a minute counts as a turn's own and would make one turn of two equal ones.
+    """
+    return None if moment is None else f"{moment[:16]}:00.000Z"
+
+
 def _moment(value: object, zone: tzinfo) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()

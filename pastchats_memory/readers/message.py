@@ -1,0 +1,309 @@
+"""One message of a generic file: any object with a role-like and a text-like key, whatever they are called."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urlparse
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.times import iso_utc
+
+ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
+WRITTEN_BY_USER = ("isCreatedByUser", "is_user", "isUser", "fromUser")
+TEXT_KEYS = ("content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data")
+TIME_KEYS = ("timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time", "date", "datetime", "sent_at", "sentAt", "datetime_utc")
+TIME_HOLDERS = ("time", "meta", "metadata", "info")
+OWN_ID_KEYS = ("id", "uuid", "message_id", "messageId", "msg_id", "_id")
+CONVERSATION_ID_KEYS = (
+    "conversation_id", "conversationId", "session_id", "sessionId", "sessionID", "thread_id", "threadId", "chat_id", "chatId",
+)  # fmt: skip
+CWD_KEYS = ("cwd", "working_dir", "workingDirectory", "workspaceDirectory", "workspace", "directory", "projectDirectory", "project")
+PROJECT_KEYS = ("project", "project_name", "workspace")
+PARENT_KEYS = ("parentMessageId", "parent_message_id", "parent_message_uuid", "parentId", "parent_id", "parent")
+TREE_KEYS = ("children", "childrenIds", "replies")
+ORDER_KEYS = ("turn_index",)
+USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
+"""What agents in editors wrap a person's words in; everything around is theirs."""
+EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
+WITHHELD = "[REDACTED]"
+HOLDERS = ("message", "info")
+"""Keys under which some programs put the message itself, beside a record of their own."""
+
+UNIQUE_LENGTH = 16
+"""A shorter id (`msg-1`, `7`) is not unique beyond its file."""
+LONGEST_WORD = 40
+LONGEST_VALUE = 4096
+"""Characters of JSON that a metadata value may have: beyond are tool arguments, token lists and pictures."""
+DEEPEST_PART = 6
+DEEPEST_VALUE = 12
+
+_ROLE_WORDS = {
+    "user": "user human prompter usermessage humanmessage you me",
+    "assistant": "assistant gpt chatgpt bard model ai bot claude gemini agent llm copilot aimessage assistantmessage modelmessage",
+    "system": "system developer systemmessage",
+    "tool": "tool function observation functioncall functionresponse toolcall toolresult toolresponse tooluse toolmessage ipython",
+}
+ROLE_OF_WORD = {word: role for role, words in _ROLE_WORDS.items() for word in words.split()}
+_TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
+_MODEL_NAME = re.compile(r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)")
+_HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
+_PICTURE = re.compile(r"image|picture", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who says a message, as its object tells it."""
+
+    role: str
+    key: str
+    word: str
+    certainty: int
+    """2 a known word under `role` (or a flag for it), 1 a known word under another key, 0 an unknown word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message object taken apart; `text` is empty for one that has only tool calls or hidden thoughts."""
+
+    speaker: Speaker
+    text: str
+    first_piece: str
+    """The beginning of the text as it stands in the file, for finding its line."""
+    own_id: str | None = None
+    parent_id: str | None = None
+    conversation_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    metadata: Mapping[str, object] | None = None
+
+    @property
+    def native_id(self) -> str | None:
+        """The message's own id, if it is unlikely to occur in another file."""
+        return self.own_id if self.own_id and len(self.own_id) >= UNIQUE_LENGTH and " " not in self.own_id else None
+
+
+def message_of(fields: Json) -> Message | None:
+    """The message that the object is, or None for an object without a role or without a place for text."""
+    fields = _selected_version(fields)
+    speaker = speaker_of(fields)
+    if speaker is None:
+        return None
+    key, pieces = _body(fields, speaker)
+    if key is None:
+        return None
+    shown = [text for piece in pieces if (text := _shown(clean(piece), speaker.role)).strip()]
+    seen = _nested(fields)
+    own_key, own_id = first_text(seen, OWN_ID_KEYS)
+    conversation_key, conversation_id = first_text(seen, CONVERSATION_ID_KEYS)
+    time_key, timestamp = time_of(seen)
+    cwd, project = place_of(seen)
+    long_enough = own_id is not None and len(own_id) >= UNIQUE_LENGTH
+    understood = {key, speaker.key if speaker.word == speaker.role else "", conversation_key, time_key, own_key if long_enough else ""}
+    text = "\n\n".join(shown)
+    return Message(
+        speaker=speaker,
+        text=text,
+        first_piece=next((piece for piece in pieces if piece.strip()), ""),
+        own_id=own_id,
+        parent_id=first_text(seen, PARENT_KEYS)[1],
+        conversation_id=conversation_id,
+        timestamp=timestamp,
+        cwd=cwd,
+        project=project,
+        metadata=_rest(seen, understood, speaker, text),
+    )
+
+
+def speaker_of(fields: Json) -> Speaker | None:
+    """Known words before flags before unknown words; the object itself before one that it holds."""
+    named = [(key, word) for key in ROLE_KEYS if (word := _word(fields.get(key)))]
+    held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
+    known = [Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1) for key, word in named if (role := known_role(word))]
+    best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
+    if best:
+        return best[0]
+    for key in WRITTEN_BY_USER:
+        if isinstance(flag := fields.get(key), bool):
+            role = "user" if flag else "assistant"
+            return Speaker(role, key, role, 2)
+    if held:
+        return held[0]
+    if len(fields) == 1 and (role := known_role(key := next(iter(fields)))):
+        return Speaker(role, "", key, 1)
+    return next((Speaker(word.lower(), key, word, 0) for key, word in named if key not in ("type", "author")), None)
+
+
+def known_role(word: str) -> str | None:
+    """The role for a word of the table or a model's name."""
+    plain = word.strip().lower()
+    return ROLE_OF_WORD.get(re.sub(r"[-_ ]", "", plain)) or ("assistant" if _MODEL_NAME.match(plain) else None)
+
+
+def first_text(fields: Json, keys: tuple[str, ...]) -> tuple[str, str | None]:
+    """The first of the keys with a non-blank string or a whole number, and that as text; ("", None) without any."""
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return key, str(value)
+        if isinstance(value, str) and value.strip():
+            return key, clean(value)
+    return "", None
+
+
+def time_of(fields: Json) -> tuple[str, str | None]:
+    """The key of the first value that is a time, and that time."""
+    for holder in (fields, *(inner for key in TIME_HOLDERS if isinstance(inner := fields.get(key), dict))):
+        for key in TIME_KEYS:
+            if moment := iso_utc(holder.get(key)):
+                return key if holder is fields else "", moment
+    return "", None
+
+
+def place_of(fields: Json) -> tuple[str | None, str | None]:
+    """Working directory and project: whichever of the two a path-like or a word-like value says."""
+    cwd = next((path for key in CWD_KEYS if (path := _path(fields.get(key)))), None)
+    for key in PROJECT_KEYS:
+        value = fields.get(key)
+        name = value.get("name") if isinstance(value, dict) else value
+        if isinstance(name, str) and name.strip() and not _path(name):
+            return cwd, clean(name.strip())
+    return cwd, None
+
+
+def _path(value: object) -> str | None:
+    if not isinstance(value, str) or not ("/" in value or "\\" in value):
+        return None
+    return clean(unquote(urlparse(value).path) if value.startswith("file://") else value)
+
+
+def _word(value: object) -> str | None:
+    if isinstance(value, dict):
+        value = value.get("role") or value.get("name")
+    return value.strip() if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_WORD else None
+
+
+def _selected_version(fields: Json) -> Json:
+    versions, chosen = list_of(fields.get("versions")), fields.get("currentlySelected")
+    if isinstance(chosen, int) and 0 <= chosen < len(versions):
+        return mapping_of(versions[chosen]) or fields
+    return fields
+
+
+def _nested(fields: Json) -> Json:
+    held = [inner for key in HOLDERS if isinstance(inner := fields.get(key), dict)]
+    return {key: value for inner in held for key, value in inner.items()} | {k: v for k, v in fields.items() if k not in HOLDERS or not isinstance(v, dict)}
+
+
+def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
+    """The text key with something visible, else one that is there but empty, and the visible pieces."""
+    if speaker.key == "":
+        (key, value), *_ = fields.items()
+        return key, _pieces(value, tools=False)
+    present = None
+    for key in TEXT_KEYS:
+        value = fields.get(key)
+        if key not in fields or key == speaker.key or not isinstance(value, str | list | dict | None) or (key == "data" and not isinstance(value, dict)):
+            continue
+        pieces = _pieces(value, tools=speaker.role == "tool")
+        if any(piece.strip() for piece in pieces):
+            return key, pieces + _pasted(fields)
+        present = present or key
+    return present, _pasted(fields)
+
+
+def _shown(text: str, role: str) -> str:
+    """The text of one part without what a program put around, or in the place of, a person's words."""
+    if role != "user":
+        return "" if text.strip() == WITHHELD else text
+    start = text.lstrip()
+    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
+        return text
+    if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
+        return span(text, tag).strip() or text
+    if injected_in_codex(text) or _TOOL_RESULT.match(start):
+        return ""
+    return without_rim(typed_in_claude(text).text, EDITOR_TAGS)
+
+
+def _pasted(fields: Json) -> list[str]:
+    """Long text that was pasted into a chat and kept as an attachment."""
+    attached = fields.get("attachments")
+    texts = [item.get("extracted_content") for item in attached if isinstance(item, dict)] if isinstance(attached, list) else []
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _pieces(value: object, *, tools: bool, depth: int = 0) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if depth > DEEPEST_PART:
+        return []
+    if isinstance(value, list):
+        return [piece for part in value for piece in _pieces(part, tools=tools, depth=depth + 1)]
+    if not isinstance(value, dict) or (_is_hidden(value) and not tools):
+        return []
+    for key in ("text", "content", "value", "parts", "steps", "Text"):
+        pieces = _pieces(value.get(key), tools=tools, depth=depth + 1)
+        if any(piece.strip() for piece in pieces):
+            return pieces
+    return ["[image]"] if _PICTURE.match(_kind(value)) else []
+
+
+def _kind(part: Json) -> str:
+    kind = part.get("type") or part.get("content_type") or part.get("kind")
+    return kind if isinstance(kind, str) else ""
+
+
+def _is_hidden(part: Json) -> bool:
+    if _HIDDEN_PART.search(_kind(part)) or any(part.get(flag) is True for flag in ("synthetic", "ignored", "thought", "hidden")):
+        return True
+    annotations = part.get("annotations")
+    audience = annotations.get("audience") if isinstance(annotations, dict) else None
+    return isinstance(audience, list) and "user" not in audience
+
+
+def _rest(fields: Json, understood: set[str], speaker: Speaker, text: str) -> Json:
+    """What was not understood, as it is; of the role the word, where it says more than the role."""
+    kept = {key: value for key, value in fields.items() if key not in understood and key not in TREE_KEYS + ORDER_KEYS + PARENT_KEYS}
+    for key in TEXT_KEYS:
+        if _says_again(kept.get(key), text):
+            del kept[key]
+    if kept.get("type") in (speaker.role, speaker.word, "message"):
+        del kept["type"]
+    if speaker.key:
+        kept.pop(speaker.key, None)
+    if speaker.key and speaker.word != speaker.role:
+        kept[speaker.key] = speaker.word
+    return {key: plain for key, value in kept.items() if (plain := _plain(value)) is not None}
+
+
+def _says_again(value: object, text: str) -> bool:
+    """Whether it is the text, a part of it, or the parts of which the text was taken."""
+    return isinstance(value, list | dict) or (isinstance(value, str) and clean(value).strip() in text)
+
+
+def _plain(value: object) -> object:
+    """The value if JSON can hold it and it is of a size to be kept; None else."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_VALUE else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if not isinstance(value, list | dict):
+        return value
+    if not value or not _is_flat(value, DEEPEST_VALUE):
+        return None
+    try:
+        return value if len(json.dumps(value, allow_nan=False)) <= LONGEST_VALUE else None
+    except ValueError:
+        return None
+
+
+def _is_flat(value: object, depth: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and all(_is_flat(item, depth - 1) for item in inner)

@@ -1,0 +1,146 @@
+"""The packaged model: what anyone who hands it texts can rely on."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.embed.packaged import CHARACTERS, ROOM, WINDOWS, PackagedEmbedder, cut
+from pastchats_memory.embed.wordpiece import FOLDER, encode
+
+TEXTS = [
+    "How do we retry failed webhooks with exponential backoff?",
+    "def add(a, b):\n    return a + b\n",
+    "",
+    " \n\t ",
+    "错误：数据库连接被拒绝",
+    "🎉",
+    "ERROR 2026-01-31T08:15:00Z worker-3 connection refused " * 60,
+    "x" * 5_000,
+    "ok",
+    "We postponed the migration until the audit has finished. " * 12,
+]
+CLOSE = 1e-6
+
+
+@pytest.fixture(scope="module")
+def embedder() -> PackagedEmbedder:
+    return PackagedEmbedder()
+
+
+def test_it_is_an_embedder_with_384_dimensions(embedder: PackagedEmbedder) -> None:
+    as_protocol: Embedder = embedder
+    assert (as_protocol.name, as_protocol.dim) == ("sentence-transformers/all-MiniLM-L6-v2", 384)
+
+
+def test_the_same_text_gives_the_same_bytes_in_any_company_order_and_number_of_threads(embedder: PackagedEmbedder) -> None:
+    alone = {text: embedder.embed_query(text).tobytes() for text in TEXTS}
+    shuffler = random.Random(7)
+    for threads in (1, 2, 5):
+        company = TEXTS * 3
+        shuffler.shuffle(company)
+        vectors = PackagedEmbedder(threads).embed(company)
+        assert [vector.tobytes() for vector in vectors] == [alone[text] for text in company]
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(st.characters(), max_size=60))
+def test_any_string_has_a_unit_vector_lone_surrogates_included(embedder: PackagedEmbedder, text: str) -> None:
+    assert_unit(embedder.embed_query(text))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_vectors_are_finite_float32_of_length_one(embedder: PackagedEmbedder, text: str) -> None:
+    assert_unit(embedder.embed_query(text))
+
+
+def assert_unit(vector: Vector) -> None:
+    assert (vector.shape, vector.dtype) == ((384,), np.float32)
+    assert abs(float(np.linalg.norm(vector)) - 1) < CLOSE
+
+
+def test_a_surrogate_pair_means_its_character(embedder: PackagedEmbedder) -> None:
+    assert np.array_equal(embedder.embed_query("\ud83c\udf89 done"), embedder.embed_query("🎉 done"))
+
+
+def test_a_paraphrase_is_closer_than_another_subject(embedder: PackagedEmbedder) -> None:
+    query = embedder.embed_query("How do I undo the last commit?")
+    near = embedder.embed_query("Use git reset to take back your most recent commit.")
+    far = embedder.embed_query("The recipe needs two eggs and a cup of sugar.")
+    assert float(query @ near) > float(query @ far) + 0.3
+
+
+def test_a_window_is_cut_by_tokens_not_by_characters() -> None:
+    words = "counterproductive " * 253 + "end"
+    assert len(encode(words).ids) > ROOM > len(words.split()) - 1
+    for text in (words, "a " * 2_000, "数据" * 1_000):
+        shapes = [window.shape for window in cut(text)]
+        assert shapes[0] == (1, ROOM + 2)
+        assert all(rows == 1 and tokens <= ROOM + 2 for rows, tokens in shapes)
+    assert [window.shape for window in cut("a " * ROOM)] == [(1, ROOM + 2)]
+
+
+def test_the_tail_of_a_long_text_changes_its_vector(embedder: PackagedEmbedder) -> None:
+    start = "We talked about the garden and the flowers in it. " * 200
+    plain = embedder.embed_query(start)
+    other = embedder.embed_query(start + "Finally the database migration failed with a deadlock.")
+    assert float(plain @ other) < 1 - 1e-4
+
+
+def test_megabytes_cost_no_more_than_a_few_windows() -> None:
+    huge = "word " * 2_000_000
+    assert len(huge) > CHARACTERS
+    assert len(cut(huge)) <= WINDOWS
+
+
+def test_an_endless_stream_is_embedded_as_it_comes() -> None:
+    asked = 0
+
+    def stream() -> Iterator[str]:
+        nonlocal asked
+        while True:
+            asked += 1
+            yield f"message {asked}"
+
+    vectors = PackagedEmbedder(2).embed(stream())
+    assert len(list(islice(vectors, 5))) == 5
+    assert asked < 100
+
+
+def test_no_texts_give_no_vectors(embedder: PackagedEmbedder) -> None:
+    assert list(embedder.embed([])) == []
+
+
+@pytest.mark.parametrize("module", ["embed", "embed.packaged", "embed.wordpiece", "budget"])
+def test_importing_loads_no_model_library(module: str) -> None:
+    program = (
+        f"import sys, pastchats_memory.{module}\n"
+        "print(sorted({'onnxruntime', 'fastembed', 'tokenizers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_files_are_those_that_the_build_script_names() -> None:
+    path = Path(__file__).parents[2] / "scripts" / "build_packaged_model.py"
+    named = dict(line.strip().rstrip(",").replace('"', "").split(": ")
+                 for line in path.read_text(encoding="utf-8").split("SHA256 = {")[1].split("}")[0].strip().splitlines())
+    for name in ("model.onnx", "tokenizer.json"):
+        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == named[name]
+    assert named["model.onnx"][:8] in PackagedEmbedder.version
+
+
+def test_licence_and_notice_lie_beside_the_model() -> None:
+    assert "Apache License" in (FOLDER / "LICENSE").read_text(encoding="utf-8")
+    assert "53aa5117" in (FOLDER / "NOTICE").read_text(encoding="utf-8")

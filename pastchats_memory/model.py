@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -11,8 +11,8 @@ EMPTY: Metadata = MappingProxyType({})
 
 ROLES = ("user", "assistant", "system", "tool", "note")
 
-OWN_BLOCK = "<!-- pastchats-memory recall -->"
-"""First line of every block this program hands to an agent, so that its own echo is known again."""
+RECALL_HEADING = "# Memory Recall"
+"""First line of every block this program hands to an agent, by which its own echo is known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +56,136 @@ class Unreadable:
     path: str
     line: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a hit must be; None lets everything through. Rows without a time are left out by either bound."""
+
+    project: str | None = None
+    role: str | None = None
+    since: str | None = None
+    """Earliest timestamp, inclusive, in the form that `prompts.timestamp` has."""
+    until: str | None = None
+    """Latest timestamp, inclusive."""
+    notes: bool | None = None
+    """True for notes alone, False for everything but notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A prompt near a query vector."""
+
+    id: int
+    similarity: float
+    """Cosine, rounded to six decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A turn on its way into the table: what the reader said and what `ingest` made of it."""
+
+    source_path: str
+    project: str
+    turn_index: int
+    turn: Turn
+    content_hash: str
+    """Hex SHA-256 of the turn's identity (`ingest.identity`)."""
+    text_hash: bytes
+    """SHA-256 of the content alone."""
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a turn was seen: a file and its 1-based lines."""
+
+    path: str
+    line: int
+    end_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A stored turn."""
+
+    id: int
+    source_path: str
+    project: str
+    conversation_id: str | None
+    turn_index: int
+    role: str
+    content: str
+    timestamp: str | None
+    metadata: Metadata
+    places: tuple[Place, ...]
+    """Every place where it was seen, the one it is filed under first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result of a search, with everything that `search --json` shows."""
+
+    rank: int
+    score: float
+    relevance: float | None
+    """0 to 1; until it is calibrated the similarity."""
+    lexical_rank: int | None
+    semantic_rank: int | None
+    similarity: float | None
+    """Cosine to the query; None where no vector was asked for."""
+    id: str
+    type: str
+    content: str
+    snippet: str
+    role: str
+    source_path: str
+    source_line: int | None
+    source_project: str
+    conversation_id: str | None
+    turn_index: int
+    timestamp: str | None
+    metadata: Metadata
+    contributions: Metadata = field(default_factory=lambda: EMPTY)
+    """By list, what it added to the score."""
+
+
+class Hits(list[Hit]):
+    """The results of a search, best first, with what the person should know about them."""
+
+    def __init__(self, hits: Iterable[Hit] = (), warnings: tuple[str, ...] = ()) -> None:
+        super().__init__(hits)
+        self.warnings = warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """One entry of a recall block: an episode, with the turn of it that matched."""
+
+    hit: Hit
+    asked: str | None
+    """Excerpt of what was asked; None where nothing was, as in a note."""
+    answered: str | None
+    """Excerpt of what was answered, around what matched; None where the match is all there is."""
+    outcome: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    is_current: bool
+    """It belongs to the project in which the caller stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What primes an agent."""
+
+    query: str
+    memories: tuple[Recollection, ...]
+    text: str
+    """Markdown within the budget."""
+    tokens: int
+    """Of the text, counted as SPEC says; never over the budget."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The turns that matched, one an entry."""
+        return tuple(memory.hit for memory in self.memories)

@@ -34,10 +34,14 @@ FALLBACKS: tuple[Reader, ...] = (messages, notes)
 """Asked in this order when no reader above claims the file."""
 
 
+class TwoClaims(ValueError):
+    """Two readers take the file for theirs: a fault of ours, reported with the file instead of costing the run."""
+
+
 def reader_for(source: Source) -> Reader | None:
-    """The one reader that claims the file, or None. Raises NotText, OSError."""
+    """The one reader that claims the file, or None. Raises NotText, TwoClaims, OSError."""
     claims = [reader for reader in READERS if reader.recognise(source)]
     if len(claims) > 1:
-        names = ", ".join(reader.FORMAT for reader in claims)
-        raise AssertionError(f"{source.path} is claimed by {names}")
+        names = " and ".join(reader.FORMAT for reader in claims)
+        raise TwoClaims(f"claimed by {names}; please report this file's shape")
     return claims[0] if claims else next((reader for reader in FALLBACKS if reader.recognise(source)), None)

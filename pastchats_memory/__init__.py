@@ -1,0 +1,26 @@
+"""Local-first hybrid recall over the conversations that people and their coding agents already have on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pastchats_memory.errors import MemoryFault
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
+    from pastchats_memory.model import Block, Hit, Item
+
+__all__ = ["Block", "Hit", "Item", "Memory", "MemoryFault"]
+
+
+def __getattr__(name: str) -> object:
+    """`Memory` and its values are imported when they are first asked for: `--version` needs neither NumPy nor SQLite."""
+    if name == "Memory":
+        from pastchats_memory.memory import Memory
+
+        return Memory
+    if name in __all__:
+        from pastchats_memory import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,108 @@
+"""The command line: parse, one call of `Memory`, render, exit code."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+from types import TracebackType
+
+import click
+
+from pastchats_memory.errors import MemoryFault, UsageFault
+
+DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
+"""Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
+
+COMMANDS = ("index", "search", "recall", "show", "status", "doctor")
+
+
+class LazyGroup(click.Group):
+    """Commands by name, each in a module of its own that is imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """In the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command, or None for click to say that there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"pastchats_memory.cli.{cmd_name}").command
+        return command
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Every command has examples in its own help: pastchats-memory search --help",
+)
+@click.version_option(package_name="pastchats-memory", prog_name="pastchats-memory")
+def program() -> None:
+    """Recall what was tried before, what worked and what failed, from conversations already on your disk.
+
+    \b
+    Start with:
+      pastchats-memory index ~/.claude/projects
+      pastchats-memory search 'retry strategy'
+      pastchats-memory recall 'build webhook retries'
+    """
+
+
+def main() -> None:
+    """Run the program and leave the process with one of the exit codes."""
+    sys.excepthook = _report_bug
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    arguments = sys.argv[1:]
+    try:
+        with program.make_context("pastchats-memory", arguments) as context:
+            code = program.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as ending:
+        code = ending.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    except MemoryFault as fault:
+        code = _explain(fault, as_json="--json" in arguments)
+    except click.ClickException as fault:
+        code = _explain_usage(fault, as_json="--json" in arguments)
+    except OSError as fault:
+        if fault.errno != errno.EPIPE:
+            raise
+        code = DONE
+        _forget_stdout()
+    sys.exit(code)
+
+
+def _explain(fault: MemoryFault, *, as_json: bool) -> int:
+    if as_json:
+        import orjson
+
+        body = {"schema": "error/1", "error": {"kind": fault.kind, "message": fault.message, "hint": fault.hint}}
+        click.echo(orjson.dumps(body).decode(), err=True)
+    else:
+        click.echo(f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else ""), err=True)
+    return EXPLAINED
+
+
+def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
+    if as_json:
+        hint = "See `pastchats-memory --help`."
+        if isinstance(fault, click.UsageError) and fault.ctx is not None:
+            hint = f"See `{fault.ctx.command_path} --help`."
+        return _explain(UsageFault(fault.format_message(), hint), as_json=True)
+    fault.show()
+    return EXPLAINED
+
+
+def _forget_stdout() -> None:
+    """Whoever read us is gone: what is still in the buffer must not raise again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report_bug(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    traceback.print_exception(kind, fault, trace)
+    sys.exit(BUG)

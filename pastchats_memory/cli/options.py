@@ -1,0 +1,42 @@
+"""Options and arguments that several commands share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pastchats_memory.config import DATABASE_VARIABLE, load
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory import Memory
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+database: Decorator = click.option(
+    "--db", "db", metavar="FILE", help=f"Database file [default: ${DATABASE_VARIABLE}, or your data folder]."
+)
+as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the one you are in.")
+since: Decorator = click.option("--since", metavar="WHEN", help="Only from this ISO date or time on, inclusive.")
+until: Decorator = click.option("--until", metavar="WHEN", help="Only up to this ISO date or time, inclusive.")
+
+
+def query(command: Callable[..., Any]) -> Callable[..., Any]:
+    """QUERY as words of the line, or the same as `--query`; the command receives `query_words` and `query_option`."""
+    command = click.option("--query", "query_option", metavar="QUERY", help="The query, same as the argument.")(command)
+    return click.argument("query_words", metavar="QUERY", nargs=-1)(command)
+
+
+def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
+    """The one query. Raises UsageFault for none or two."""
+    if query_words and query_option is not None:
+        raise UsageFault("the query was given twice", "Give it as an argument or as --query.")
+    if not query_words and query_option is None:
+        raise UsageFault("there is no query", "Say what to look for: pastchats-memory search 'retry strategy'.")
+    return " ".join(query_words) if query_option is None else query_option
+
+
+def open_memory(db: str | None, *, create: bool = False) -> Memory:
+    """The memory that the flag, the environment or the default names. Raises StoreFault."""
+    return Memory.open(load(db).database, create=create)

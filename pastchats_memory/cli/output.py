@@ -1,0 +1,50 @@
+"""To the screen and into pipes: JSON, warnings, tables that fit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+import orjson
+
+
+def emit_json(body: dict[str, Any]) -> None:
+    """One JSON object on stdout, a line of its own."""
+    click.echo(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Each on stderr."""
+    for warning in warnings:
+        click.echo(f"Warning: {warning}", err=True)
+
+
+def width() -> int:
+    """Columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int) -> str:
+    """Rows under headers, the column `stretch` wrapped so that the whole fits the terminal."""
+    from tabulate import tabulate
+
+    others = [
+        max(len(str(row[column])) for row in (headers, *rows)) for column in range(len(headers)) if column != stretch
+    ]
+    room = max(20, width() - sum(others) - 2 * len(headers))
+    most: list[int | None] = [None] * len(headers)
+    most[stretch] = room
+    return tabulate(
+        [[str(cell) for cell in row] for row in rows],
+        headers=headers,
+        tablefmt="simple",
+        maxcolwidths=most,
+        disable_numparse=True,
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 turn`, `1,200 turns`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,53 @@
+"""`recall`: the block that primes an agent before work starts."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.memory import project_here
+from pastchats_memory.render import recall_json
+
+
+@click.command(
+    "recall",
+    epilog="""\b
+Examples:
+  pastchats-memory recall 'build webhook retries'
+  pastchats-memory recall --query 'flaky login test' --budget 800 --project .
+  pastchats-memory recall 'database migration' --since 2026-01-01 --json
+""",
+)
+@options.query
+@click.option(
+    "--budget", type=click.IntRange(1), default=1500, show_default=True, metavar="TOKENS", help="Most that may be said."
+)
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
+@options.project
+@options.since
+@options.database
+@options.as_json
+def command(
+    query_words: tuple[str, ...],
+    query_option: str | None,
+    budget: int,
+    limit: int,
+    project: str | None,
+    since: str | None,
+    db: str | None,
+    as_json: bool,
+) -> int:
+    """What is worth remembering before the work in QUERY starts, within a token budget, each with its source.
+
+    Searches all projects; the one you are in wins near ties and is marked. Says nothing where nothing fits.
+    """
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
+        block = memory.recall(query, budget, limit=limit, project=project, since=since, current_project=project_here())
+    if as_json:
+        emit_json(recall_json(block, budget))
+    else:
+        click.echo(block.text, nl=False)
+    warn(block.warnings)
+    return DONE if block.memories else NOTHING

@@ -1,0 +1,87 @@
+"""`search`: ranked turns and notes."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, table, warn
+from pastchats_memory.memory import TYPES
+from pastchats_memory.model import Hit, Hits
+from pastchats_memory.render import local_time, one_line, search_json
+from pastchats_memory.search import MODES, MOST_HITS
+
+
+@click.command(
+    "search",
+    epilog="""\b
+Examples:
+  pastchats-memory search 'retry strategy'
+  pastchats-memory search --mode keyword ECONNRESET --project . --limit 5
+  pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user
+  pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
+""",
+)
+@options.query
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both.")
+@click.option(
+    "--limit", "--top-k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="Results a page."
+)
+@click.option("--page", type=click.IntRange(1, MOST_HITS), default=1, show_default=True, help="Which page.")
+@options.project
+@click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
+@options.since
+@options.until
+@click.option("--type", "type_", type=click.Choice(TYPES), help="Only conversations, or only notes.")
+@click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
+@click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
+@click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
+@click.option("--explain", is_flag=True, help="Show what each list added to the score.")
+@options.database
+@options.as_json
+def command(
+    query_words: tuple[str, ...],
+    query_option: str | None,
+    type_: str | None,
+    meaning: float | None,
+    db: str | None,
+    explain: bool,
+    as_json: bool,
+    **how: object,
+) -> int:
+    """Find turns and notes by words and by meaning, best first."""
+    query = options.query_text(query_words, query_option)
+    balance = {} if meaning is None else {"meaning": meaning}
+    with options.open_memory(db) as memory:
+        hits = memory.search(query, type=type_, **balance, **how)  # type: ignore[arg-type]
+    if as_json:
+        emit_json(search_json(hits, explain=explain))
+    elif hits:
+        click.echo(_table(hits, explain=explain))
+    else:
+        click.echo("Nothing found. Fewer words or another --mode may find more.", err=True)
+    warn(hits.warnings)
+    return DONE if hits else NOTHING
+
+
+def _table(hits: Hits, *, explain: bool) -> str:
+    headers = ["#", "score", "words", "meaning", "when", "project", "what", "id"]
+    return table([_row(hit, explain=explain) for hit in hits], headers, stretch=6)
+
+
+def _row(hit: Hit, *, explain: bool) -> list[str]:
+    what = f"{hit.role}: {one_line(hit.snippet)}\n{one_line(hit.source_path)}:{hit.source_line or 1}"
+    if explain:
+        parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
+        similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
+        what += f"\n{parts} = {hit.score:.5f}{similarity}"
+    return [
+        str(hit.rank),
+        f"{hit.score:.4f}",
+        "–" if hit.lexical_rank is None else str(hit.lexical_rank),
+        "–" if hit.semantic_rank is None else str(hit.semantic_rank),
+        local_time(hit.timestamp)[:10],
+        one_line(hit.source_project)[:24],
+        what,
+        hit.id,
+    ]

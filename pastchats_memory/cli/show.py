@@ -1,0 +1,49 @@
+"""`show`: a whole item with its neighbours, what a block or a table cut short."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json
+from pastchats_memory.model import Item
+from pastchats_memory.render import item_json, local_time, one_line, sanitised
+
+
+@click.command(
+    "show",
+    epilog="""\b
+Examples:
+  pastchats-memory show 12
+  pastchats-memory show 12 --neighbours 5
+  pastchats-memory show 12 --json | jq -r '.results[] | select(.is_asked).content'
+""",
+)
+@click.argument("id_", metavar="ID")
+@click.option(
+    "--neighbours", type=click.IntRange(0, 100), default=2, show_default=True, help="Turns to show on each side."
+)
+@options.database
+@options.as_json
+def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
+    """The whole text of an item, with its neighbours in the conversation."""
+    with options.open_memory(db) as memory:
+        items = memory.show(id_, neighbours)
+    if as_json:
+        emit_json({"schema": "show/1", "results": [item_json(item, is_asked=str(item.id) == id_) for item in items]})
+    elif items:
+        click.echo("\n".join(_text(item, is_asked=str(item.id) == id_) for item in items))
+    else:
+        click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
+    return DONE if items else NOTHING
+
+
+def _text(item: Item, *, is_asked: bool) -> str:
+    mark = "▶" if is_asked else " "
+    when = local_time(item.timestamp)
+    head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
+    places = "".join(
+        f"\n  Source: {one_line(place.path)}:{place.line} (turn {item.turn_index})" for place in item.places
+    )
+    body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
+    return f"{head}{places if is_asked else ''}\n{body}\n"

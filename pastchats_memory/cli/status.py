@@ -1,0 +1,61 @@
+"""`status`: what the memory holds and how it answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.health import Status
+from pastchats_memory.render import local_time
+
+
+@click.command(
+    "status",
+    epilog="""\b
+Examples:
+  pastchats-memory status
+  pastchats-memory status --json | jq '.results[0].turns'
+""",
+)
+@options.database
+@options.as_json
+def command(db: str | None, as_json: bool) -> int:
+    """What the memory holds, which model and which engine answer, and how the last run went."""
+    with options.open_memory(db) as memory:
+        status = memory.status()
+    if as_json:
+        emit_json({"schema": "status/1", "results": [asdict(status)]})
+    else:
+        click.echo(_text(status))
+    return DONE
+
+
+def _text(status: Status) -> str:
+    roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
+    per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
+    engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; sqlite-vec does not load here)"
+    rows = [
+        ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
+        ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
+        ("From", f"{counted(status.sources, 'file')}, {counted(status.projects, 'project')}"),
+        ("Time", f"{local_time(status.first)} to {local_time(status.last)}" if status.first else "no turn has one"),
+        ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
+        (
+            "Vectors",
+            f"{status.embeddings:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
+        ),
+        ("Last run", _run(status.last_run)),
+    ]
+    return "\n".join(f"{name:9} {value}" for name, value in rows)
+
+
+def _run(run: dict[str, object] | None) -> str:
+    if run is None:
+        return "none yet; start with `pastchats-memory index PATH`"
+    return (
+        f"{local_time(str(run['started_at']))}, {run['outcome']}: {run['files_scanned']} files looked at, "
+        f"{run['turns_added']} turns added, {run['turns_skipped']} known, {run['unreadable']} unreadable"
+    )

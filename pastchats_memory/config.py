@@ -1,0 +1,31 @@
+"""The only reader of the environment and of the folders that it names: values in, a frozen Config out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DATABASE_VARIABLE = "PASTCHATS_MEMORY_DB"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the edges pass on."""
+
+    database: Path
+
+
+def load(database: str | None = None, environment: Mapping[str, str] = os.environ) -> Config:
+    """The effective configuration.
+
+    The database is, in order: `database` (a flag), the environment's PASTCHATS_MEMORY_DB, `memory.db` in our folder
+    below XDG_DATA_HOME, which is `~/.local/share` where it is not set (https://specifications.freedesktop.org/basedir).
+    """
+    named = database or environment.get(DATABASE_VARIABLE)
+    if named:
+        return Config(Path(named).expanduser())
+    data = environment.get("XDG_DATA_HOME") or ""
+    home = Path(data) if Path(data).is_absolute() else Path.home() / ".local" / "share"
+    return Config(home / "pastchats-memory" / "memory.db")

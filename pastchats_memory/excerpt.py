@@ -1,0 +1,68 @@
+"""The part of a long text that is worth showing: pure, and always a part of it, word for word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+ELLIPSIS = "…"
+_WORD = re.compile(r"[^\W_]+")
+
+
+def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
+    """At most `width` characters of the text around what weighs most, cut at blanks, `…` where something was left out.
+
+    Args:
+        text: of any length.
+        weights: by lower-case word; a word of the text that begins with it, or with which it begins, counts as found.
+        width: characters, the ellipses included.
+    """
+    text = text.strip()
+    if len(text) <= width:
+        return text
+    start = _densest(text, weights, width)
+    return _cut(text, start, width)
+
+
+def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
+    """Where the window of `width` begins whose distinct words weigh most; the earliest of equals."""
+    found = [
+        (match.start(), stem, weight)
+        for match in _WORD.finditer(text)
+        if (known := _known(match.group().lower(), weights))
+        for stem, weight in (known,)
+    ]
+    best_start, best_weight = 0, 0.0
+    for first, (place, _, _) in enumerate(found):
+        inside: dict[str, float] = {}
+        for other, stem, weight in found[first:]:
+            if other - place > width - 40:
+                break
+            inside[stem] = weight
+        if sum(inside.values()) > best_weight:
+            best_start, best_weight = place, sum(inside.values())
+    return max(0, best_start - width // 6)
+
+
+def _known(word: str, weights: Mapping[str, float]) -> tuple[str, float] | None:
+    """The query's word that this one is a form of: equal, or equal up to the endings that a stemmer takes off."""
+    if word in weights:
+        return word, weights[word]
+    for length in range(len(word) - 1, max(3, len(word) - 4), -1):
+        if (stem := word[:length]) in weights:
+            return stem, weights[stem]
+    return None
+
+
+def _cut(text: str, start: int, width: int) -> str:
+    end = start + width - (2 if start else 1)
+    if end >= len(text):
+        end = len(text)
+        start = max(0, end - width + 1)
+    if start:
+        blank = re.search(r"\s", text[start : start + 40])
+        start = start + blank.end() if blank else start
+    if end < len(text):
+        blank = re.search(r"\s\S*\Z", text[start:end])
+        end = start + blank.start() if blank and blank.start() > width // 2 else end
+    return f"{ELLIPSIS if start else ''}{text[start:end].strip()}{ELLIPSIS if end < len(text) else ''}"

@@ -1,0 +1,122 @@
+"""How the memory is: what it holds, and whether all of it is whole."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.errors import ModelUnavailable
+from pastchats_memory.store import checks
+from pastchats_memory.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a memory holds and how it answers."""
+
+    database: str
+    bytes: int
+    turns: int
+    by_role: dict[str, int]
+    projects: int
+    sources: int
+    embeddings: int
+    model: str | None
+    dim: int | None
+    engine: str
+    """`vec0` (sqlite-vec) or `exact` (NumPy)."""
+    behind: int
+    """Rows that the engine has yet to catch up with; they are searched all the same."""
+    first: str | None
+    last: str | None
+    """Timestamps of the oldest and the newest turn."""
+    last_run: dict[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check of the doctor."""
+
+    check: str
+    is_well: bool
+    detail: str
+    remedy: str = ""
+
+
+def status(database: Database) -> Status:
+    """Count what is there. Raises StoreFault."""
+    counts = checks.counts(database)
+    size = sum(path.stat().st_size for path in _files(database.path) if path.exists())
+    return Status(database=str(database.path), bytes=size, **counts)
+
+
+def examine(database: Database, embedder: Embedder) -> list[Finding]:
+    """Every check, the damaging ones first. Raises StoreFault when the file cannot even be read."""
+    return [
+        *_database_findings(database),
+        _permissions(database.path),
+        _model(embedder),
+        _extension(database),
+        _sources(database),
+    ]
+
+
+def _files(path: Path) -> list[Path]:
+    return [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
+
+
+def _database_findings(database: Database) -> list[Finding]:
+    remedy = "Rebuild it: move the file away and run `pastchats-memory index` on your transcripts again."
+    damage = checks.damage(database)
+    findings = [Finding("database", not damage, "whole" if not damage else "; ".join(damage[:3]), remedy)]
+    orphans = checks.without_embedding(database)
+    findings.append(
+        Finding(
+            "embeddings",
+            orphans == 0,
+            "one for every turn" if not orphans else f"{orphans} turns without one",
+            "Run `pastchats-memory index --force` on the transcripts.",
+        )
+    )
+    return findings
+
+
+def _permissions(path: Path) -> Finding:
+    open_to = [file for file in _files(path) if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077]
+    return Finding(
+        "permissions",
+        not open_to or os.name == "nt",
+        "only you can read it" if not open_to else f"others may read {open_to[0]}",
+        f"Run `chmod 600 {open_to[0]}`." if open_to else "",
+    )
+
+
+def _model(embedder: Embedder) -> Finding:
+    try:
+        embedder.embed_query("ready")
+    except ModelUnavailable as fault:
+        return Finding("model", is_well=False, detail=fault.message, remedy=fault.hint)
+    return Finding("model", is_well=True, detail=f"{embedder.name} answers")
+
+
+def _extension(database: Database) -> Finding:
+    detail = (
+        "sqlite-vec is loaded"
+        if database.vec0_loaded
+        else "sqlite-vec does not load; the exact engine answers the same"
+    )
+    return Finding("engine", is_well=True, detail=detail)
+
+
+def _sources(database: Database) -> Finding:
+    paths = checks.source_paths(database)
+    gone = sum(1 for path in paths if not Path(path).exists())
+    return Finding(
+        "sources",
+        is_well=True,
+        detail=f"{len(paths)} files"
+        + (f", {gone} of them gone; what was read from them is kept" if gone else ", all there"),
+    )

@@ -1,0 +1,370 @@
+"""Files to rows: discover, read, count, embed what is new, store in batches."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest.files import Candidate, candidates
+from pastchats_memory.ingest.identity import Identities, project_of, text_hash
+from pastchats_memory.model import Prompt, Turn, Unreadable
+from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
+from pastchats_memory.readers.clean import clean
+from pastchats_memory.readers.source import NotText, Source
+from pastchats_memory.store import prompts as corpus
+from pastchats_memory.store import sources, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sources import SourceState
+
+BATCH_TURNS = 256
+BATCH_CHARACTERS = 1 << 20
+NOT_TAKEN = "no conversation found in it"
+NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What the person asked for beside the paths."""
+
+    project: str | None = None
+    """For every turn, instead of what the files say."""
+    force: bool = False
+    """Read unchanged files too."""
+    notes: bool = False
+    """Take Markdown that is no dialogue wherever it lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file that was not simply unchanged."""
+
+    path: str
+    format: str | None
+    """None: not taken, see `reason`."""
+    added: int = 0
+    updated: int = 0
+    skipped: int = 0
+    """Turns that were stored already."""
+    reason: str | None = None
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    bytes_done: int
+    bytes_total: int
+    turns: int
+    """Read so far."""
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What a run found, added, skipped and could not read."""
+
+    model: str
+    files_scanned: int = 0
+    files_unchanged: int = 0
+    files: list[FileReport] = field(default_factory=list)
+    embedded: int = 0
+    """Texts that went through the model."""
+    cached: int = 0
+    """New rows whose text already had a vector."""
+    superseded: int = 0
+    """Rows of notes that are no longer in their file."""
+    duration_s: float = 0.0
+    outcome: str = "done"
+    """`done` or `interrupted`."""
+
+    @property
+    def taken(self) -> list[FileReport]:
+        """The files that were understood."""
+        return [report for report in self.files if report.format is not None]
+
+    @property
+    def unreadable(self) -> list[Unreadable]:
+        """Lines and whole files that were not understood."""
+        return [line for report in self.files for line in report.unreadable]
+
+    def counts(self) -> dict[str, int]:
+        """The record of the run, as `runs` has it."""
+        return {
+            "files_scanned": self.files_scanned,
+            "turns_added": sum(report.added for report in self.files),
+            "turns_skipped": sum(report.skipped for report in self.files),
+            "unreadable": len(self.unreadable),
+        }
+
+
+def index(
+    database: Database,
+    embedder: Embedder,
+    inputs: Sequence[Path],
+    options: IndexOptions,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> IndexReport:
+    """Bring everything below the inputs into the database.
+
+    Each batch is one transaction of rows, vectors and indexes, so an interrupted run leaves what it had stored; the
+    file it was in is read again by the next run, which embeds nothing twice.
+
+    Raises:
+        InputMissing: an input does not exist; nothing was indexed.
+        ModelUnavailable: the model cannot be loaded.
+        StoreFault: the database cannot be written; earlier batches stand.
+        KeyboardInterrupt: passed on after the run was recorded as interrupted.
+    """
+    start = time.monotonic()
+    found, faults = candidates(inputs)
+    report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
+    report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
+    with database.transaction():
+        run_id = sources.begin_run(database, [str(path) for path in inputs], embedder.name)
+        _remember_model(database, embedder)
+        vectors.catch_up(database)
+    report.outcome = "interrupted"
+    try:
+        _index_files(database, embedder, found, options, report, progress)
+        report.outcome = "done"
+    finally:
+        report.duration_s = time.monotonic() - start
+        sources.finish_run(database, run_id, report.counts(), report.duration_s, report.outcome)
+    return report
+
+
+def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[FileReport, int]]:
+    """For each file what it would be taken for, and how many turns it has; nothing is written. Raises InputMissing."""
+    found, faults = candidates(inputs)
+    for fault in faults:
+        yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0
+    for candidate in found:
+        source, reader, reason = _open(candidate, options)
+        if reader is None:
+            yield FileReport(str(candidate.path), None, reason=reason), 0
+            continue
+        unreadable: list[Unreadable] = []
+        turns = sum(1 for _ in _turns(source, reader, unreadable))
+        yield FileReport(str(candidate.path), reader.FORMAT, unreadable=tuple(unreadable)), turns
+
+
+def _remember_model(database: Database, embedder: Embedder) -> None:
+    known = sources.meta(database)
+    if "model_name" not in known:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        sources.set_meta(
+            database,
+            {
+                "model_name": embedder.name,
+                "model_version": embedder.version,
+                "embedding_dim": str(embedder.dim),
+                "last_reindex_at": now,
+            },
+        )
+
+
+def _index_files(
+    database: Database,
+    embedder: Embedder,
+    found: Sequence[Candidate],
+    options: IndexOptions,
+    report: IndexReport,
+    progress: Callable[[Progress], None],
+) -> None:
+    known = sources.known_sources(database)
+    todo = [candidate for candidate in found if options.force or not _unchanged(candidate, options, known)]
+    report.files_unchanged = len(found) - len(todo)
+    total = sum(candidate.size for candidate in todo)
+    writer = _Writer(database, embedder, report)
+    done = turns = 0
+    for candidate in todo:
+        source, reader, reason = _open(candidate, options)
+        if reader is None:
+            writer.pass_over(candidate, _recipe(candidate, options), reason)
+        else:
+            file = writer.open(candidate, _recipe(candidate, options), reader.FORMAT)
+            for prompt in _prompts(source, reader, options, file.unreadable):
+                writer.add(file, prompt)
+                turns += 1
+                progress(Progress(done, total, turns))
+            writer.close(file)
+        done += candidate.size
+        progress(Progress(done, total, turns))
+    writer.flush()
+
+
+def _recipe(candidate: Candidate, options: IndexOptions) -> str:
+    """What besides its bytes decides what is made of a file."""
+    versions = ",".join(f"{reader.FORMAT}={reader.VERSION}" for reader in (*READERS, *FALLBACKS))
+    return f"{versions};project={options.project or ''};notes={options.notes or candidate.named:d}"
+
+
+def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, SourceState]) -> bool:
+    state = known.get(str(candidate.path))
+    return state is not None and (state.size, state.mtime_ns, state.recipe) == (
+        candidate.size,
+        candidate.mtime_ns,
+        _recipe(candidate, options),
+    )
+
+
+def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
+    """The file, its reader or None, and the reason for None."""
+    source = Source(candidate.path, named=candidate.named, notes=options.notes)
+    try:
+        reader = reader_for(source)
+        reason = NOTES_NOT_TAKEN if source.shape == "markdown" else NOT_TAKEN
+    except (NotText, TwoClaims) as fault:
+        return source, None, str(fault)
+    except OSError as fault:
+        return source, None, fault.strerror or str(fault)
+    return source, reader, reason if candidate.size else "empty"
+
+
+def _turns(source: Source, reader: Reader, unreadable: list[Unreadable]) -> Iterator[Turn]:
+    """The turns of a file, clean and not empty; what was not understood goes to the list."""
+    try:
+        for turn in reader.read(source):
+            if isinstance(turn, Unreadable):
+                unreadable.append(turn)
+            elif cleaned := clean(turn):
+                yield cleaned
+    except OSError as fault:
+        unreadable.append(Unreadable(str(source.path), 0, fault.strerror or str(fault)))
+
+
+def _prompts(source: Source, reader: Reader, options: IndexOptions, unreadable: list[Unreadable]) -> Iterator[Prompt]:
+    identities = Identities(source.path.name)
+    places: Counter[str | None] = Counter()
+    for turn in _turns(source, reader, unreadable):
+        metadata = {**turn.metadata, "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
+        if turn.native_id is not None:
+            metadata["native_id"] = turn.native_id
+        yield Prompt(
+            source_path=str(source.path),
+            project=options.project or project_of(turn, source.path),
+            turn_index=places[turn.conversation_id],
+            turn=turn,
+            content_hash=identities.of(turn),
+            text_hash=text_hash(turn.content),
+            metadata=metadata,
+        )
+        places[turn.conversation_id] += 1
+
+
+@dataclass(slots=True)
+class _File:
+    """A file whose turns are under way to the database."""
+
+    candidate: Candidate
+    recipe: str
+    format: str
+    unreadable: list[Unreadable] = field(default_factory=list)
+    waiting: dict[str, Prompt] = field(default_factory=dict)
+    """By content_hash, so that a turn that stands twice in a batch is one row."""
+    seen: set[int] = field(default_factory=set)
+    added: int = 0
+    updated: int = 0
+    read: int = 0
+    is_whole: bool = False
+
+
+class _Writer:
+    """Gathers turns across files into batches and stores each batch in one transaction."""
+
+    def __init__(self, database: Database, embedder: Embedder, report: IndexReport) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._report = report
+        self._files: list[_File] = []
+        self._turns = 0
+        self._characters = 0
+
+    def pass_over(self, candidate: Candidate, recipe: str, reason: str) -> None:
+        """Remember a file that is no transcript."""
+        path = str(candidate.path)
+        self._report.files.append(FileReport(path, None, reason=reason))
+        with self._database.transaction():
+            sources.finish_source(
+                self._database, SourceState(path, candidate.size, candidate.mtime_ns, recipe, note=reason)
+            )
+
+    def open(self, candidate: Candidate, recipe: str, format_: str) -> _File:
+        """Begin a file."""
+        self._files.append(_File(candidate, recipe, format_))
+        return self._files[-1]
+
+    def add(self, file: _File, prompt: Prompt) -> None:
+        """One turn more; stores the batch when it is full."""
+        earlier = file.waiting.get(prompt.content_hash)
+        if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
+            file.waiting[prompt.content_hash] = prompt
+        file.read += 1
+        self._turns += 1
+        self._characters += len(prompt.turn.content)
+        if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
+            self.flush()
+
+    def close(self, file: _File) -> None:
+        """The file was read to its end."""
+        file.is_whole = True
+
+    def flush(self) -> None:
+        """Embed what has no vector yet and store everything that waits."""
+        encoded = self._encode([prompt for file in self._files for prompt in file.waiting.values()])
+        with self._database.transaction():
+            for file in self._files:
+                self._store(file, encoded)
+        for file in self._files:
+            if file.is_whole:
+                self._report.files.append(_report(file))
+        self._files = [file for file in self._files if not file.is_whole]
+        self._turns = self._characters = 0
+
+    def _encode(self, prompts: Sequence[Prompt]) -> dict[bytes, str]:
+        """JSON vectors by text_hash of every text that is not stored unchanged."""
+        same = corpus.unchanged(self._database, prompts)
+        changed = [prompt for prompt, unchanged in zip(prompts, same, strict=True) if not unchanged]
+        encoded = corpus.vectors_of(self._database, (prompt.text_hash for prompt in changed), self._embedder.name)
+        missing = {prompt.text_hash: prompt.turn.content for prompt in changed if prompt.text_hash not in encoded}
+        fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
+        encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
+        self._report.embedded += len(missing)
+        self._report.cached += len(changed) - len(missing)
+        return encoded
+
+    def _store(self, file: _File, encoded: dict[bytes, str]) -> None:
+        path = str(file.candidate.path)
+        source_id = sources.begin_source(self._database, path, file.candidate.mtime_ns)
+        if file.waiting:
+            written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
+            file.added += written.added
+            file.updated += written.updated
+            file.seen.update(written.ids)
+            file.waiting.clear()
+        if file.is_whole:
+            if file.format == "notes":
+                self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
+            sources.finish_source(self._database, _state(file))
+
+
+def _state(file: _File) -> SourceState:
+    candidate = file.candidate
+    note = f"{len(file.unreadable)} unreadable" if file.unreadable else None
+    return SourceState(str(candidate.path), candidate.size, candidate.mtime_ns, file.recipe, file.format, note)
+
+
+def _report(file: _File) -> FileReport:
+    return FileReport(
+        str(file.candidate.path),
+        file.format,
+        added=file.added,
+        updated=file.updated,
+        skipped=file.read - file.added - file.updated,
+        unreadable=tuple(file.unreadable),
+    )

@@ -1,0 +1,75 @@
+"""When two readings are the same turn, and to which project a turn belongs."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from pastchats_memory.model import Turn
+
+RECIPE = "1"
+"""Raised whenever `identity` would give another hash for the same turn."""
+
+
+class Identities:
+    """Gives the turns of one file their identity, in file order.
+
+    In order of preference (DESIGN, "A turn's identity"): the record's native id; role, normalised text and time, if the
+    time is finer than a minute; conversation, role and text. The last two count equals, so that two turns with equal
+    words stay two, while a copy of the file counts the same way.
+    """
+
+    def __init__(self, file_name: str) -> None:
+        self._file_name = file_name
+        self._seen: Counter[tuple[str, ...]] = Counter()
+
+    def of(self, turn: Turn) -> str:
+        """Hex SHA-256, 64 characters."""
+        if turn.native_id is not None:
+            return _digest("native", turn.role, turn.native_id)
+        text = " ".join(unicodedata.normalize("NFC", turn.content).split())
+        if turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z"):
+            key = ("time", turn.role, text, turn.timestamp)
+        else:
+            # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
+            place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
+            key = ("place", place, turn.role, text)
+        self._seen[key] += 1
+        return _digest(*key, str(self._seen[key]))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join((RECIPE, *parts)).encode()).hexdigest()
+
+
+def text_hash(content: str) -> bytes:
+    """SHA-256 of the content, 32 bytes."""
+    return hashlib.sha256(content.encode()).digest()
+
+
+def project_of(turn: Turn, path: Path) -> str:
+    """The name of the project a turn belongs to: as recorded, else of the repository or folder of the file."""
+    if turn.project:
+        return turn.project
+    return project_at(turn.cwd) if turn.cwd else project_at(str(path.parent))
+
+
+@cache
+def project_at(folder: str) -> str:
+    """The name of the repository that a folder lies in, where it still exists; else the folder's own name.
+
+    A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
+    """
+    here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
+    for parent in (here, *here.parents):
+        marker = parent / ".git"
+        if marker.is_dir():
+            return parent.name
+        if marker.is_file():
+            pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
+            inside = "worktrees" in pointer.parts and ".git" in pointer.parts
+            return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else parent.name
+    return here.name or "unknown"

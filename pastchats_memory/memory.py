@@ -1,0 +1,234 @@
+"""`Memory`, the public face: open a database, index, search, recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Block, Filters, Hits, Item
+from pastchats_memory.query import moment
+from pastchats_memory.search import Request, search
+from pastchats_memory.store.database import Database, open_database
+
+if TYPE_CHECKING:
+    from pastchats_memory.health import Finding, Status
+    from pastchats_memory.ingest import FileReport, IndexReport, Progress
+
+TYPES = ("prompt", "note")
+
+
+class Memory:
+    """An open memory. Use it as a context manager, or close it."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    @classmethod
+    def open(cls, path: str | PathLike[str] | None = None, *, create: bool = True, vec0: bool = True) -> Self:
+        """Open the database at a path, or the person's own.
+
+        Args:
+            path: the file; None for the one that the environment names.
+            create: make it where there is none.
+            vec0: False answers without the sqlite-vec extension, as on a machine that lacks it.
+
+        Raises:
+            DatabaseMissing: there is none and `create` is False.
+            StoreFault: it cannot be opened.
+        """
+        if path is None:
+            from pastchats_memory.config import load
+
+            path = load().database
+        return cls(open_database(Path(path), create=create, vec0=vec0), PackagedEmbedder())
+
+    def index(
+        self,
+        paths: Sequence[str | PathLike[str]],
+        project: str | None = None,
+        *,
+        force: bool = False,
+        notes: bool = False,
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> IndexReport:
+        """Bring the conversations below the paths into the memory.
+
+        Args:
+            paths: files and folders.
+            project: for every turn, instead of what the files say.
+            force: read unchanged files too.
+            notes: take Markdown that is no dialogue wherever it lies.
+            progress: called as the run goes on.
+
+        Raises:
+            InputMissing: one of the paths does not exist; nothing was indexed.
+            ModelUnavailable: the model cannot be loaded; nothing was indexed.
+            StoreFault: the database cannot be written; what was stored before stands.
+        """
+        from pastchats_memory.ingest import IndexOptions, index
+
+        options = IndexOptions(project=project, force=force, notes=notes)
+        return index(self._database, self._embedder, [Path(path) for path in paths], options, progress)
+
+    @staticmethod
+    def dry_run(paths: Sequence[str | PathLike[str]], *, notes: bool = False) -> Iterator[tuple[FileReport, int]]:
+        """For each file what `index` would take it for, and its number of turns. Raises InputMissing."""
+        from pastchats_memory.ingest import IndexOptions, dry_run
+
+        return dry_run([Path(path) for path in paths], IndexOptions(notes=notes))
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str = "hybrid",
+        limit: int = 10,
+        page: int = 1,
+        project: str | None = None,
+        role: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        type: str | None = None,  # noqa: A002 - the field's name in SPEC
+        threshold: float | None = None,
+        min_similarity: float | None = None,
+        meaning: float = 0.5,
+    ) -> Hits:
+        """Rows that answer a query, best first, and what the person should know about the answer.
+
+        Args:
+            query: any text; nothing in it is syntax.
+            mode: `hybrid`, `keyword` or `semantic`.
+            limit: hits a page.
+            page: counted from 1; `limit` × `page` is at most 1,000.
+            project: only of this project; `.` is the one of the working directory.
+            role: only of this role.
+            since: only from this ISO date or time on; a time without a zone is local.
+            until: only up to and with this date or time; a day means all of it.
+            type: `prompt` or `note`.
+            threshold: least relevance, 0 to 1.
+            min_similarity: least cosine.
+            meaning: the balance in `hybrid`, 0 words to 1 meaning.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        filters = _filters(project=project, role=role, since=since, until=until, type_=type)
+        return search(
+            self._database,
+            self._embedder,
+            Request(
+                query,
+                mode=mode,
+                limit=limit,
+                page=page,
+                filters=filters,
+                threshold=threshold,
+                min_similarity=min_similarity,
+                meaning=meaning,
+            ),
+        )
+
+    def recall(
+        self,
+        query: str,
+        budget: int = 1500,
+        *,
+        limit: int = 5,
+        project: str | None = None,
+        since: str | None = None,
+        current_project: str | None = None,
+    ) -> Block:
+        """What is worth remembering before work on `query` starts; empty of memories where nothing fits.
+
+        Args:
+            query: the task in a few words.
+            budget: tokens of the block's text, never exceeded.
+            limit: entries at most.
+            project: only of this project; `.` is the one of the working directory.
+            since: only from this ISO date or time on.
+            current_project: wins near ties and is marked.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.recall import RecallRequest, recall
+
+        filters = _filters(project=project, since=since)
+        request = RecallRequest(Request(query, limit=limit, filters=filters), budget, current_project)
+        return recall(self._database, self._embedder, request, _count_tokens)
+
+    def show(self, id_: str, neighbours: int = 2) -> list[Item]:
+        """The item with so many turns on each side of its conversation, in order; empty where there is no such item.
+
+        Raises:
+            UsageFault: it is no id.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.store import prompts
+
+        if not id_.isdecimal():
+            raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
+        found = prompts.items(self._database, [int(id_)])
+        return prompts.conversation_around(self._database, found[0], neighbours) if found else []
+
+    def status(self) -> Status:
+        """What the memory holds and how it answers. Raises StoreFault."""
+        from pastchats_memory.health import status
+
+        return status(self._database)
+
+    def doctor(self) -> list[Finding]:
+        """Every check with its result; what is to be mended says how. Raises StoreFault."""
+        from pastchats_memory.health import examine
+
+        return examine(self._database, self._embedder)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def project_here() -> str:
+    """The name of the project that the working directory belongs to."""
+    from pastchats_memory.ingest.identity import project_at
+
+    return project_at(str(Path.cwd()))
+
+
+def _filters(
+    project: str | None = None,
+    role: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    type_: str | None = None,
+) -> Filters:
+    if type_ is not None and type_ not in TYPES:
+        raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
+    return Filters(
+        project=project_here() if project == "." else project,
+        role=role,
+        since=None if since is None else moment(since, is_end=False),
+        until=None if until is None else moment(until, is_end=True),
+        notes=None if type_ is None else type_ == "note",
+    )
+
+
+def _count_tokens(text: str) -> int:
+    from pastchats_memory.budget import count_tokens
+
+    return count_tokens(text, wordpieces)

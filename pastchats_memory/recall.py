@@ -1,0 +1,182 @@
+"""Before work starts: which episodes to remember, how much of each, and when to say nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.excerpt import excerpt
+from pastchats_memory.model import Block, Hit, Hits, Item, Recollection
+from pastchats_memory.render import block_text
+from pastchats_memory.search import Request, Terms, search_terms
+from pastchats_memory.store import prompts
+from pastchats_memory.store.database import Database
+
+LEAST_SIMILARITY = 0.30
+"""Below this best cosine, and without a telling word in common, recall says nothing (`benchmarks/recall_floor.py`)."""
+LEAST_COVERAGE = 0.5
+"""Share of the question's weight that the corpus must know for words alone to speak (same measurement)."""
+CANDIDATES = 40
+"""Hits that are looked at for a block; several of them may belong to one episode."""
+NEIGHBOURS = 12
+"""Turns on each side of a hit in which its episode is looked for."""
+ASKED_WIDTH, ANSWERED_WIDTH, SMALLEST_WIDTH = 320, 700, 160
+NEAR_TIE = 0.03
+"""Scores that differ by less are equal enough for project and date to decide."""
+NEAR_DUPLICATE = 0.85
+"""Share of words in common above which two entries say the same."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What to recall and how much of it may be said. Raises UsageFault for a budget that holds nothing."""
+
+    search: Request
+    budget: int = 1500
+    """Tokens of the whole block."""
+    current_project: str | None = None
+    """The project in which the caller stands: it wins near ties."""
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise UsageFault("the budget is less than one token", "Leave it out for 1500.")
+
+
+def recall(database: Database, embedder: Embedder, request: RecallRequest, count_tokens: Callable[[str], int]) -> Block:
+    """The block for a request, empty of memories where nothing fits.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    wide = replace(request.search, limit=CANDIDATES, page=1)
+    found, terms = search_terms(database, embedder, wide)
+    hits = [] if _is_silent(found, terms) else _settle_near_ties(found, request.current_project)
+    memories = _episodes(database, hits, terms, request)
+    return _within_budget(request, memories, found.warnings, count_tokens)
+
+
+def _is_silent(found: Hits, terms: Terms) -> bool:
+    """Whether nothing that was found has anything to do with the question."""
+    best = max((hit.similarity for hit in found if hit.similarity is not None), default=None)
+    if best is not None and best >= LEAST_SIMILARITY:
+        return False
+    return terms.coverage < LEAST_COVERAGE or not any(hit.lexical_rank for hit in found)
+
+
+def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
+    """Best first; within a run of near ties the current project comes first, then the newer turn."""
+    ordered: list[Hit] = []
+    tied: list[Hit] = []
+    for hit in hits:
+        if tied and hit.score < tied[0].score * (1 - NEAR_TIE):
+            ordered += _by_project_and_date(tied, current_project)
+            tied = []
+        tied.append(hit)
+    return ordered + _by_project_and_date(tied, current_project)
+
+
+def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:
+    newest_first = sorted(tied, key=lambda hit: hit.timestamp or "", reverse=True)
+    return sorted(newest_first, key=lambda hit: hit.source_project != current_project)
+
+
+def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:
+    """One entry an episode, near-duplicates once, at most as many as were asked for."""
+    stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits])}
+    taken: set[int] = set()
+    said: list[frozenset[str]] = []
+    memories: list[Recollection] = []
+    for hit in hits:
+        item = stored[int(hit.id)]
+        if item.id in taken:
+            continue
+        episode = episode_of(item, prompts.conversation_around(database, item, NEIGHBOURS))
+        taken.update(turn.id for turn in episode)
+        memory = _recollection(hit, item, episode, terms, request)
+        vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
+        if any(_alike(vocabulary, earlier) for earlier in said):
+            continue
+        said.append(vocabulary)
+        memories.append(memory)
+        if len(memories) == request.search.limit:
+            break
+    return memories
+
+
+def episode_of(item: Item, around: Sequence[Item]) -> list[Item]:
+    """The turns of the item's episode: it starts at a user turn that follows an answer; a note is its own."""
+    episode: list[Item] = []
+    for turn in around:
+        if turn.role == "user" and episode and episode[-1].role != "user":
+            if any(earlier.id == item.id for earlier in episode):
+                return episode
+            episode = []
+        episode.append(turn)
+    return episode if any(turn.id == item.id for turn in episode) else [item]
+
+
+def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, request: RecallRequest) -> Recollection:
+    questions = [turn for turn in episode if turn.role == "user"]
+    question = item if item.role == "user" else (questions[0] if questions else None)
+    answers = [turn for turn in episode if turn.role == "assistant"]
+    answer = item if item.role != "user" else max(answers, key=lambda turn: _weight(turn, terms), default=None)
+    return Recollection(
+        hit=hit,
+        asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
+        answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
+        outcome="unknown",
+        is_current=hit.source_project == request.current_project,
+    )
+
+
+def _weight(turn: Item, terms: Terms) -> float:
+    present = set(_WORD.findall(turn.content.lower()))
+    return sum(weight for word, weight in terms.weights.items() if word in present)
+
+
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    return len(first & second) > NEAR_DUPLICATE * len(first | second)
+
+
+def _within_budget(
+    request: RecallRequest,
+    memories: Sequence[Recollection],
+    warnings: tuple[str, ...],
+    count_tokens: Callable[[str], int],
+) -> Block:
+    """As many entries as fit, best first; the one that does not is tried with shorter excerpts before it is left out."""
+    query = request.search.text
+    kept: list[Recollection] = []
+    for memory in memories:
+        for shortened in _shorter(memory):
+            if count_tokens(block_text(query, [*kept, shortened])) <= request.budget:
+                kept.append(shortened)
+                break
+        else:
+            break
+    text = block_text(query, kept)
+    tokens = count_tokens(text)
+    if tokens > request.budget:
+        text, tokens = "", 0
+    return Block(query, tuple(kept), text, tokens, warnings)
+
+
+def _shorter(memory: Recollection) -> Sequence[Recollection]:
+    """The memory, then with excerpts cut down in steps."""
+    steps = [memory]
+    width = ANSWERED_WIDTH // 2
+    while width >= SMALLEST_WIDTH:
+        steps.append(
+            replace(
+                memory,
+                asked=memory.asked and excerpt(memory.asked, {}, min(width, ASKED_WIDTH)),
+                answered=memory.answered and excerpt(memory.answered, {}, width),
+            )
+        )
+        width //= 2
+    return steps

@@ -1,0 +1,147 @@
+"""Values to Markdown and to JSON-able objects. Whatever a transcript contains, it stays inside its quotation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from typing import Any
+
+from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection
+
+NOTHING = "Nothing found: no earlier conversation or note fits."
+
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"  # zero-width, line separators, bidirectional overrides
+)
+
+
+def sanitised(text: str) -> str:
+    """Without characters that move the cursor, reorder text or cannot be seen."""
+    return _CONTROL.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """Sanitised, every run of blanks one blank."""
+    return " ".join(sanitised(text).split())
+
+
+def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
+    """`2026-01-31 08:15` in the zone (the system's by default), or nothing for no time."""
+    if timestamp is None:
+        return ""
+    return datetime.fromisoformat(timestamp).astimezone(zone).strftime("%Y-%m-%d %H:%M")
+
+
+def citation(hit: Hit) -> str:
+    """`path:line (turn N)`, with N counted from 0 as `turn_index` is."""
+    line = "" if hit.source_line is None else f":{hit.source_line}"
+    return f"{one_line(hit.source_path)}{line} (turn {hit.turn_index})"
+
+
+def block_text(query: str, memories: Sequence[Recollection]) -> str:
+    """The recall block as Markdown; with no memories it says so."""
+    head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:200]}\n"
+    if not memories:
+        return f"{head}\n{NOTHING}\n"
+    return head + "".join(f"\n{_entry(place, memory)}" for place, memory in enumerate(memories, start=1))
+
+
+def _entry(place: int, memory: Recollection) -> str:
+    hit = memory.hit
+    here = " (this project)" if memory.is_current else ""
+    when = local_time(hit.timestamp)
+    title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
+    lines = [f"## {place}. {title}"]
+    if memory.outcome != "unknown":
+        lines.append(f"Outcome: {memory.outcome}")
+    if memory.asked:
+        lines += ["Asked:", _quoted(memory.asked)]
+    if memory.answered:
+        lines += ["Answered:" if hit.type != "note" else "Note:", _quoted(memory.answered)]
+    lines.append(f"Source: {citation(hit)} · id {hit.id}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in sanitised(text).split("\n") if line.strip())
+
+
+def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
+    """A result as SPEC's JSON has it; with `explain` the contributions whose sum is the score."""
+    row: dict[str, Any] = {
+        "rank": hit.rank,
+        "score": hit.score,
+        "relevance": hit.relevance,
+        "lexical_rank": hit.lexical_rank,
+        "semantic_rank": hit.semantic_rank,
+        "similarity": hit.similarity,
+        "id": hit.id,
+        "type": hit.type,
+        "content": hit.content,
+        "snippet": hit.snippet,
+        "role": hit.role,
+        "source_path": hit.source_path,
+        "source_line": hit.source_line,
+        "source_project": hit.source_project,
+        "conversation_id": hit.conversation_id,
+        "turn_index": hit.turn_index,
+        "timestamp": hit.timestamp,
+        "metadata": dict(hit.metadata),
+    }
+    if hit.type == "note":
+        row["heading"] = hit.metadata.get("heading")
+    if explain:
+        row["contributions"] = dict(hit.contributions)
+    return row
+
+
+def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:
+    """`search/1`."""
+    return _with_warnings(
+        {"schema": "search/1", "results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings
+    )
+
+
+def recall_json(block: Block, budget: int) -> dict[str, Any]:
+    """`recall/1`."""
+    results = [
+        {
+            **hit_json(memory.hit),
+            "asked": memory.asked,
+            "answered": memory.answered,
+            "outcome": memory.outcome,
+            "current_project": memory.is_current,
+            "source": citation(memory.hit),
+        }
+        for memory in block.memories
+    ]
+    return _with_warnings(
+        {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},
+        block.warnings,
+    )
+
+
+def item_json(item: Item, *, is_asked: bool) -> dict[str, Any]:
+    """A stored turn, whole."""
+    return {
+        "id": str(item.id),
+        "type": "note" if item.role == "note" else "prompt",
+        "is_asked": is_asked,
+        "content": item.content,
+        "role": item.role,
+        "source_path": item.source_path,
+        "source_line": item.places[0].line if item.places else None,
+        "source_project": item.project,
+        "conversation_id": item.conversation_id,
+        "turn_index": item.turn_index,
+        "timestamp": item.timestamp,
+        "outcome": "unknown",
+        "metadata": dict(item.metadata),
+        "places": [{"path": place.path, "line": place.line, "end_line": place.end_line} for place in item.places],
+    }
+
+
+def _with_warnings(body: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
+    return {**body, "warnings": list(warnings)} if warnings else body

@@ -1,0 +1,199 @@
+"""The one place where our SQLite file is opened, and the one way in which statements reach it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import apsw
+
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseNewer, DatabaseReadOnly
+from pastchats_memory.store.faults import translated
+from pastchats_memory.store.migrations import MIGRATIONS
+
+APPLICATION_ID = 0x70636D31
+"""Marks a file as ours in its header (`pcm1`), so that another program's database is never filled with our tables."""
+
+BUSY_MS = 5000
+MMAP_BYTES = 1 << 40
+"""All of the file: pages of vec0 and of the vector blocks are then read without being copied first."""
+
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class Database:
+    """An open database. Statements go through `run` or `rows`, writes through `transaction`; both speak our errors."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, *, vec0_loaded: bool, writable: bool) -> None:
+        self.connection = connection
+        self.path = path
+        self.vec0_loaded = vec0_loaded
+        self.writable = writable
+
+    def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement. Raises StoreFault."""
+        with translated(str(self.path)):
+            return self.connection.execute(statement, values).fetchall()
+
+    def rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows one after the other, for results that do not belong in memory. Raises StoreFault."""
+        with translated(str(self.path)):
+            yield from self.connection.execute(statement, values)
+
+    def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
+        """A statement once for each set of values. Raises StoreFault."""
+        with translated(str(self.path)):
+            self.connection.executemany(statement, many)
+
+    def value(self, statement: str, values: Values = ()) -> Any:
+        """The first column of the first row, or None without one. Raises StoreFault."""
+        found = self.run(statement, values)
+        return found[0][0] if found else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later."""
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        finally:
+            # SQLite has already rolled back after some faults (disk full), and a second rollback would hide the first.
+            if self.connection.in_transaction:
+                self.run("ROLLBACK")
+
+    def close(self) -> None:
+        """Give the file back; the last one out folds the write-ahead log in."""
+        with translated(str(self.path)):
+            self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:
+    """Open the file, bring its schema up to date, and load sqlite-vec if it can be loaded.
+
+    Args:
+        path: the database file.
+        create: make the file, and its folder with mode 0700, where there is none.
+        vec0: False leaves sqlite-vec alone, as on a machine that lacks it.
+
+    Raises:
+        DatabaseMissing: there is no file and `create` is False.
+        DatabaseNewer: a later release has written it.
+        DatabaseCorrupt: it is no database, or not one of ours.
+        StoreFault: any other fault of the surroundings.
+    """
+    if create:
+        _make_file(path)
+    elif not path.exists():
+        raise DatabaseMissing(
+            f"{path}: there is no database yet", "Make one with `pastchats-memory index PATH`, or name one with --db."
+        )
+    if path.is_dir():
+        raise DatabaseCorrupt(f"{path} is a folder, not a database", "Name a file with --db.")
+    with translated(str(path)):
+        connection, writable = _connect(path)
+        database = Database(connection, path, vec0_loaded=vec0 and _load_vec0(connection), writable=writable)
+        try:
+            _prepare(database)
+        except BaseException:
+            connection.close()
+            raise
+    return database
+
+
+def _make_file(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
+    except FileExistsError as fault:
+        raise DatabaseMissing(f"{path.parent} is not a folder", "Name another place with --db.") from fault
+    except (PermissionError, NotADirectoryError) as fault:
+        raise DatabaseReadOnly(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
+    except IsADirectoryError as fault:
+        raise DatabaseCorrupt(f"{path} is a folder, not a database", "Name a file with --db.") from fault
+
+
+def _connect(path: Path) -> tuple[apsw.Connection, bool]:
+    """A connection and whether it can write. In a folder that cannot be written WAL needs `immutable` to be read."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE), True
+    if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY), False
+    uri = f"{path.absolute().as_uri()}?immutable=1"
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI), False
+
+
+def _load_vec0(connection: apsw.Connection) -> bool:
+    """Whether the extension is in. Its package is found, not imported: it would import all of `sqlite3` for one path."""
+    package = importlib.util.find_spec("sqlite_vec")
+    if package is None or package.origin is None:
+        return False
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(str(Path(package.origin).with_name("vec0")))
+    except apsw.ExtensionLoadingError:
+        return False
+    finally:
+        connection.enable_load_extension(False)
+    return True
+
+
+def _prepare(database: Database) -> None:
+    database.connection.set_busy_timeout(BUSY_MS)
+    database.run(f"PRAGMA mmap_size={MMAP_BYTES}")
+    database.run("PRAGMA foreign_keys=ON")
+    database.run("PRAGMA secure_delete=ON")
+    version = database.value("PRAGMA user_version")
+    _refuse_foreign(database, version)
+    if version == len(MIGRATIONS) or not database.writable:
+        database.run("PRAGMA synchronous=NORMAL")
+        return
+    _switch_to_wal(database)
+    with database.transaction():
+        for number in range(database.value("PRAGMA user_version"), len(MIGRATIONS)):
+            database.run(MIGRATIONS[number]())
+            database.run(f"PRAGMA user_version={number + 1}")
+        database.run(f"PRAGMA application_id={APPLICATION_ID}")
+    database.run("PRAGMA synchronous=NORMAL")
+
+
+def _refuse_foreign(database: Database, version: int) -> None:
+    if database.value("PRAGMA application_id") == APPLICATION_ID:
+        if version > len(MIGRATIONS):
+            raise DatabaseNewer(
+                f"{database.path} has schema version {version}; this release knows {len(MIGRATIONS)}",
+                "Upgrade with `pip install --upgrade pastchats-memory`, or name another database with --db.",
+            )
+    elif database.value("SELECT count(*) FROM sqlite_schema"):
+        raise DatabaseCorrupt(
+            f"{database.path} is another program's SQLite database",
+            "Name another file with --db; this one is untouched.",
+        )
+    elif not database.writable:
+        raise DatabaseReadOnly(f"{database.path} is empty and may not be written", "Name another file with --db.")
+
+
+def _switch_to_wal(database: Database) -> None:
+    """The busy timeout does not cover this switch, so it is tried again for as long."""
+    give_up = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            database.connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+        else:
+            return

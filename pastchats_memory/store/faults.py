@@ -1,0 +1,94 @@
+"""What SQLite says, in our words: the one boundary at which apsw's exceptions become `errors`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from pastchats_memory.errors import (
+    DatabaseCorrupt,
+    DatabaseLocked,
+    DatabaseMissing,
+    DatabaseReadOnly,
+    DiskFull,
+    StoreFault,
+)
+
+TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
+    (
+        apsw.BusyError,
+        DatabaseLocked,
+        "the database is locked by another process",
+        "Another index run is probably writing; try again when it has finished.",
+    ),
+    (apsw.LockedError, DatabaseLocked, "the database is locked", "Try again when the other writer has finished."),
+    (
+        apsw.ReadOnlyError,
+        DatabaseReadOnly,
+        "the database may not be written",
+        "Check the permissions of the file and its folder, or name another one with --db.",
+    ),
+    (
+        apsw.PermissionsError,
+        DatabaseReadOnly,
+        "the database may not be opened",
+        "Check the permissions of the file and its folder, or name another one with --db.",
+    ),
+    (apsw.FullError, DiskFull, "the disk is full", "Free some space and run the same command again; nothing is lost."),
+    (
+        apsw.NotADBError,
+        DatabaseCorrupt,
+        "the file is not a database",
+        "Name another file with --db, or move this one away.",
+    ),
+    (
+        apsw.CorruptError,
+        DatabaseCorrupt,
+        "the database is damaged",
+        "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched.",
+    ),
+    (
+        apsw.CantOpenError,
+        DatabaseMissing,
+        "the database cannot be opened",
+        "Check that the folder exists and may be entered, or name another file with --db.",
+    ),
+    (
+        apsw.IOError,
+        StoreFault,
+        "reading or writing the database failed",
+        "Check the disk; `pastchats-memory doctor` tells whether the database is whole.",
+    ),
+    (
+        apsw.NoMemError,
+        StoreFault,
+        "SQLite ran out of memory",
+        "Close other programs and run the same command again.",
+    ),
+)
+"""Faults of the surroundings, first match wins. Any other apsw exception is a bug and travels on as it is."""
+
+
+def translate(fault: BaseException, place: str) -> StoreFault | None:
+    """Ours for the first apsw error in the chain: a failed rollback comes after the fault that made it necessary."""
+    first = fault
+    while isinstance(first.__context__, apsw.Error):
+        first = first.__context__
+    for foreign, ours, message, hint in TABLE:
+        if isinstance(first, foreign):
+            return ours(f"{place}: {message} ({first})", hint)
+    return None
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Raise what `translate` makes of an apsw error inside; all else passes."""
+    try:
+        yield
+    except apsw.Error as fault:
+        ours = translate(fault, place)
+        if ours is None:
+            raise
+        raise ours from fault

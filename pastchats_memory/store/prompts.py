@@ -1,0 +1,251 @@
+"""The corpus: rows of `prompts` with their vectors and the places where they were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from pastchats_memory.model import Item, Place, Prompt
+from pastchats_memory.store import vectors
+from pastchats_memory.store.database import Database
+
+ITEM_COLUMNS = (
+    "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
+    "p.metadata_json"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a batch: ids in the order of its prompts, and how many rows are new or have new text."""
+
+    ids: tuple[int, ...]
+    added: int
+    updated: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What of a stored row decides whether a turn changes it."""
+
+    id: int
+    source_path: str
+    text_hash: bytes
+    length: int
+    """Characters of its content."""
+    fields: tuple[object, ...]
+    """As `_fields` gives them."""
+    owner_mtime_ns: int
+
+
+def vectors_of(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
+    """The JSON vectors of those texts that have one under this model, in whatever row. Raises StoreFault."""
+    return dict(
+        database.run(
+            "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
+            "WHERE e.model = ? AND p.text_hash IN (SELECT unhex(value) FROM json_each(?))",
+            (model, orjson.dumps([text_hash.hex() for text_hash in text_hashes]).decode()),
+        )
+    )
+
+
+def unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
+    """For each turn whether it is stored with just this text. Raises StoreFault."""
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    return [
+        prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
+    ]
+
+
+def put(
+    database: Database, prompts: Sequence[Prompt], encoded: Mapping[bytes, str], model: str, source_id: int
+) -> Written:
+    """Store a batch from one source, rows, vectors and indexes together; inside the caller's transaction.
+
+    Args:
+        database: open for writing.
+        prompts: the batch, no content_hash twice.
+        encoded: JSON vectors by text_hash, of every text that is not stored unchanged.
+        model: under which the vectors were made.
+        source_id: of the file that the batch was read from.
+
+    Raises:
+        StoreFault: the batch was not written.
+    """
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], source_id)
+    mtime_ns = database.value("SELECT mtime_ns FROM sources WHERE id = ?", (source_id,))
+    ids, added, updated = [], 0, 0
+    for prompt in prompts:
+        row = rows.get(prompt.content_hash)
+        if row is None:
+            ids.append(_insert(database, prompt))
+            added += 1
+        else:
+            ids.append(row.id)
+            if not _takes_over(prompt, row, mtime_ns):
+                continue
+            if row.fields != _fields(prompt):
+                _update(database, row.id, prompt)
+            if row.text_hash == prompt.text_hash:
+                continue
+            updated += 1
+        _embed(database, ids[-1], model, encoded[prompt.text_hash])
+    database.run_many(
+        "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
+        [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],
+    )
+    vectors.catch_up(database)
+    return Written(tuple(ids), added, updated)
+
+
+def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
+    """Whether a turn that is stored already is filed anew under what was read now.
+
+    The file it is filed under may change it. Another file may if it is older (a resumed session copies its
+    predecessor's turns), or if it has more of an answer that was first seen half-written.
+    """
+    if row.source_path == prompt.source_path:
+        return True
+    if row.text_hash == prompt.text_hash:
+        return mtime_ns < row.owner_mtime_ns
+    return len(prompt.turn.content) > row.length
+
+
+def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
+    """Delete the rows of a rewritten file that are no longer in it nor anywhere else; how many. Raises StoreFault."""
+    gone = database.run(
+        "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
+        (source_id, orjson.dumps(list(seen)).decode()),
+    )
+    database.run_many(
+        "DELETE FROM sightings WHERE source_id = ? AND prompt_id = ?", [(source_id, id_) for (id_,) in gone]
+    )
+    database.run_many(
+        "DELETE FROM prompts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sightings WHERE prompt_id = prompts.id)", gone
+    )
+    vectors.catch_up(database)
+    return len(gone)
+
+
+def items(database: Database, ids: Sequence[int]) -> list[Item]:
+    """Those of the ids that are stored, in the order given. Raises StoreFault."""
+    found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))
+    by_id = {item.id: item for item in found}
+    return [by_id[id_] for id_ in ids if id_ in by_id]
+
+
+def conversation_around(database: Database, item: Item, turns: int) -> list[Item]:
+    """The item and up to `turns` turns on each side in its conversation, in order; a note is alone. Raises StoreFault."""
+    if item.conversation_id is None:
+        return [item]
+    return _items(
+        database,
+        "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ?",
+        (item.conversation_id, item.project, item.turn_index - turns, item.turn_index + turns),
+    )
+
+
+def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
+    rows = database.run(f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} ORDER BY p.turn_index, p.id", values)
+    places: dict[int, list[Place]] = {row[0]: [] for row in rows}
+    for id_, path, line, end_line in database.run(
+        "SELECT g.prompt_id, s.path, g.line, g.end_line FROM sightings g JOIN sources s ON s.id = g.source_id "
+        "WHERE g.prompt_id IN (SELECT value FROM json_each(?)) ORDER BY g.prompt_id, s.mtime_ns, s.path",
+        (orjson.dumps(list(places)).decode(),),
+    ):
+        places[id_].append(Place(path, line, end_line))
+    return [
+        Item(*row[:8], orjson.loads(row[8] or "{}"), _filed_first(places[row[0]], row[1]))  # type: ignore[call-arg] # mypy cannot count a slice
+        for row in rows
+    ]
+
+
+def _filed_first(places: list[Place], source_path: str) -> tuple[Place, ...]:
+    return tuple(sorted(places, key=lambda place: place.path != source_path))
+
+
+def _fields(prompt: Prompt) -> tuple[object, ...]:
+    turn = prompt.turn
+    return (
+        prompt.source_path,
+        prompt.project,
+        turn.conversation_id,
+        prompt.turn_index,
+        turn.role,
+        turn.content,
+        turn.timestamp,
+        prompt.content_hash,
+        orjson.dumps(dict(prompt.metadata)).decode(),
+        prompt.text_hash,
+    )
+
+
+_FIELD_COLUMNS = (
+    "source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash, metadata_json, "
+    "text_hash"
+)
+
+
+_PLACE = slice(2, 5)
+"""Of the fields: conversation, index and role."""
+_CONTENT = 5
+
+
+def _insert(database: Database, prompt: Prompt) -> int:
+    return int(
+        database.value(
+            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id", _fields(prompt)
+        )
+    )
+
+
+def _update(database: Database, id_: int, prompt: Prompt) -> None:
+    database.run(
+        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*_fields(prompt), id_)
+    )
+
+
+def _embed(database: Database, id_: int, model: str, vector_json: str) -> None:
+    database.run(
+        "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
+        (id_, model, vector_json.count(",") + 1, vector_json),
+    )
+
+
+def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
+    listed = (orjson.dumps(content_hashes).decode(),)
+    return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
+
+
+def _continued(database: Database, new: Sequence[Prompt], source_id: int) -> dict[str, _Row]:
+    """By the new turn's content_hash the row that it continues: same place in this file's conversation, longer text.
+
+    So a last, unfinished turn without an id of its own is replaced when the file grows.
+    """
+    if not new:
+        return {}
+    found = _stored(
+        database,
+        "p.id IN (SELECT prompt_id FROM sightings WHERE source_id = ?) "
+        "AND p.turn_index IN (SELECT value FROM json_each(?))",
+        (source_id, orjson.dumps([prompt.turn_index for prompt in new]).decode()),
+    )
+    by_place = {row.fields[_PLACE]: row for _, row in found}
+    continued = {}
+    for prompt in new:
+        row = by_place.get(_fields(prompt)[_PLACE])
+        if row is not None and prompt.turn.content.startswith(str(row.fields[_CONTENT])):
+            continued[prompt.content_hash] = row
+    return continued
+
+
+def _stored(database: Database, where: str, values: Sequence[object]) -> list[tuple[str, _Row]]:
+    found = database.run(
+        f"SELECT p.content_hash, p.id, p.source_path, p.text_hash, length(p.content), s.mtime_ns, {_FIELD_COLUMNS} "
+        f"FROM (SELECT * FROM prompts p WHERE {where}) p LEFT JOIN sources s ON s.path = p.source_path",
+        values,
+    )
+    return [(row[0], _Row(row[1], row[2], row[3], row[4], row[6:], row[5] or 0)) for row in found]

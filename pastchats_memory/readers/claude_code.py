@@ -1,23 +1,254 @@
-"""Claude Code transcripts to turns."""
+"""Claude Code transcripts to turns: one row an API message, people's words apart from everything put into their place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.claude_overview import Overview
+from pastchats_memory.readers.claude_record import (
+    NO_TEXT,
+    SPOKEN,
+    Said,
+    is_synthetic,
+    parent_of,
+    queued,
+    said,
+    texts_of,
+)
+from pastchats_memory.readers.drafts import Draft, Drafts
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
 
 FORMAT = "claude-code"
 VERSION = 1
 
+TYPES = frozenset({
+    "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
+    "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",
+    "pr-link", "bridge-session", "worktree-state", "tag",
+})  # fmt: skip
+MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
+KINDS = {
+    "prompt": ("user", "prompt"),
+    "command": ("user", "command"),
+    "summary": ("system", "summary"),
+    "subagent": ("system", "prompt"),
+}
+"""Role and kind of the turn, by whose words a user record holds."""
+
+SHELL = Call("Bash")
+NO_CALL = Call("tool")
+
 
 def recognise(source: Source) -> bool:
-    """False for every file until the format is read."""
-    del source
-    return False
+    """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
+    if source.shape == "json":
+        return isinstance(mapping_of(source.document).get("loglines"), list)
+    return any(_is_ours(record) for record in source.sample)
+
+
+def _is_ours(record: Json) -> bool:
+    if isinstance(record.get("loglines"), list):
+        return True
+    message = mapping_of(record.get("message"))
+    kind = record.get("type")
+    if not isinstance(kind, str) or kind not in TYPES or "parts" in message or isinstance(record.get("payload"), dict):
+        return False
+    return any(mark in record for mark in MARKS) or (kind in SPOKEN and isinstance(message.get("role"), str))
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """Nothing until the format is read."""
-    del source
-    return iter(())
+    """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
+
+    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole.
+    """
+    stem = source.path.stem
+    view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
+    for position, item in enumerate(_items(source)):
+        if isinstance(item, Record) and isinstance(item.value, dict):
+            view.add(item.value, position)
+    telling = _Telling(source, view)
+    for position, item in enumerate(_items(source)):
+        yield from telling.tell(item, position)
+    yield from telling.drafts.rest()
+
+
+def _items(source: Source) -> Iterator[Record | Unreadable]:
+    if source.shape == "json":
+        yield from _exported(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
+        return
+    for item in source.records():
+        lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
+        if isinstance(lines, list):
+            yield from (Record(item.line, value) for value in lines)
+        else:
+            yield item
+
+
+def _exported(values: list[object], places: Places) -> Iterator[Record]:
+    for value in values:
+        yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
+
+
+def _folder_of_project(source: Source) -> str | None:
+    """The encoded folder name below `projects`, for sessions that never say where they ran."""
+    parts = source.path.parts[:-1]
+    return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
+
+
+class _Telling:
+    """The second pass: every record adds to the turns that are in the making."""
+
+    def __init__(self, source: Source, view: Overview) -> None:
+        self.drafts = Drafts()
+        self._path = str(source.path)
+        self._view = view
+        self._lost = view.abandoned()
+        self._project = None if view.cwd else _folder_of_project(source)
+        self._open: dict[tuple[str | None, str], Draft] = {}
+        self._calls: dict[str, Call] = {}
+        self._shell = SHELL
+
+    def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
+        if isinstance(item, Unreadable):
+            yield item
+            return
+        record = item.value
+        if not isinstance(record, dict):
+            yield Unreadable(self._path, item.line, f"a {type(record).__name__} instead of a record")
+            return
+        if hash(parent_of(record)) in self._lost and text_of(record.get("uuid")):
+            self._lost.add(hash(text_of(record.get("uuid"))))
+        if self._view.conversation(record) not in self._view.errands:
+            fault = self._take(record, item.line, position)
+            if fault:
+                yield Unreadable(self._path, item.line, fault)
+        yield from self.drafts.ready(position)
+
+    def _take(self, record: Json, line: int, position: int) -> str | None:
+        """Add what the record says; the reason why it says nothing that can be read, else None."""
+        match record.get("type"):
+            case "user":
+                return self._user(record, line)
+            case "assistant":
+                return self._assistant(record, line, position)
+            case "attachment":
+                told = queued(mapping_of(record.get("attachment")))
+                if told.human and not self._view.typed(told.text):
+                    self._spoken(record, line, told)
+        return None
+
+    def _user(self, record: Json, line: int) -> str | None:
+        told = said(record)
+        if told.interrupted:
+            self.drafts.flag("interrupted")
+        match told.voice:
+            case "unreadable":
+                return told.text
+            case "tool":
+                self._results(record, line)
+            case "output":
+                self._found(record, line, self._shell, Output(told.text, failed=told.failed))
+                self._shell = SHELL
+            case "nobody":
+                pass
+            case _:
+                self._spoken(record, line, told)
+        return None
+
+    def _spoken(self, record: Json, line: int, told: Said) -> None:
+        role, kind = KINDS[told.voice]
+        draft = self._draft(record, line, role, kind, told.text)
+        if told.human:
+            copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
+            draft.native_id = copied_from or self._view.first_uuid(record, told.text) or None
+        draft.metadata["attachments"] = list(told.media)
+        self.drafts.add(draft)
+        if told.text.startswith("! "):
+            self._shell = Call("Bash", told.text.removeprefix("! "))
+
+    def _assistant(self, record: Json, line: int, position: int) -> str | None:
+        message = record.get("message")
+        if not isinstance(message, dict):
+            return "assistant record without a message object"
+        content, until = message.get("content"), self._view.until(record)
+        if not isinstance(content, str | list | None):
+            return f"content of a message is a {type(content).__name__}"
+        if is_synthetic(record):
+            if record.get("isApiErrorMessage") is True:
+                self.drafts.flag("api_error")
+            return None
+        if until is None or position <= until:
+            texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
+            self._answer(record, line, texts, until or position)
+            self._tools(content)
+        return None
+
+    def _answer(self, record: Json, line: int, texts: list[str], until: int) -> None:
+        message_id = text_of(mapping_of(record.get("message")).get("id"))
+        key = (self._view.conversation(record), message_id)
+        draft = self._open.get(key) if message_id else None
+        if draft is None and texts:
+            draft = self._draft(record, line, "assistant", "answer")
+            draft.native_id = message_id or draft.native_id
+            draft.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
+            draft.until = until
+            self._open[key] = draft
+            self.drafts.add(draft)
+        if draft is not None:
+            draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
+
+    def _tools(self, content: object) -> None:
+        for block in map(mapping_of, list_of(content)):
+            if block.get("type") == "tool_use":
+                call = call_of(text_of(block.get("name")), block.get("input"))
+                self._calls[text_of(block.get("id"))] = call
+                self.drafts.tool(call.label)
+
+    def _results(self, record: Json, line: int) -> None:
+        for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
+            if block.get("type") == "tool_result":
+                call_id = text_of(block.get("tool_use_id"))
+                output = output_of(block.get("content"))
+                failed = output.failed or block.get("is_error") is True
+                self._found(record, line, self._calls.pop(call_id, NO_CALL), replace(output, failed=failed), call_id)
+
+    def _found(self, record: Json, line: int, call: Call, output: Output, call_id: str = "") -> None:
+        found = finding(call, output)
+        if found is not None:
+            draft = self._draft(record, line, "tool", *found)
+            draft.native_id = call_id or draft.native_id
+            self.drafts.add(draft)
+
+    def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> Draft:
+        """A turn with all that its record says about itself."""
+        session = text_of(record.get("sessionId")) or self._view.session or ""
+        conversation = self._view.conversation(record)
+        uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))
+        home = self._view.cwd.get(session)
+        fork = mapping_of(record.get("forkedFrom"))
+        sidechain = record.get("isSidechain") is True
+        return Draft(
+            role=role,
+            kind=kind,
+            line=line,
+            texts=[text] if text else [],
+            conversation_id=conversation,
+            timestamp=iso_utc(record.get("timestamp")),
+            cwd=home,
+            project=self._project,
+            native_id=uuid or None,
+            branch="sidechain" if sidechain else "abandoned" if hash(uuid) in self._lost else "main",
+            metadata={
+                "git_branch": text_of(record.get("gitBranch")),
+                "cwd": cwd if cwd != home else "",
+                "title": self._view.title(conversation),
+                "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
+                "flags": ["copied"] if fork else [],
+            },
+        )

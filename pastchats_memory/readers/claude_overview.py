@@ -1,0 +1,166 @@
+"""The first pass over a Claude Code transcript: what must be known of the whole file before its first turn is told.
+
+Only hashes and numbers are kept for a record, so that half a gigabyte of them fits into memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pastchats_memory.readers.claude_record import (
+    SPOKEN,
+    Said,
+    conversation_of,
+    is_errand,
+    parent_of,
+    queued,
+    said,
+)
+from pastchats_memory.readers.fields import Json, mapping_of, text_of
+from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.times import iso_utc
+
+MESSAGE_SPREAD = 400
+"""Records between two lines of one API message; the same id farther on is a copy of the history (a resumed session)."""
+
+TITLES = {
+    "summary": ("summary", 0),
+    "agent-name": ("agentName", 1),
+    "ai-title": ("aiTitle", 2),
+    "custom-title": ("customTitle", 3),
+}
+"""Record types that name the session: the key of the name and its rank."""
+TITLE_LENGTH = 120
+
+_ROOT = 0
+_NO_HUMAN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Human:
+    key: int
+    after: int
+    """The message that it answers, links between left out; _ROOT where there is none or for a copy."""
+    before: int
+    """Index of the human prompt above it, or _NO_HUMAN."""
+
+
+class Overview:
+    """What the whole of a file says, once every record was added in file order."""
+
+    def __init__(self, agent: str | None) -> None:
+        """Begin with nothing. `agent` is the one after which the file is called, if it is a subagent's."""
+        self.agent = agent
+        self.session: str | None = None
+        """The first session id in the file."""
+        self.cwd: dict[str, str] = {}
+        """The first working directory of every session."""
+        self.errands: set[str] = set()
+        """Conversations that the client held with itself."""
+        self._titles: dict[str, tuple[int, str]] = {}
+        self._until: dict[int, int] = {}
+        self._typed: set[int] = set()
+        self._originals: dict[int, str] = {}
+        self._owner: dict[int, int] = {}  # human prompt at or above every record
+        self._anchor: dict[int, int] = {}  # message above every record that is none
+        self._humans: list[_Human] = []
+        self._last = _ROOT
+
+    def add(self, record: Json, position: int) -> None:
+        """Take the next record of the file."""
+        attached = record.get("type") != "user"
+        told = queued(mapping_of(record.get("attachment"))) if attached else said(record)
+        self._add_session(record)
+        self._add_title(record)
+        key = self._message_key(record)
+        if key is not None and position - self._until.get(key, position) <= MESSAGE_SPREAD:
+            self._until[key] = position
+        if not attached:
+            conversation = self.conversation(record)
+            if is_errand(told) and conversation is not None and "/" in conversation:
+                self.errands.add(conversation)
+            if told.human:
+                self._typed.add(hash(told.text))
+        self._add_place(record, None if attached else told)
+
+    def conversation(self, record: Json) -> str | None:
+        """The id of the conversation that a record belongs to."""
+        return conversation_of(record, self.session, self.agent)
+
+    def title(self, conversation: str | None) -> str:
+        """The name of a conversation, or `""`."""
+        return self._titles.get(conversation or "", (0, ""))[1]
+
+    def until(self, record: Json) -> int | None:
+        """Position of the last line of the API message that a record is a line of; None for a message without an id."""
+        key = self._message_key(record)
+        return None if key is None else self._until.get(key)
+
+    def typed(self, text: str) -> bool:
+        """Whether a record of the person's own has the same words."""
+        return hash(text) in self._typed
+
+    def first_uuid(self, record: Json, text: str) -> str:
+        """The uuid under which a human turn was first seen in the file: a resumed session copies it, time and all, with a new one."""
+        uuid, time = text_of(record.get("uuid")), iso_utc(record.get("timestamp"))
+        return self._originals.setdefault(hash((time, text)), uuid) if time and uuid else uuid
+
+    def abandoned(self) -> set[int]:
+        """Hashes of the uuids of human prompts that were given up for a sibling: retried or rewritten after an interruption.
+
+        Tool results and assistant lines under one parent are parallel calls, no fork. At a fork the sibling that leads
+        to the last message of the file stays, and if none does, the latest.
+        """
+        kept: set[int] = set()
+        index = self._owner.get(self._last, _NO_HUMAN)
+        while index != _NO_HUMAN and index not in kept:
+            kept.add(index)
+            index = self._humans[index].before
+        siblings: dict[int, list[int]] = {}
+        for index, human in enumerate(self._humans):
+            if human.after != _ROOT:
+                siblings.setdefault(human.after, []).append(index)
+        lost: set[int] = set()
+        for group in siblings.values():
+            chosen = next((index for index in group if index in kept), group[-1])
+            lost.update(self._humans[index].key for index in group if index != chosen)
+        return lost
+
+    def _add_session(self, record: Json) -> None:
+        session = text_of(record.get("sessionId"))
+        self.session = self.session or session or None
+        if cwd := text_of(record.get("cwd")):
+            self.cwd.setdefault(session or self.session or "", cwd)
+
+    def _add_title(self, record: Json) -> None:
+        key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
+        title = " ".join(clean(text_of(record.get(key))).split())[:TITLE_LENGTH]
+        session = text_of(record.get("sessionId"))
+        if not session and hash(text_of(record.get("leafUuid"))) in self._owner:
+            # a summary names the session of its leaf, which is mostly another file's
+            session = self.session or ""
+        if title and session and rank >= self._titles.get(session, (0, ""))[0]:
+            self._titles[session] = (rank, title)
+
+    def _message_key(self, record: Json) -> int | None:
+        message_id = text_of(mapping_of(record.get("message")).get("id"))
+        spoken = record.get("type") == "assistant" and message_id
+        return hash((self.conversation(record), message_id)) if spoken else None
+
+    def _add_place(self, record: Json, told: Said | None) -> None:
+        """Where the record hangs in the tree, with all that is no message folded into links between messages."""
+        uuid, above = text_of(record.get("uuid")), parent_of(record)
+        key, parent = hash(uuid), hash(above) if above else _ROOT
+        original = told is None or not told.human or self.first_uuid(record, told.text) == uuid
+        if not uuid or key in self._owner:
+            return
+        anchor = self._anchor.get(parent, parent)
+        owner = self._owner.get(parent, _NO_HUMAN)
+        if told is not None and told.human:
+            self._humans.append(_Human(key, anchor if original else _ROOT, owner))
+            owner = len(self._humans) - 1
+        self._owner[key] = owner
+        if record.get("type") not in SPOKEN or (told is not None and told.voice in ("nobody", "output", "unreadable")):
+            self._anchor[key] = anchor
+        if record.get("type") in SPOKEN and record.get("isSidechain") is not True:
+            self._last = key

@@ -1,0 +1,106 @@
+"""Turns in the making, in the order in which they were begun: some grow over several lines, some learn later how they ended."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pastchats_memory.model import Turn
+from pastchats_memory.readers.fields import Json, list_of
+from pastchats_memory.readers.text import clean
+
+MOST_TOOLS = 12
+SPEAKING = ("user", "assistant")
+
+
+@dataclass(slots=True)
+class Draft:
+    """A turn that may still grow."""
+
+    role: str
+    kind: str
+    line: int
+    texts: list[str]
+    conversation_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    native_id: str | None = None
+    branch: str = "main"
+    metadata: Json = field(default_factory=dict)
+    until: int = 0
+    """Position of the last record that may add to it."""
+
+    def turn(self) -> Turn | None:
+        """What has become of it; None without visible text."""
+        content = clean("\n\n".join(text for text in self.texts if text.strip())).strip()
+        if not content:
+            return None
+        return Turn(
+            role=self.role,
+            kind=self.kind,
+            content=content,
+            line=self.line,
+            conversation_id=self.conversation_id,
+            timestamp=self.timestamp,
+            cwd=self.cwd,
+            project=self.project,
+            native_id=self.native_id,
+            branch=self.branch,
+            metadata={key: value for key, value in self.metadata.items() if value},
+        )
+
+
+class Drafts:
+    """A queue that lets a turn go when nothing can be added to it any more.
+
+    The last turn of the person or the assistant waits for the next one, so that it can be told it was interrupted and
+    which tools followed it; tool rows behind it wait with it.
+    """
+
+    def __init__(self) -> None:
+        self._queue: deque[Draft] = deque()
+        self._speaking: Draft | None = None
+        self._tools: list[object] = []
+
+    def add(self, draft: Draft) -> None:
+        """Put a turn at the end; tools that were called before any answer are given to the first one."""
+        self._queue.append(draft)
+        if draft.role not in SPEAKING:
+            return
+        self._speaking = draft
+        if draft.role == "assistant" and self._tools:
+            draft.metadata["tools"], self._tools = self._tools, []
+        elif draft.role == "user":
+            self._tools = []
+
+    def flag(self, name: str) -> None:
+        """Say of the last spoken turn what became of it."""
+        if self._speaking is not None:
+            flags = list_of(self._speaking.metadata.setdefault("flags", []))
+            if name not in flags:
+                flags.append(name)
+
+    def tool(self, label: str) -> None:
+        """Note a call with the answer that it followed."""
+        tools = self._tools
+        if self._speaking is not None and self._speaking.role == "assistant":
+            tools = list_of(self._speaking.metadata.setdefault("tools", []))
+        if label not in tools and len(tools) < MOST_TOOLS:
+            tools.append(label)
+
+    def ready(self, position: int) -> Iterator[Turn]:
+        """The turns that no record after `position` can change."""
+        while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
+            yield from self._first()
+
+    def rest(self) -> Iterator[Turn]:
+        """All that is left, at the end of the file."""
+        while self._queue:
+            yield from self._first()
+
+    def _first(self) -> Iterator[Turn]:
+        turn = self._queue.popleft().turn()
+        if turn is not None:
+            yield turn

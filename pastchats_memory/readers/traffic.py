@@ -1,0 +1,218 @@
+"""What is worth finding in the tool calls of an agent: errors, failed commands, results of tests, builds and linters.
+
+Everything else (file contents, listings, successful edits) would crowd out people's words. Pure functions, any format.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import orjson
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.text import clean
+
+LABEL_LENGTH = 120
+COMMAND_LENGTH = 240
+HEAD_LENGTH = 280
+TAIL_LENGTH = 440
+"""A result says at its beginning what broke and at its end how it went; the middle is left out."""
+
+SUBJECTS = (
+    "command", "cmd", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "skill", "subject", "name",
+)  # fmt: skip
+"""Keys of a tool's input that say in a few words what it was about, best first."""
+
+BOOKKEEPING = (
+    "File has not been read yet", "File has been modified since read", "File has been unexpectedly modified",
+    "Sibling tool call errored", "The user doesn't want to", "User chose to stay in plan mode",
+    "InputValidationError", "No task found with ID", "Unknown skill", "String to replace not found",
+    "No changes to make: old_string", "EISDIR",
+)  # fmt: skip
+"""Beginnings of errors between an agent and its client that teach nobody anything."""
+
+NEVER_RAN = ("exec_command failed", "failed in sandbox", "execution error")
+"""Beginnings of what Codex answers, without an exit code, for a command that it could not run."""
+
+SAID_ON_REFUSAL = "the user said:"
+
+TEST_RUNNERS = frozenset({
+    "ava", "biome", "clippy", "ctest", "eslint", "flake8", "gradle", "gradlew", "jest", "karma", "knip", "lint",
+    "make", "mocha", "mvn", "mvnw", "mypy", "ninja", "nox", "phpstan", "phpunit", "playwright", "pre-commit",
+    "prettier", "py.test", "pylint", "pyright", "pytest", "rspec", "rubocop", "ruff", "shellcheck", "staticcheck",
+    "tox", "tsc", "tslint", "unittest", "vitest", "vue-tsc", "xcodebuild",
+})  # fmt: skip
+SUBCOMMANDS = {
+    "bazel": {"test", "build"}, "bun": {"test", "build", "lint", "check", "typecheck"}, "cargo": {"test", "build", "check", "clippy", "nextest"},
+    "cmake": {"--build"}, "cypress": {"run"}, "deno": {"test", "check", "lint"}, "docker": {"build"}, "dotnet": {"test", "build"},
+    "flutter": {"test", "analyze", "build"}, "go": {"test", "build", "vet"}, "golangci-lint": {"run"}, "mix": {"test", "compile"},
+    "npm": {"test", "t", "build", "lint", "check", "typecheck"}, "next": {"build", "lint"}, "pnpm": {"test", "build", "lint", "check", "typecheck"},
+    "rake": {"test", "spec"}, "swift": {"test", "build"}, "terraform": {"plan", "validate"}, "vite": {"build"},
+    "yarn": {"test", "build", "lint", "check", "typecheck"}, "zig": {"build", "test"},
+}  # fmt: skip
+WRAPPERS = frozenset(
+    {
+        "sudo",
+        "time",
+        "timeout",
+        "npx",
+        "bunx",
+        "uvx",
+        "uv",
+        "poetry",
+        "pipenv",
+        "pdm",
+        "hatch",
+        "run",
+        "exec",
+        "env",
+        "nice",
+        "-m",
+    }
+)
+INTERPRETER = re.compile(r"python[0-9.]*\Z")
+ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+SEPARATORS = re.compile(r"[;&|()\n]+")
+DURATION = re.compile(r"[0-9.]+[smh]?\Z")
+LONGEST_COMMAND = 4000
+MOST_WORDS = 12
+
+EXIT_CODE = re.compile(
+    r"\A(?:Chunk ID:[^\n]*\n)?(?:Wall time:[^\n]*\n)?(?:Process exited with code|Exit code:?) (-?\d{1,9})\b[^\n]*\n?"
+)
+OUTPUT_MARK = re.compile(r"^Output:\n", re.MULTILINE)
+HEADER_LENGTH = 400
+PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ([^\n]{1,300})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call, in as many words as may be kept of it."""
+
+    label: str
+    """Tool and subject on one line, such as `Bash pytest -q`."""
+    command: str = ""
+    """The shell command, when it was one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool answered."""
+
+    text: str
+    exit_code: int | None = None
+    failed: bool = False
+
+
+def call_of(name: str, arguments: object) -> Call:
+    """The call of a tool by its name and its input: an object, an object as JSON text, or raw text."""
+    values = arguments
+    if isinstance(arguments, str):
+        try:
+            values = orjson.loads(arguments)
+        except orjson.JSONDecodeError:
+            files = PATCHED.findall(arguments)
+            return Call(_line(f"{name} {', '.join(files) or arguments[:LABEL_LENGTH]}"))
+    inputs = mapping_of(values)
+    command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
+    files = PATCHED.findall(command or text_of(inputs.get("input")))
+    subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
+    return Call(_line(f"{name} {', '.join(files) or subject[:LABEL_LENGTH]}"), "" if files else clean(command).strip())
+
+
+def _command(value: object) -> str:
+    """Shell text of `"ls"` or `["bash", "-lc", "ls"]`."""
+    if isinstance(value, list):
+        words = [word for word in value if isinstance(word, str)]
+        shell = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")  # noqa: PLR2004
+        return words[-1] if shell else " ".join(words)
+    return text_of(value)
+
+
+def _line(text: str) -> str:
+    line = " ".join(clean(text[: 2 * LABEL_LENGTH]).split())
+    return line if len(line) <= LABEL_LENGTH else line[: LABEL_LENGTH - 1] + "…"
+
+
+def text_in(content: object) -> str:
+    """The text of a tool result: a string, a list of strings and text blocks, or an object that holds one of them."""
+    if isinstance(content, dict):
+        content = content.get("content") or content.get("output") or content.get("text")
+    if isinstance(content, str):
+        return content
+    parts = (block if isinstance(block, str) else mapping_of(block).get("text") for block in list_of(content))
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def output_of(value: object) -> Output:
+    """A tool's answer with its exit code, in the spellings that agents use for it: JSON with metadata, or a header of lines."""
+    success = mapping_of(value).get("success")
+    text = text_in(value)
+    if text.startswith('{"'):
+        try:
+            inner = mapping_of(orjson.loads(text))
+        except orjson.JSONDecodeError:
+            inner = {}
+        code = _exit_code(mapping_of(inner.get("metadata")))
+        if isinstance(inner.get("output"), str):
+            return Output(text_of(inner.get("output")), code, failed=bool(code))
+    if found := EXIT_CODE.match(text):
+        code, rest = int(found[1]), text[found.end() :]
+        mark = OUTPUT_MARK.search(rest[:HEADER_LENGTH])
+        return Output(rest[mark.end() :] if mark else rest, code, failed=code != 0)
+    return Output(text, failed=success is False or text.startswith(NEVER_RAN))
+
+
+def _exit_code(metadata: Json) -> int | None:
+    code = metadata.get("exit_code")
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def finding(call: Call, output: Output) -> tuple[str, str] | None:
+    """Kind (`error`, `result`) and text of the row to keep of a call and its answer, None for all that is not worth one."""
+    text = clean(output.text).strip()
+    text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
+    _, refused, words = text.partition(SAID_ON_REFUSAL)
+    if refused and text.startswith(BOOKKEEPING):
+        return "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
+    if not text or text.startswith(BOOKKEEPING):
+        return None
+    if not output.failed and not is_check(call.command):
+        return None
+    code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
+    return "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}"
+
+
+def _heading(call: Call) -> str:
+    if not call.command:
+        return call.label
+    command = call.command
+    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {command[:COMMAND_LENGTH]}…"
+
+
+def excerpt(text: str) -> str:
+    """The text, or its beginning and its end when it is long."""
+    if len(text) <= HEAD_LENGTH + TAIL_LENGTH:
+        return text
+    return f"{text[:HEAD_LENGTH].rstrip()}\n[…]\n{text[-TAIL_LENGTH:].lstrip()}"
+
+
+def is_check(command: str) -> bool:
+    """Whether a shell command runs tests, a build or a linter, rather than naming one as `cat pytest.ini` does."""
+    return any(_checks(part.split()[:MOST_WORDS]) for part in SEPARATORS.split(command[:LONGEST_COMMAND]))
+
+
+def _checks(words: list[str]) -> bool:
+    while words and (
+        words[0] in WRAPPERS or ASSIGNMENT.match(words[0]) or DURATION.match(words[0]) or INTERPRETER.match(words[0])
+    ):
+        words = words[1:]
+    if not words:
+        return False
+    program = words[0].rpartition("/")[2]
+    wanted = SUBCOMMANDS.get(program)
+    if wanted is None:
+        return program in TEST_RUNNERS
+    rest = [word for word in words[1:] if word not in ("run", "exec")]
+    return any(word.partition(":")[0] in wanted for word in rest[:3]) or _checks(rest)

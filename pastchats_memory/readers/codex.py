@@ -1,23 +1,198 @@
-"""Codex rollouts to turns."""
+"""Codex rollouts to turns: items for the words, events for who said them, replayed history under its first session's identity."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from hashlib import blake2b
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.codex_overview import Overview
+from pastchats_memory.readers.codex_record import (
+    CONTEXT,
+    EVENT,
+    ITEM,
+    LINE_TYPES,
+    MEDIA_ONLY,
+    META,
+    Entry,
+    entry_of,
+    is_bare_meta,
+    parts_of,
+    subagent_of,
+)
+from pastchats_memory.readers.drafts import Draft, Drafts
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import typed_in_codex
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.traffic import Call, call_of, finding, output_of
 
 FORMAT = "codex"
 VERSION = 1
 
+BURST = timedelta(seconds=1)
+"""A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
+
+FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
+NO_CALL = Call("tool")
+
 
 def recognise(source: Source) -> bool:
-    """False for every file until the format is read."""
-    del source
-    return False
+    """Whether any of the first records is a rollout line of one of the three generations."""
+    if source.shape == "json":
+        return isinstance(mapping_of(source.document).get("session"), dict) and isinstance(mapping_of(source.document).get("items"), list)
+    return any(_is_ours(record) for record in source.sample)
+
+
+def _is_ours(record: Json) -> bool:
+    typed = isinstance(record.get("payload"), dict) and record.get("type") in LINE_TYPES
+    return typed or "record_type" in record or is_bare_meta(record)
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """Nothing until the format is read."""
-    del source
-    return iter(())
+    """The turns of the session in file order; lines that are no records.
+
+    The file is read twice: which items a person typed, and what was rolled back, is known only from the whole.
+    """
+    view = Overview()
+    for position, (_, entry) in enumerate(_entries(source)):
+        if isinstance(entry, Entry):
+            view.add(entry, position)
+    view.settle()
+    telling = _Telling(view)
+    for position, (line, entry) in enumerate(_entries(source)):
+        if isinstance(entry, str):
+            yield Unreadable(str(source.path), line, entry)
+        elif entry is not None:
+            telling.take(entry, line, position)
+        yield from telling.drafts.ready(position)
+    yield from telling.drafts.rest()
+
+
+def _entries(source: Source) -> Iterator[tuple[int, Entry | str | None]]:
+    if source.shape == "json":
+        yield from _of_document(mapping_of(source.document), Places(source.text))
+        return
+    for item in source.records():
+        yield item.line, entry_of(item.value) if isinstance(item, Record) else item.reason
+
+
+def _of_document(document: Json, places: Places) -> Iterator[tuple[int, Entry | str | None]]:
+    yield 1, Entry(META, mapping_of(document.get("session")))
+    for item in list_of(document.get("items")):
+        text = next(iter(parts_of(mapping_of(item))), "")
+        yield places.line(text), Entry(ITEM, item, item.get("timestamp")) if isinstance(item, dict) else entry_of(item)
+
+
+class _Telling:
+    """The second pass: every entry adds to the turns that are in the making."""
+
+    def __init__(self, view: Overview) -> None:
+        self.drafts = Drafts()
+        self._view = view
+        self._subagent = subagent_of(view.meta)[0]
+        self._model = self._cwd = ""
+        self._calls: dict[str, Call] = {}
+        self._ordinals: Counter[str] = Counter()
+        self._replayed = ""
+        self._before: datetime | None = None
+
+    def take(self, entry: Entry, line: int, position: int) -> None:
+        """Add what the entry says."""
+        self._follow_replay(entry)
+        if entry.kind == CONTEXT:
+            self._model = text_of(entry.payload.get("model"))
+            self._cwd = text_of(entry.payload.get("cwd"))
+        elif position in self._view.human:
+            self._prompt(entry, line, position)
+        elif entry.kind == ITEM:
+            self._item(entry, line, position)
+        elif entry.kind == "compacted":
+            # `replacement_history` beside it repeats earlier messages
+            self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
+        elif entry.kind == EVENT and entry.type in FLAGS:
+            self.drafts.flag(FLAGS[entry.type])
+        elif entry.kind == EVENT and entry.type == "agent_message" and not self._view.answers:
+            self._add("assistant", "answer", text_of(entry.payload.get("message")), entry, line, position)
+
+    def _follow_replay(self, entry: Entry) -> None:
+        """Whether the lines are a copy of another session's: from its meta to the end of the burst in which they were written."""
+        named = text_of(entry.payload.get("id")) if entry.kind == META else ""
+        stamp = iso_utc(entry.timestamp)
+        now = datetime.fromisoformat(stamp) if stamp else self._before
+        if named and named != self._view.session:
+            self._replayed = named
+        elif self._replayed and now and self._before and abs(now - self._before) > BURST:
+            self._replayed = ""
+        self._before = now
+
+    def _prompt(self, entry: Entry, line: int, position: int) -> None:
+        text = "\n\n".join(words for part in self._view.words(entry) if (words := typed_in_codex(part)))
+        delegated = self._subagent and not self._replayed
+        pictures = sum(part.get("type") == "input_image" for part in map(mapping_of, list_of(entry.payload.get("content"))))
+        pictures = pictures or len(list_of(entry.payload.get("images"))) + len(list_of(entry.payload.get("local_images")))
+        draft = self._add("system" if delegated else "user", "prompt", text or (MEDIA_ONLY if pictures else ""), entry, line, position)
+        draft.metadata["attachments"] = ["image"] * pictures
+        if text_of(self._view.meta.get("originator")) == "codex_exec":
+            list_of(draft.metadata["flags"]).append("non_interactive")
+
+    def _item(self, entry: Entry, line: int, position: int) -> None:
+        payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
+        match entry.type:
+            case "message" if payload.get("role") == "assistant":
+                draft = self._add("assistant", "answer", "\n\n".join(parts_of(payload)), entry, line, position)
+                draft.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
+            case "function_call" | "custom_tool_call":
+                self._called(call_id, call_of(text_of(payload.get("name")), payload.get("arguments") or payload.get("input")))
+            case "local_shell_call":
+                self._called(call_id, call_of("shell", payload.get("action")))
+            case "function_call_output" | "custom_tool_call_output":
+                found = finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
+                if found is not None:
+                    self._add("tool", *found, entry, line, position)
+
+    def _called(self, call_id: str, call: Call) -> None:
+        self._calls[call_id] = call
+        self.drafts.tool(call.label)
+
+    def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> Draft:
+        view, stamp = self._view, iso_utc(entry.timestamp)
+        started = None if stamp else iso_utc(view.meta.get("timestamp"))
+        lost = any(first <= position <= last for first, last in view.taken_back)
+        delegated = self._subagent and not self._replayed
+        draft = Draft(
+            role=role,
+            kind=kind,
+            line=line,
+            texts=[text],
+            conversation_id=view.session,
+            timestamp=stamp or started,
+            cwd=view.cwd or None,
+            native_id=self._identity(role, text) if text.strip() else None,
+            branch="sidechain" if delegated else "abandoned" if lost else "main",
+            metadata={
+                "git_branch": text_of(mapping_of(view.meta.get("git")).get("branch")),
+                "cwd": self._cwd if self._cwd != view.cwd else "",
+                "parent_conversation_id": self._replayed or view.parent,
+                "flags": ["replayed"] if self._replayed else [],
+                "ts_source": "session" if started else "",
+            },
+        )
+        self.drafts.add(draft)
+        return draft
+
+    def _identity(self, role: str, text: str) -> str | None:
+        """The turn's place among equals in the session that said it first.
+
+        Codex gives messages no id that copies keep, and a replay gets new times, so neither id nor time tells that a
+        replayed turn is one with its original. A replay is a prefix of the older session; counting equal turns in it
+        gives each the number that it has there, whether or not that file is still on the disk.
+        """
+        session = self._replayed or self._view.session
+        digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+        name = f"{session}:{digest}"
+        self._ordinals[name] += 1
+        return f"{name}:{self._ordinals[name]}" if session else None

@@ -69,7 +69,7 @@ SCALE_TEXTS = (
 )
 CHECK_TEXTS = (
     "What did the last attempt at rate limiting break?",
-    "fn main() {\n    let xs: Vec<u32> = (0..10).filter(|x| x % 2 == 0).collect();\n    println!(\"{xs:?}\");\n}",
+    'fn main() {\n    let xs: Vec<u32> = (0..10).filter(|x| x % 2 == 0).collect();\n    println!("{xs:?}");\n}',
     "thread 'main' panicked at src/lib.rs:88:14: called `Result::unwrap()` on an `Err` value: Timeout",
     "Melanie: I ran a charity race for mental health last Saturday, it was really rewarding.",
     "name: ci\non: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n",
@@ -85,7 +85,8 @@ CHECK_TEXTS = (
     "YWxsIHlvdXIgYmFzZSBhcmUgYmVsb25nIHRvIHVz" * 5,
     "# Release notes\n\n- fixed: search no longer hangs on empty queries\n- added: `--json`\n",
     "My sister is a nurse who works nights, and she has asked whether we could move the birthday to Sunday. " * 9,
-    "class Stack:\n    def __init__(self):\n        self.items = []\n    def push(self, x):\n        self.items.append(x)\n" * 6,
+    "class Stack:\n    def __init__(self):\n        self.items = []\n    def push(self, x):\n        self.items.append(x)\n"
+    * 6,
     "Что сломалось после обновления зависимостей?",
     "pourquoi la connexion échoue-t-elle après la mise à jour ?",
 )
@@ -196,7 +197,12 @@ def minilm(graph: Plain, weights: Weights) -> onnx.ModelProto:
         triple = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
         together = np.concatenate([weights[f"{name}.weight"].T for name in triple], axis=1)
         context = graph.attention(x, together, np.concatenate([weights[f"{name}.bias"] for name in triple]), f"a{i}")
-        y = norm(dense(context, f"{layer}.attention.output.dense", f"o{i}"), x, f"{layer}.attention.output.LayerNorm", f"y{i}")
+        y = norm(
+            dense(context, f"{layer}.attention.output.dense", f"o{i}"),
+            x,
+            f"{layer}.attention.output.LayerNorm",
+            f"y{i}",
+        )
         g = graph.node("Gelu", [dense(y, f"{layer}.intermediate.dense", f"u{i}")], f"g{i}", domain=FUSED)
         x = norm(dense(g, f"{layer}.output.dense", f"d{i}"), y, f"{layer}.output.LayerNorm", f"x{i + 1}")
     graph.node("ReduceMean", [x], "mean", axes=[1], keepdims=0)

@@ -44,9 +44,11 @@ def test_it_is_an_embedder_with_384_dimensions(embedder: PackagedEmbedder) -> No
     assert (as_protocol.name, as_protocol.dim) == ("sentence-transformers/all-MiniLM-L6-v2", 384)
 
 
-def test_the_same_text_gives_the_same_bytes_in_any_company_order_and_number_of_threads(embedder: PackagedEmbedder) -> None:
+def test_the_same_text_gives_the_same_bytes_in_any_company_order_and_number_of_threads(
+    embedder: PackagedEmbedder,
+) -> None:
     alone = {text: embedder.embed_query(text).tobytes() for text in TEXTS}
-    shuffler = random.Random(7)
+    shuffler = random.Random(7)  # noqa: S311 - an order, not a secret
     for threads in (1, 2, 5):
         company = TEXTS * 3
         shuffler.shuffle(company)
@@ -66,7 +68,8 @@ def test_vectors_are_finite_float32_of_length_one(embedder: PackagedEmbedder, te
 
 
 def assert_unit(vector: Vector) -> None:
-    assert (vector.shape, vector.dtype) == ((384,), np.float32)
+    assert vector.shape == (384,)
+    assert vector.dtype == np.dtype(np.float32)
     assert abs(float(np.linalg.norm(vector)) - 1) < CLOSE
 
 
@@ -134,8 +137,10 @@ def test_importing_loads_no_model_library(module: str) -> None:
 
 def test_the_files_are_those_that_the_build_script_names() -> None:
     path = Path(__file__).parents[2] / "scripts" / "build_packaged_model.py"
-    named = dict(line.strip().rstrip(",").replace('"', "").split(": ")
-                 for line in path.read_text(encoding="utf-8").split("SHA256 = {")[1].split("}")[0].strip().splitlines())
+    named = dict(
+        line.strip().rstrip(",").replace('"', "").split(": ")
+        for line in path.read_text(encoding="utf-8").split("SHA256 = {")[1].split("}")[0].strip().splitlines()
+    )
     for name in ("model.onnx", "tokenizer.json"):
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == named[name]
     assert named["model.onnx"][:8] in PackagedEmbedder.version

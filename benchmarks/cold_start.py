@@ -1,0 +1,56 @@
+"""What a cold process costs before it can embed a question: the floor under every hook and every CLI call.
+
+    python benchmarks/cold_start.py [--runs N]
+
+Each run is a new process, the kinds interleaved; medians and quartiles of the wall time are printed, in milliseconds.
+`bare` does the least that embeds one question: imports numpy, onnxruntime and tokenizers one after another, loads the
+model, runs it. `ours` is `PackagedEmbedder().embed_query(...)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+
+from pastchats_memory.embed.wordpiece import FOLDER
+
+QUESTION = "how did we fix the webhook retries last week"
+BARE = f"""
+import numpy, onnxruntime, tokenizers
+tokenizer = tokenizers.Tokenizer.from_file({str(FOLDER / "tokenizer.json")!r})
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession({str(FOLDER / "model.onnx")!r}, options, providers=["CPUExecutionProvider"])
+session.run(None, {{"ids": numpy.array([tokenizer.encode({QUESTION!r}).ids])}})
+"""
+KINDS = {
+    "python -c pass": "pass",
+    "import numpy": "import numpy",
+    "import onnxruntime": "import onnxruntime",
+    "bare": BARE,
+    "ours": f"from pastchats_memory.embed.packaged import PackagedEmbedder\nPackagedEmbedder().embed_query({QUESTION!r})",
+}
+
+
+def main() -> None:
+    """Measure and print one line per kind."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=15)
+    runs = parser.parse_args().runs
+    took: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for turn in range(runs + 1):
+        for kind, program in KINDS.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", program], check=True)
+            if turn:  # the first round fills the page cache
+                took[kind].append(1000 * (time.perf_counter() - start))
+    for kind, values in took.items():
+        low, middle, high = statistics.quantiles(values, n=4)
+        sys.stdout.write(f"{kind:20} median {middle:6.1f} ms   quartiles {low:6.1f} {high:6.1f}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -34,7 +34,9 @@ def recognise(source: Source) -> bool:
     """Whether a conversation with a `mapping` of nodes is in it; the sidecars of an export have none."""
     if source.shape == "jsonl":
         return any(is_conversation(record) for record in source.sample)
-    return any(is_conversation(item) for part in _parts(source) for item in list_of(part.conversations)[:SAMPLE_RECORDS])
+    return any(
+        is_conversation(item) for part in _parts(source) for item in list_of(part.conversations)[:SAMPLE_RECORDS]
+    )
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
@@ -44,7 +46,9 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             if isinstance(item, Record) and is_conversation(item.value):
                 yield from _turns(mapping_of(item.value), _Lines("", item.line))
             else:
-                yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no conversation")
+                yield (
+                    item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no conversation")
+                )
         return
     for part in _parts(source):
         lines = _Lines(part.text, part.first_line)
@@ -169,7 +173,11 @@ def _created(node: Json) -> float:
 def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
     nodes = {node_id: mapping_of(node) for node_id, node in mapping_of(conversation.get("mapping")).items()}
     tree = _Tree(nodes, text_of(conversation.get("current_node")))
-    said = [(node_id, main, words) for node_id, main in tree.walk() if (words := said_in(mapping_of(nodes[node_id].get("message"))))]
+    said = [
+        (node_id, main, words)
+        for node_id, main in tree.walk()
+        if (words := said_in(mapping_of(nodes[node_id].get("message"))))
+    ]
     conversation_id = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
     conversation_id = conversation_id or conversation_hash((words.role, words.text) for _, _, words in said)
     started = to_the_minute(iso_utc(conversation.get("create_time")))
@@ -192,6 +200,8 @@ def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
 def _about(conversation: Json) -> dict[str, object]:
     """What holds for every turn: the title, and the custom GPT or project, of which the export tells only the id."""
     gizmo = text_of(conversation.get("gizmo_id"))
-    about = {"title": text_of(conversation.get("title")), "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id": gizmo}
+    about = {
+        "title": text_of(conversation.get("title")),
+        "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id": gizmo,
+    }
     return {key: value for key, value in about.items() if value}
-

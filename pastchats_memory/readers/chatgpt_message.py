@@ -11,10 +11,20 @@ from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.text import clean, shortened
 from pastchats_memory.readers.times import iso_utc
 
-NEVER_SHOWN = frozenset({"user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "tether_quote", "tether_browsing_display"})
+NEVER_SHOWN = frozenset(
+    {
+        "user_editable_context",
+        "model_editable_context",
+        "thoughts",
+        "reasoning_recap",
+        "tether_quote",
+        "tether_browsing_display",
+    }
+)
 """Custom instructions, memory, hidden reasoning, pages that were read."""
 MEMORY = "bio"
 CANVAS = "canmore.create_textdoc"
+IMAGE = "[image]"
 EVERYONE = ("all", "")
 
 _CITATION = re.compile(r"\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201")
@@ -55,7 +65,7 @@ def said_in(message: Json) -> Said | None:
         role=role,
         kind=kind,
         text=text,
-        first_piece=next((piece for piece in pieces if piece.strip()), ""),
+        first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
         message_id=text_of(message.get("id")),
         timestamp=iso_utc(message.get("create_time")),
         metadata=_noted(message, metadata),
@@ -111,7 +121,7 @@ def _part(part: object) -> str:
         return part
     fields = mapping_of(part)
     if "image" in text_of(fields.get("content_type")):
-        return "[image]"
+        return IMAGE
     return text_of(fields.get("text"))
 
 

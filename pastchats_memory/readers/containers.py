@@ -57,7 +57,9 @@ class Context:
         cwd, project = place_of(info | ({"cwd": mapping_of(trees[0]).get("uri")} if trees else {}) | env)
         model = info.get("model")
         return Context(
-            conversation_id=first_text(info, CONVERSATION_ID_KEYS)[1] or first_text(info, OWN_ID_KEYS)[1] or self.conversation_id,
+            conversation_id=first_text(info, CONVERSATION_ID_KEYS)[1]
+            or first_text(info, OWN_ID_KEYS)[1]
+            or self.conversation_id,
             timestamp=time_of(info)[1] or self.timestamp,
             cwd=cwd or self.cwd,
             project=project or self.project,
@@ -118,12 +120,14 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
 
 
 def _under_own_name(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
-    """A conversation under a name of the file's choosing: only where a user and an assistant are told outright."""
-    inner = replace(context, conversation_id=key if context.conversation_id is None else f"{context.conversation_id}/{key}")
+    """A conversation under a name of the file's choosing: only where a user and an assistant, or speakers, are told."""
+    inner = replace(
+        context, conversation_id=key if context.conversation_id is None else f"{context.conversation_id}/{key}"
+    )
     has_container = isinstance(value, list) or any(name in value for name in CONTAINER_KEYS)
     for conversation in conversations_of(value, inner, depth + 2) if has_container else ():
         roles = {message.speaker.role for message in conversation.messages if message.speaker.certainty > 0}
-        if {"user", "assistant"} <= roles:
+        if {"user", "assistant"} <= roles or all(message.speaker.key == "speaker" for message in conversation.messages):
             yield conversation
 
 
@@ -169,10 +173,17 @@ def _people_talk(speakers: list[Speaker]) -> bool:
 def _prompt_and_response(fields: Json) -> tuple[Message, ...]:
     """A row of a log that has both sides in one object (`llm logs --json`)."""
     prompt, response = fields.get("prompt"), fields.get("response")
-    if not (isinstance(prompt, str) and isinstance(response, str) and prompt.strip() and isinstance(fields.get("model"), str)):
+    if not (
+        isinstance(prompt, str)
+        and isinstance(response, str)
+        and prompt.strip()
+        and isinstance(fields.get("model"), str)
+    ):
         return ()
     rest = {key: value for key, value in fields.items() if key not in ("prompt", "response", "id")}
-    made = (message_of({"role": role, "content": text} | rest) for role, text in (("user", prompt), ("assistant", response)))
+    made = (
+        message_of({"role": role, "content": text} | rest) for role, text in (("user", prompt), ("assistant", response))
+    )
     return tuple(message for message in made if message and message.text)
 
 

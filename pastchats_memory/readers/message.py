@@ -17,13 +17,35 @@ from pastchats_memory.readers.times import iso_utc
 ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
 WRITTEN_BY_USER = ("isCreatedByUser", "is_user", "isUser", "fromUser")
 TEXT_KEYS = ("content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data")
-TIME_KEYS = ("timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time", "date", "datetime", "sent_at", "sentAt", "datetime_utc")
+TIME_KEYS = (
+    "timestamp",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "created",
+    "ts",
+    "time",
+    "date",
+    "datetime",
+    "sent_at",
+    "sentAt",
+    "datetime_utc",
+)
 TIME_HOLDERS = ("time", "meta", "metadata", "info")
 OWN_ID_KEYS = ("id", "uuid", "message_id", "messageId", "msg_id", "_id")
 CONVERSATION_ID_KEYS = (
-    "conversation_id", "conversationId", "session_id", "sessionId", "sessionID", "thread_id", "threadId", "chat_id", "chatId",
+    "conversation_id", "conversationId", "session_id", "sessionId", "sessionID", "thread_id", "threadId", "chat_id", "chatId", "chatID",
 )  # fmt: skip
-CWD_KEYS = ("cwd", "working_dir", "workingDirectory", "workspaceDirectory", "workspace", "directory", "projectDirectory", "project")
+CWD_KEYS = (
+    "cwd",
+    "working_dir",
+    "workingDirectory",
+    "workspaceDirectory",
+    "workspace",
+    "directory",
+    "projectDirectory",
+    "project",
+)
 PROJECT_KEYS = ("project", "project_name", "workspace")
 PARENT_KEYS = ("parentMessageId", "parent_message_id", "parent_message_uuid", "parentId", "parent_id", "parent")
 TREE_KEYS = ("children", "childrenIds", "replies")
@@ -31,6 +53,7 @@ ORDER_KEYS = ("turn_index",)
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """What agents in editors wrap a person's words in; everything around is theirs."""
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
+IMAGE = "[image]"
 WITHHELD = "[REDACTED]"
 HOLDERS = ("message", "info")
 """Keys under which some programs put the message itself, beside a record of their own."""
@@ -51,7 +74,9 @@ _ROLE_WORDS = {
 }
 ROLE_OF_WORD = {word: role for role, words in _ROLE_WORDS.items() for word in words.split()}
 _TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
-_MODEL_NAME = re.compile(r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)")
+_MODEL_NAME = re.compile(
+    r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)"
+)
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
 
@@ -105,19 +130,25 @@ def message_of(fields: Json) -> Message | None:
     time_key, timestamp = time_of(seen)
     cwd, project = place_of(seen)
     long_enough = own_id is not None and len(own_id) >= UNIQUE_LENGTH
-    understood = {key, speaker.key if speaker.word == speaker.role else "", conversation_key, time_key, own_key if long_enough else ""}
+    understood = {
+        key,
+        speaker.key if speaker.word == speaker.role else "",
+        conversation_key,
+        time_key,
+        own_key if long_enough else "",
+    }
     text = "\n\n".join(shown)
     return Message(
         speaker=speaker,
         text=text,
-        first_piece=next((piece for piece in pieces if piece.strip()), ""),
+        first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
         own_id=own_id,
         parent_id=first_text(seen, PARENT_KEYS)[1],
         conversation_id=conversation_id,
         timestamp=timestamp,
         cwd=cwd,
         project=project,
-        metadata=_rest(seen, understood, speaker, text),
+        metadata=_rest(seen, understood | _telling(seen, cwd, project), speaker, text),
     )
 
 
@@ -125,7 +156,11 @@ def speaker_of(fields: Json) -> Speaker | None:
     """Known words before flags before unknown words; the object itself before one that it holds."""
     named = [(key, word) for key in ROLE_KEYS if (word := _word(fields.get(key)))]
     held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
-    known = [Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1) for key, word in named if (role := known_role(word))]
+    known = [
+        Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1)
+        for key, word in named
+        if (role := known_role(word))
+    ]
     best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
     if best:
         return best[0]
@@ -177,6 +212,15 @@ def place_of(fields: Json) -> tuple[str | None, str | None]:
     return cwd, None
 
 
+def _telling(fields: Json, cwd: str | None, project: str | None) -> set[str]:
+    """The keys that said where it was."""
+    return {
+        key
+        for key in (*CWD_KEYS, *PROJECT_KEYS)
+        if isinstance(value := fields.get(key), str) and (_path(value) or value.strip()) in (cwd, project)
+    }
+
+
 def _path(value: object) -> str | None:
     if not isinstance(value, str) or not ("/" in value or "\\" in value):
         return None
@@ -198,7 +242,9 @@ def _selected_version(fields: Json) -> Json:
 
 def _nested(fields: Json) -> Json:
     held = [inner for key in HOLDERS if isinstance(inner := fields.get(key), dict)]
-    return {key: value for inner in held for key, value in inner.items()} | {k: v for k, v in fields.items() if k not in HOLDERS or not isinstance(v, dict)}
+    return {key: value for inner in held for key, value in inner.items()} | {
+        k: v for k, v in fields.items() if k not in HOLDERS or not isinstance(v, dict)
+    }
 
 
 def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
@@ -209,7 +255,12 @@ def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
     present = None
     for key in TEXT_KEYS:
         value = fields.get(key)
-        if key not in fields or key == speaker.key or not isinstance(value, str | list | dict | None) or (key == "data" and not isinstance(value, dict)):
+        if (
+            key not in fields
+            or key == speaker.key
+            or not isinstance(value, str | list | dict | None)
+            or (key == "data" and not isinstance(value, dict))
+        ):
             continue
         pieces = _pieces(value, tools=speaker.role == "tool")
         if any(piece.strip() for piece in pieces):
@@ -235,7 +286,11 @@ def _shown(text: str, role: str) -> str:
 def _pasted(fields: Json) -> list[str]:
     """Long text that was pasted into a chat and kept as an attachment."""
     attached = fields.get("attachments")
-    texts = [item.get("extracted_content") for item in attached if isinstance(item, dict)] if isinstance(attached, list) else []
+    texts = (
+        [item.get("extracted_content") for item in attached if isinstance(item, dict)]
+        if isinstance(attached, list)
+        else []
+    )
     return [text for text in texts if isinstance(text, str)]
 
 
@@ -252,7 +307,7 @@ def _pieces(value: object, *, tools: bool, depth: int = 0) -> list[str]:
         pieces = _pieces(value.get(key), tools=tools, depth=depth + 1)
         if any(piece.strip() for piece in pieces):
             return pieces
-    return ["[image]"] if _PICTURE.match(_kind(value)) else []
+    return [IMAGE] if _PICTURE.match(_kind(value)) else []
 
 
 def _kind(part: Json) -> str:
@@ -261,7 +316,9 @@ def _kind(part: Json) -> str:
 
 
 def _is_hidden(part: Json) -> bool:
-    if _HIDDEN_PART.search(_kind(part)) or any(part.get(flag) is True for flag in ("synthetic", "ignored", "thought", "hidden")):
+    if _HIDDEN_PART.search(_kind(part)) or any(
+        part.get(flag) is True for flag in ("synthetic", "ignored", "thought", "hidden")
+    ):
         return True
     annotations = part.get("annotations")
     audience = annotations.get("audience") if isinstance(annotations, dict) else None
@@ -270,7 +327,11 @@ def _is_hidden(part: Json) -> bool:
 
 def _rest(fields: Json, understood: set[str], speaker: Speaker, text: str) -> Json:
     """What was not understood, as it is; of the role the word, where it says more than the role."""
-    kept = {key: value for key, value in fields.items() if key not in understood and key not in TREE_KEYS + ORDER_KEYS + PARENT_KEYS}
+    kept = {
+        key: value
+        for key, value in fields.items()
+        if key not in understood and key not in TREE_KEYS + ORDER_KEYS + PARENT_KEYS
+    }
     for key in TEXT_KEYS:
         if _says_again(kept.get(key), text):
             del kept[key]

@@ -77,7 +77,9 @@ def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
 
 def _read_messages(source: Source, opening: list[object]) -> Iterator[Turn | Unreadable]:
     """One message a line: the conversation is the one that the line names, else the one of a header line, else the file."""
-    first = [message for value in opening if isinstance(value, dict) and (message := message_of(value)) and message.text]
+    first = [
+        message for value in opening if isinstance(value, dict) and (message := message_of(value)) and message.text
+    ]
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
     context = Context()
@@ -91,6 +93,8 @@ def _read_messages(source: Source, opening: list[object]) -> Iterator[Turn | Unr
             before_first = False
             if message.text:
                 yield _turn(message, context, line=item.line, fallback_id=file_id, shared=shared)
+        elif "role" in item.value and "content" in item.value:
+            yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
         elif before_first:
             context = context.inside(item.value)
 
@@ -107,7 +111,9 @@ def _turns(conversation: Conversation, places: Places) -> Iterator[Turn]:
             yield _turn(message, conversation.context, line=line, fallback_id=fallback_id, shared=shared, branch=branch)
 
 
-def _turn(message: Message, context: Context, *, line: int, fallback_id: str, shared: bool, branch: str = "main") -> Turn:
+def _turn(
+    message: Message, context: Context, *, line: int, fallback_id: str, shared: bool, branch: str = "main"
+) -> Turn:
     role = message.speaker.role
     metadata = dict(message.metadata or {})
     about = {"title": context.title, "model": context.model}
@@ -115,7 +121,10 @@ def _turn(message: Message, context: Context, *, line: int, fallback_id: str, sh
         role=role,
         content=shortened(message.text) if role == "tool" else message.text,
         line=line,
-        conversation_id=message.conversation_id or (message.own_id if shared else None) or context.conversation_id or fallback_id,
+        conversation_id=message.conversation_id
+        or (message.own_id if shared else None)
+        or context.conversation_id
+        or fallback_id,
         timestamp=message.timestamp or to_the_minute(context.timestamp),
         cwd=message.cwd or context.cwd,
         project=message.project or context.project,

@@ -33,12 +33,12 @@ class Places:
     def line(self, value: str, start: int | None = None) -> int:
         """1-based line of the string `value`, searched onward from `start` or from the string found last, then from the top.
 
-        A string that cannot be found (unusual escapes) gets the line of the one found last.
+        A string that cannot be found (empty, unusual escapes) gets the line of `start` or of the string found last.
         """
         if not self._line_ends:
             return self._first_line
         begin = self._at if start is None else start
-        found = self._find(value, begin)
+        found = self._find(value, begin) if value else None
         self._at = begin if found is None else found + 1
         return self._first_line + bisect_left(self._line_ends, self._at)
 

@@ -1,0 +1,136 @@
+"""The shape of a Markdown text, line by line: front matter, code fences, folded parts, headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.readers.fields import Json
+
+MOST_FRONT_MATTER = 400
+MOST_KEYS = 100
+LONGEST_VALUE = 2000
+FENCE_LENGTHS = range(3, 9)
+
+_FENCE = re.compile(r"[ \t>]{0,40}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\Z")
+_KEY = re.compile(r"([\w][\w .-]{0,60}):(?:[ \t]+(.*))?\Z")
+_ITEM = re.compile(r"[ \t]*- +(.*)\Z")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands between `---` lines at the top of a file."""
+
+    fields: Json
+    lines: int
+    """Lines that it takes up with its fences; 0 without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """An ATX heading outside of code."""
+
+    level: int
+    title: str
+
+
+def front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Keys with text or a list of texts, as they stand: no types are guessed, no YAML is run, what is nested stays text."""
+    if not lines or lines[0].rstrip() != "---":
+        return FrontMatter({}, 0)
+    end = next(
+        (place for place, line in enumerate(lines[1:MOST_FRONT_MATTER], start=1) if line.rstrip() in ("---", "...")), 0
+    )
+    if not end or not any(_KEY.match(line) for line in lines[1:end]):
+        return FrontMatter({}, 0)
+    blocks: dict[str, list[str]] = {}
+    key = ""
+    for line in lines[1:end]:
+        if found := _KEY.match(line):
+            key = found[1].strip()
+            blocks[key] = [found[2] or ""]
+        elif key and line.strip() and not line.startswith("#"):
+            blocks[key].append(line)
+    fields = {key: value for key, block in list(blocks.items())[:MOST_KEYS] if (value := _value(block))}
+    return FrontMatter(fields, end + 1)
+
+
+def _value(block: Sequence[str]) -> str | list[str]:
+    first, rest = block[0].strip(), block[1:]
+    if not first and rest and all(_ITEM.match(line) for line in rest):
+        return [text for line in rest if (found := _ITEM.match(line)) and (text := _scalar(found[1]))]
+    if first.startswith("[") and first.endswith("]"):
+        return [text for item in first[1:-1].split(",") if (text := _scalar(item))]
+    if first in (">", "|", ">-", "|-", ">+", "|+", ""):
+        return "\n".join(line.strip() for line in rest)[:LONGEST_VALUE]
+    return _scalar("\n".join((first, *rest)))
+
+
+def _scalar(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]
+    if not quoted:
+        text = text.partition(" #")[0].rstrip()
+    return "" if text in ("null", "~") else text.strip("\"'")[:LONGEST_VALUE] if quoted else text[:LONGEST_VALUE]
+
+
+def in_code(lines: Sequence[str]) -> list[bool]:
+    """For every line whether it belongs to a fenced block. A fence that is never closed is none: cut-off answers end so."""
+    inside = [False] * len(lines)
+    place = 0
+    closings = _closings(lines)
+    while place < len(lines):
+        end = _end_of_fence(lines[place], closings, place)
+        if end:
+            inside[place : end + 1] = [True] * (end + 1 - place)
+        place = (end or place) + 1
+    return inside
+
+
+def _closings(lines: Sequence[str]) -> dict[tuple[str, int], list[int]]:
+    """By character and length (the longest together), the places of bare fences that could close a block, last first."""
+    closings: dict[tuple[str, int], list[int]] = {(mark, length): [] for mark in "`~" for length in FENCE_LENGTHS}
+    for place in range(len(lines) - 1, -1, -1):
+        if (found := _FENCE.match(lines[place])) and not found["info"].strip():
+            closings[found["mark"][0], min(len(found["mark"]), FENCE_LENGTHS[-1])].append(place)
+    return closings
+
+
+def _end_of_fence(line: str, closings: dict[tuple[str, int], list[int]], place: int) -> int:
+    found = _FENCE.match(line)
+    if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
+        return 0
+    ends = [
+        closings[found["mark"][0], length]
+        for length in FENCE_LENGTHS
+        if length >= min(len(found["mark"]), FENCE_LENGTHS[-1])
+    ]
+    for places in ends:
+        while places and places[-1] <= place:
+            places.pop()
+    return min((places[-1] for places in ends if places), default=0)
+
+
+def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
+    """For every line whether it is folded away in `<details>`; an element that is never closed folds nothing."""
+    inside = [False] * len(lines)
+    opened: list[int] = []
+    for place, line in enumerate(lines):
+        if code[place] or "details>" not in line.lower():
+            continue
+        tags = line.lower()
+        opened.extend([place] * tags.count("<details>"))
+        for _ in range(min(len(opened), tags.count("</details>"))):
+            start = opened.pop()
+            if not opened:
+                inside[start : place + 1] = [True] * (place + 1 - start)
+    return inside
+
+
+def headings(lines: Sequence[str], code: Sequence[bool]) -> Iterator[tuple[int, Heading]]:
+    """Place and heading of every ATX heading outside of code."""
+    for place, line in enumerate(lines):
+        if not code[place] and (found := _ATX.match(line)):
+            yield place, Heading(len(found[1]), found[2].rstrip("# \t").strip() or found[2].strip())

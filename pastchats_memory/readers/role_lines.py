@@ -1,0 +1,160 @@
+"""Lines that say who speaks next in a Markdown dialogue, in all the ways people and exporters write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.readers.times import iso_utc
+
+NAMES = {
+    "user": "user human you me",
+    "assistant": "assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity",
+    "system": "system developer",
+    "tool": "tool function",
+}
+SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
+"""Words that answers also use for headings of their own: a family apart, so that one file speaks one of the two languages."""
+CALLOUTS = {
+    "user": "user question human prompt you",
+    "assistant": "agent assistant answer ai bot gpt chatgpt claude gemini model",
+}
+
+LONGEST_LINE = 200
+"""A longer heading is a sentence. Lines that carry the words themselves (`**You:** …`) may be of any length."""
+
+_ROLES = {
+    word: (family, role)
+    for family, table in (("names", NAMES), ("sections", SECTIONS))
+    for role, words in table.items()
+    for word in words.split()
+}
+_ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
+_HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
+_BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
+_PLAIN = re.compile(
+    r"(User|Human|You|Me|Assistant|AI|Bot|ChatGPT|GPT|Claude|Gemini|System|user|assistant):(?:[ \t]+(.*)|\Z)", re.DOTALL
+)
+_CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
+_BEFORE = re.compile(
+    r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\d{1,5}\s*[.):–—-]?\s+)?(?:[^\w\s<(\[*#]{1,8}\s*)?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]+")
+_SAID = re.compile(r"\s+said\b", re.IGNORECASE)
+_MARKED = re.compile(
+    r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
+)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_DASHED = re.compile(r"\s*[—–|·@,•-]+\s*(?P<rest>[^—–|·•]{1,60})")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLine:
+    """One line that begins a turn."""
+
+    place: int
+    """0-based line."""
+    role: str
+    syntax: str
+    """`atx`, `html`, `bold`, `callout` or `plain`."""
+    family: str
+    """`names` or `sections`."""
+    level: int = 0
+    timestamp: str | None = None
+    words: str = ""
+    """What is said on the line itself."""
+
+
+def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
+    """What the line says about who speaks next, whichever way; None for any other line."""
+    line = lines[place].rstrip()
+    start = line.lstrip()[:2]
+    if start[:1] == "#":
+        return _heading(_ATX.match(line), "atx", place)
+    if start in ("<h", "<H"):
+        return _heading(_HTML.match(line), "html", place)
+    if start in ("**", "__"):
+        return _bold(line, place)
+    if start[:1] == ">":
+        return _callout(line, place)
+    found = _PLAIN.match(line)
+    if found is None or (place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___")):
+        return None
+    label = _ROLES[found[1].lower()]
+    return RoleLine(place, label[1], "plain", label[0], words=found[2] or "")
+
+
+def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine | None:
+    if found is None or len(found[0]) > LONGEST_LINE or (label := _label(found[2])) is None:
+        return None
+    level = len(found[1]) if syntax == "atx" else int(found[1])
+    return RoleLine(place, label.role, syntax, label.family, level, label.timestamp)
+
+
+def _bold(line: str, place: int) -> RoleLine | None:
+    found = _BOLD.match(line)
+    if found is None or (label := _label(found[1])) is None:
+        return None
+    rest = found[3].strip()
+    if not (found[1].rstrip().endswith(":") or found[2]):
+        tail = _tail(f" {rest}") if rest else None
+        if rest and tail is None:
+            return None
+        return RoleLine(place, label.role, "bold", label.family, timestamp=label.timestamp or (tail or ""))
+    return RoleLine(place, label.role, "bold", label.family, timestamp=label.timestamp, words=rest)
+
+
+def _callout(line: str, place: int) -> RoleLine | None:
+    found = _CALLOUT.match(line)
+    if found is None:
+        return None
+    words = re.split(r"[ _-]", found[1].lower())
+    role = next((role for role, known in CALLOUTS.items() if set(words) & set(known.split())), None)
+    moment = _TIME.search(found[2])
+    return (
+        None
+        if role is None
+        else RoleLine(place, role, "callout", "names", timestamp=iso_utc(moment[0]) if moment else None)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    role: str
+    family: str
+    timestamp: str | None
+
+
+def _label(text: str) -> _Label | None:
+    """A role with nothing beside it but a number, a picture, a model, a time."""
+    text = text.strip().strip("#").strip()
+    before = _BEFORE.match(text)
+    text = text[before.end() :] if before else text
+    text = text.replace("**", "").replace("__", "").strip("*_ ")
+    word = _WORD.match(text)
+    if word is None or (known := _ROLES.get(word[0].lower())) is None:
+        return None
+    rest = text[word.end() :]
+    said = _SAID.match(rest)
+    timestamp = _tail(rest[said.end() :] if said else rest)
+    return None if timestamp is None else _Label(known[1], known[0], timestamp or None)
+
+
+def _tail(rest: str) -> str | None:
+    """The time in what follows a role, "" without one; None where more follows than a model, a time or a colon."""
+    timestamp = ""
+    version = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
+    rest = (rest[version.end() :] if version else rest).strip().removeprefix(":").strip()
+    while rest:
+        marked = _MARKED.match(rest)
+        dashed = None if marked else _DASHED.match(rest)
+        if marked is None and (dashed is None or not _CLOCK.search(dashed["rest"])):
+            return None
+        span = marked[0] if marked else dashed[0] if dashed else ""
+        if moment := _TIME.search(span):
+            timestamp = iso_utc(moment[0]) or timestamp
+        rest = rest[len(span) :].strip().removeprefix(":").strip()
+    return timestamp

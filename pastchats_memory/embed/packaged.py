@@ -1,7 +1,11 @@
 """The model in the package: all-MiniLM-L6-v2 as int8 ONNX, English, offline, made by scripts/build_packaged_model.py.
 
-A vector is a function of its text alone: one window goes through the network at a time, because the activations are
+A vector is a function of its text alone: one text goes through the network at a time, because the activations are
 scaled over whatever is in a call.
+
+A text is known by its first 254 tokens. Every way of letting more windows into the vector ranked worse, the worse the
+more they weighed, and made indexing up to three times slower; the table is in benchmarks/embed_pooling.py. What stands
+further back is found by its words.
 """
 
 from __future__ import annotations
@@ -9,9 +13,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
+from threading import Thread
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -21,18 +26,16 @@ from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode, tokenize
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-    Window = NDArray[np.int64]
-
 START, END = 101, 102
 ROOM = 254
-"""Tokens of text in a window: 256 less [CLS] and [SEP]."""
-WINDOWS = 4
-"""A longer text is known by its first three windows and its last."""
-CHARACTERS = 16_000
-"""What the tokenizer sees of a longer text: half from its start, half from its end."""
+"""Tokens of text in the window: 256 less [CLS] and [SEP]."""
+CHARACTERS = 4_000
+"""What the tokenizer sees of a longer text, after leading blanks, so that megabytes cost no more than a page."""
 AHEAD = 16
 """Texts under way per thread, so that a stream of any length takes constant memory."""
 
@@ -41,7 +44,7 @@ class PackagedEmbedder:
     """The packaged model as an `Embedder`; nothing is loaded before the first text."""
 
     name = "sentence-transformers/all-MiniLM-L6-v2"
-    version = f"int8-151e31ca/windows-{ROOM}x{WINDOWS}-mean"
+    version = f"int8-151e31ca/first-{ROOM}-tokens-of-{CHARACTERS}-characters/mean"
     dim = 384
 
     def __init__(self, threads: int | None = None) -> None:
@@ -49,12 +52,14 @@ class PackagedEmbedder:
         self._threads = threads or os.cpu_count() or 1
 
     def load(self) -> None:
-        """Load now what the first text would load (about 60 ms); raises ModelUnavailable."""
+        """Load now what the first text would load (60 to 80 ms); raises ModelUnavailable."""
+        _ = self.session
         tokenizer()
-        _ = self._session
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (384,) per text, in their order, as the texts come."""
+        from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
+
         self.load()
         rest = iter(texts)
         with ThreadPoolExecutor(self._threads, "embed") as pool:
@@ -66,17 +71,14 @@ class PackagedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
-        vectors = [self._run(window) for window in cut(text)]
-        if len(vectors) == 1:
-            return vectors[0]
-        mean = np.mean(vectors, axis=0, dtype=np.float32)
-        return cast("Vector", mean / np.linalg.norm(mean))
-
-    def _run(self, window: Window) -> Vector:
-        return cast("Vector", self._session.run(None, {"ids": window})[0][0])
+        session = self.session  # before the text is cut, because it loads the tokenizer beside itself
+        return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
 
     @cached_property
-    def _session(self) -> InferenceSession:
+    def session(self) -> InferenceSession:
+        """The network as onnxruntime runs it, on one thread a call; loads the tokenizer in the time of its own load."""
+        beside = Thread(target=_load_tokenizer)
+        beside.start()
         try:
             import onnxruntime
 
@@ -85,15 +87,17 @@ class PackagedEmbedder:
             raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        beside.join()
+        return session
 
 
-def cut(text: str) -> list[Window]:
-    """The windows of a text, each int64 of shape (1, tokens) with tokens <= 256; at least one and at most WINDOWS."""
-    if len(text) > CHARACTERS:
-        text = f"{text[: CHARACTERS // 2]} {text[-CHARACTERS // 2 :]}"
-    ids = encode(text).ids
-    parts = [ids[at : at + ROOM] for at in range(0, len(ids), ROOM)] or [[]]
-    if len(parts) > WINDOWS:
-        parts = [*parts[: WINDOWS - 1], parts[-1]]
-    return [np.array([[START, *part, END]], np.int64) for part in parts]
+def _load_tokenizer() -> None:
+    with suppress(ModelUnavailable):  # whoever needs it asks again and is told
+        tokenizer()
+
+
+def window(text: str) -> NDArray[np.int64]:
+    """The tokens of a text that the network sees, of shape (1, tokens), at most 256, [CLS] and [SEP] among them."""
+    ids = encode(text.lstrip()[:CHARACTERS]).ids[:ROOM]
+    return np.array([[START, *ids, END]], np.int64)

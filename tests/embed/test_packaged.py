@@ -6,6 +6,7 @@ import hashlib
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.embed import Embedder, Vector
-from pastchats_memory.embed.packaged import CHARACTERS, ROOM, WINDOWS, PackagedEmbedder, cut
+from pastchats_memory.embed.packaged import CHARACTERS, ROOM, PackagedEmbedder, window
 from pastchats_memory.embed.wordpiece import FOLDER, encode
 
 TEXTS = [
@@ -84,27 +85,26 @@ def test_a_paraphrase_is_closer_than_another_subject(embedder: PackagedEmbedder)
     assert float(query @ near) > float(query @ far) + 0.3
 
 
-def test_a_window_is_cut_by_tokens_not_by_characters() -> None:
-    words = "counterproductive " * 253 + "end"
-    assert len(encode(words).ids) > ROOM > len(words.split()) - 1
-    for text in (words, "a " * 2_000, "数据" * 1_000):
-        shapes = [window.shape for window in cut(text)]
-        assert shapes[0] == (1, ROOM + 2)
-        assert all(rows == 1 and tokens <= ROOM + 2 for rows, tokens in shapes)
-    assert [window.shape for window in cut("a " * ROOM)] == [(1, ROOM + 2)]
+@pytest.mark.parametrize("word", ["a ", "counterproductive ", "数据", "x = {}; ", "    \n"])
+def test_the_window_is_cut_by_tokens_not_by_characters(word: str) -> None:
+    ids = encode(word * 300).ids
+    assert window(word * 300).tolist() == [[101, *ids[:ROOM], 102]]
 
 
-def test_the_tail_of_a_long_text_changes_its_vector(embedder: PackagedEmbedder) -> None:
-    start = "We talked about the garden and the flowers in it. " * 200
-    plain = embedder.embed_query(start)
-    other = embedder.embed_query(start + "Finally the database migration failed with a deadlock.")
-    assert float(plain @ other) < 1 - 1e-4
+def test_a_text_is_known_by_its_first_window(embedder: PackagedEmbedder) -> None:
+    full = "We talked about the garden and the flowers in it. " * 100
+    short = "We talked about the garden and the flowers in it. " * 15
+    tail = "Finally the database migration failed with a deadlock."
+    assert np.array_equal(embedder.embed_query(full), embedder.embed_query(full + tail))
+    assert not np.array_equal(embedder.embed_query(short), embedder.embed_query(short + tail))
 
 
-def test_megabytes_cost_no_more_than_a_few_windows() -> None:
-    huge = "word " * 2_000_000
-    assert len(huge) > CHARACTERS
-    assert len(cut(huge)) <= WINDOWS
+@pytest.mark.parametrize("huge", ["word " * 2_000_000, "x" * 10_000_000, "\n" * 10_000_000 + "word"])
+def test_megabytes_cost_no_more_than_a_page(huge: str) -> None:
+    assert window(huge).tolist() == window(huge.lstrip()[:CHARACTERS]).tolist()
+    start = time.perf_counter()
+    window(huge)
+    assert time.perf_counter() - start < 1
 
 
 def test_an_endless_stream_is_embedded_as_it_comes() -> None:

@@ -185,14 +185,14 @@ class _Telling:
             return None
         if until is None or position <= until:
             texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
-            self._answer(record, line, texts, until or position)
+            self._answer(record, line, texts, position, position if until is None else until)
             self._tools(content)
         return None
 
-    def _answer(self, record: Json, line: int, texts: list[str], until: int) -> None:
+    def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
         message_id = text_of(mapping_of(record.get("message")).get("id"))
         key = (self._view.conversation(record), message_id)
-        draft = self._open.get(key) if message_id else None
+        draft = self._open.get(key)
         if draft is None and texts:
             draft = self._draft(record, line, "assistant", "answer")
             draft.native_id = message_id or draft.native_id
@@ -202,6 +202,8 @@ class _Telling:
             self.drafts.add(draft)
         if draft is not None:
             draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
+        if position >= until:
+            self._open.pop(key, None)
 
     def _tools(self, content: object) -> None:
         for block in map(mapping_of, list_of(content)):

@@ -5,6 +5,7 @@ Only hashes and numbers are kept for a record, so that half a gigabyte of them f
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from pastchats_memory.readers.claude_record import (
@@ -58,7 +59,8 @@ class Overview:
         self.errands: set[str] = set()
         """Conversations that the client held with itself."""
         self._titles: dict[str, tuple[int, str]] = {}
-        self._until: dict[int, int] = {}
+        self._until: dict[int, int] = {}  # last line of every API message of several lines
+        self._recent: OrderedDict[int, int] = OrderedDict()  # first line of the messages begun lately
         self._typed: set[int] = set()
         self._originals: dict[int, str] = {}
         self._owner: dict[int, int] = {}  # human prompt at or above every record
@@ -72,9 +74,7 @@ class Overview:
         told = queued(mapping_of(record.get("attachment"))) if attached else said(record)
         self._add_session(record)
         self._add_title(record)
-        key = self._message_key(record)
-        if key is not None and position - self._until.get(key, position) <= MESSAGE_SPREAD:
-            self._until[key] = position
+        self._add_message(self._message_key(record), position)
         if not attached:
             conversation = self.conversation(record)
             if is_errand(told) and conversation is not None and "/" in conversation:
@@ -92,7 +92,7 @@ class Overview:
         return self._titles.get(conversation or "", (0, ""))[1]
 
     def until(self, record: Json) -> int | None:
-        """Position of the last line of the API message that a record is a line of; None for a message without an id."""
+        """Position of the last line of the API message that a record is a line of; None for a message of one line."""
         key = self._message_key(record)
         return None if key is None else self._until.get(key)
 
@@ -141,6 +141,17 @@ class Overview:
             session = self.session or ""
         if title and session and rank >= self._titles.get(session, (0, ""))[0]:
             self._titles[session] = (rank, title)
+
+    def _add_message(self, key: int | None, position: int) -> None:
+        if key is None:
+            return
+        last = self._until.get(key, self._recent.get(key))
+        if last is None:
+            self._recent[key] = position
+        elif position - last <= MESSAGE_SPREAD:
+            self._until[key] = position
+        while self._recent and position - next(iter(self._recent.values())) > MESSAGE_SPREAD:
+            self._recent.popitem(last=False)
 
     def _message_key(self, record: Json) -> int | None:
         message_id = text_of(mapping_of(record.get("message")).get("id"))

@@ -43,7 +43,8 @@ NO_CALL = Call("tool")
 def recognise(source: Source) -> bool:
     """Whether any of the first records is a rollout line of one of the three generations."""
     if source.shape == "json":
-        return isinstance(mapping_of(source.document).get("session"), dict) and isinstance(mapping_of(source.document).get("items"), list)
+        document = mapping_of(source.document)
+        return isinstance(document.get("session"), dict) and isinstance(document.get("items"), list)
     return any(_is_ours(record) for record in source.sample)
 
 
@@ -132,9 +133,9 @@ class _Telling:
     def _prompt(self, entry: Entry, line: int, position: int) -> None:
         text = "\n\n".join(words for part in self._view.words(entry) if (words := typed_in_codex(part)))
         delegated = self._subagent and not self._replayed
-        pictures = sum(part.get("type") == "input_image" for part in map(mapping_of, list_of(entry.payload.get("content"))))
-        pictures = pictures or len(list_of(entry.payload.get("images"))) + len(list_of(entry.payload.get("local_images")))
-        draft = self._add("system" if delegated else "user", "prompt", text or (MEDIA_ONLY if pictures else ""), entry, line, position)
+        pictures = _pictures(entry.payload)
+        text = text or (MEDIA_ONLY if pictures else "")
+        draft = self._add("system" if delegated else "user", "prompt", text, entry, line, position)
         draft.metadata["attachments"] = ["image"] * pictures
         if text_of(self._view.meta.get("originator")) == "codex_exec":
             list_of(draft.metadata["flags"]).append("non_interactive")
@@ -146,7 +147,8 @@ class _Telling:
                 draft = self._add("assistant", "answer", "\n\n".join(parts_of(payload)), entry, line, position)
                 draft.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
             case "function_call" | "custom_tool_call":
-                self._called(call_id, call_of(text_of(payload.get("name")), payload.get("arguments") or payload.get("input")))
+                arguments = payload.get("arguments") or payload.get("input")
+                self._called(call_id, call_of(text_of(payload.get("name")), arguments))
             case "local_shell_call":
                 self._called(call_id, call_of("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
@@ -196,3 +198,10 @@ class _Telling:
         name = f"{session}:{digest}"
         self._ordinals[name] += 1
         return f"{name}:{self._ordinals[name]}" if session else None
+
+
+def _pictures(payload: Json) -> int:
+    """How many pictures came with a prompt, whether an item or an event tells of it."""
+    parts = map(mapping_of, list_of(payload.get("content")))
+    sent = sum(part.get("type") == "input_image" for part in parts)
+    return sent or len(list_of(payload.get("images"))) + len(list_of(payload.get("local_images")))

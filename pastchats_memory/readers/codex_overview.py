@@ -123,7 +123,10 @@ class Overview:
                 standing.append(position)
                 continue
             turns = max(0, self._rollbacks[position])
-            gone, standing = standing[len(standing) - min(turns, len(standing)) :], standing[: max(0, len(standing) - turns)]
+            gone, standing = (
+                standing[len(standing) - min(turns, len(standing)) :],
+                standing[: max(0, len(standing) - turns)],
+            )
             if gone:
                 self.taken_back.append((gone[0], position))
 

@@ -50,7 +50,12 @@ def entry_of(value: object) -> Entry | str | None:
 
 def is_bare_meta(record: Json) -> bool:
     """Whether this is the first line of a rollout of mid 2025, which had no types yet."""
-    return "type" not in record and "id" in record and "timestamp" in record and ("instructions" in record or "git" in record)
+    return (
+        "type" not in record
+        and "id" in record
+        and "timestamp" in record
+        and ("instructions" in record or "git" in record)
+    )
 
 
 def parts_of(payload: Json) -> list[str]:

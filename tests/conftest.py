@@ -1,0 +1,48 @@
+"""What every room of the tests may use: the real program, and a small memory to read from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import DEMO, Program
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The real program in an empty home, with no database yet."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Program(home)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """The real program over the indexed demo history. It is shared: only read from it."""
+    home = tmp_path_factory.mktemp("demo")
+    shutil.copytree(DEMO, home / "demo")
+    program = Program(home)
+    for arguments in (["demo/history"], ["demo/exports", "--project", "chatgpt"]):
+        done = program("index", *arguments)
+        assert done.status == 0, done.stderr
+    return program
+
+
+@pytest.fixture(scope="session")
+def demo_status(demo: Program) -> dict[str, Any]:
+    """What `status` says of the demo memory."""
+    (status,) = demo("status", "--json").results
+    return status
+
+
+@pytest.fixture
+def own_demo(demo: Program, tmp_path: Path) -> Program:
+    """The same indexed demo history in a database of the test's own, to write to and to break."""
+    home = tmp_path / "own"
+    home.mkdir()
+    for name in ("memory.db", "memory.db-wal"):
+        if (demo.home / name).exists():
+            shutil.copy2(demo.home / name, home / name)
+    return Program(home)

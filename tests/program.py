@@ -1,0 +1,131 @@
+"""The real program as a process of its own, in a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+REPOSITORY = Path(__file__).parents[1]
+DEMO = REPOSITORY / "fixtures" / "demo"
+INSTALLED = (str(Path(sys.executable).with_name("pastchats-memory")),)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a process ended and what it said."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON value on stdout."""
+        return json.loads(self.stdout)
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The results of a `--json` run."""
+        return self.json["results"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A way to run the program: which command, in which home, with which further environment."""
+
+    home: Path
+    command: Sequence[str] = INSTALLED
+    variables: Mapping[str, str] = ()  # type: ignore[assignment]
+
+    @property
+    def database(self) -> Path:
+        return self.home / "memory.db"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Nothing of the person's own but where programs lie."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "XDG_DATA_HOME": str(self.home / "data"),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "XDG_CACHE_HOME": str(self.home / "cache"),
+            "PASTCHATS_MEMORY_DB": str(self.database),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            **dict(self.variables),
+        }
+
+    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+        """Run it to its end, with pipes and no terminal."""
+        done = subprocess.run(
+            [*self.command, *map(str, arguments)],
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def typed(self, line: str) -> Run:
+        """Run a line as a reader would type it, which begins with the program's name."""
+        name, *arguments = shlex.split(line)
+        assert name == "pastchats-memory", f"{line!r} runs another program"
+        return self(*arguments)
+
+    def started(self, *arguments: object) -> subprocess.Popen[str]:
+        """Start it and come back at once."""
+        return subprocess.Popen(
+            [*self.command, *map(str, arguments)],
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def with_variables(self, **variables: str) -> Self:
+        """The same program in a further environment."""
+        return replace(self, variables={**dict(self.variables), **variables})
+
+    def altered(self, statements: str) -> Self:
+        """The same program with some of it replaced before it starts: how a test breaks a rule on purpose."""
+        code = f"{statements}\nimport pastchats_memory.cli\npastchats_memory.cli.main()\n"
+        return replace(self, command=(sys.executable, "-c", code))
+
+    def without_sqlite_vec(self, folder: Path) -> Self:
+        """The same program on a machine where sqlite-vec is installed but does not load."""
+        package = folder / "sqlite_vec"
+        package.mkdir(exist_ok=True)
+        (package / "__init__.py").write_text("", encoding="utf-8")
+        for suffix in (".so", ".dylib", ".dll"):
+            (package / f"vec0{suffix}").write_bytes(b"\x7fELF, but not a library")
+        return self.with_variables(PYTHONPATH=str(folder))
+
+
+def write_messages(path: Path, *messages: tuple[str, str], conversation: str = "c1", project: str = "garden") -> Path:
+    """A generic JSONL transcript of (role, text), one a minute, and its path."""
+    lines = (
+        {
+            "conversation_id": conversation,
+            "project": project,
+            "role": role,
+            "content": text,
+            "timestamp": f"2026-05-04T{8 + place // 60:02}:{place % 60:02}:07.000Z",
+        }
+        for place, (role, text) in enumerate(messages)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path

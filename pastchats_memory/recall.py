@@ -10,7 +10,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection
-from pastchats_memory.render import block_text
+from pastchats_memory.render import NOTHING, TOO_SMALL, block_text
 from pastchats_memory.search import Request, Terms, search_terms
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
@@ -159,7 +159,7 @@ def _within_budget(
                 break
         else:
             break
-    text = block_text(query, kept)
+    text = block_text(query, kept, TOO_SMALL if memories else NOTHING)
     tokens = count_tokens(text)
     if tokens > request.budget:
         text, tokens = "", 0

@@ -10,6 +10,7 @@ from typing import Any
 from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
+TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
@@ -40,11 +41,11 @@ def citation(hit: Hit) -> str:
     return f"{one_line(hit.source_path)}{line} (turn {hit.turn_index})"
 
 
-def block_text(query: str, memories: Sequence[Recollection]) -> str:
-    """The recall block as Markdown; with no memories it says so."""
+def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
+    """The recall block as Markdown; with no memories it says `nothing`."""
     head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:200]}\n"
     if not memories:
-        return f"{head}\n{NOTHING}\n"
+        return f"{head}\n{nothing}\n"
     return head + "".join(f"\n{_entry(place, memory)}" for place, memory in enumerate(memories, start=1))
 
 

@@ -79,15 +79,16 @@ class PackagedEmbedder:
         """The network as onnxruntime runs it, on one thread a call; loads the tokenizer in the time of its own load."""
         beside = Thread(target=_load_tokenizer)
         beside.start()
+        path = FOLDER / "model.onnx"
         try:
             import onnxruntime
 
-            content = (FOLDER / "model.onnx").read_bytes()
+            path.stat()
         except (ImportError, OSError) as fault:
             raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         beside.join()
         return session
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import stat
@@ -13,7 +14,7 @@ from typing import Any, Self
 
 import apsw
 
-from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseNewer, DatabaseReadOnly
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseNewer, DatabaseReadOnly, DiskFull
 from pastchats_memory.store.faults import translated
 from pastchats_memory.store.migrations import MIGRATIONS
 
@@ -94,14 +95,7 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
         DatabaseCorrupt: it is no database, or not one of ours.
         StoreFault: any other fault of the surroundings.
     """
-    if create:
-        _make_file(path)
-    elif not path.exists():
-        raise DatabaseMissing(
-            f"{path}: there is no database yet", "Make one with `pastchats-memory index PATH`, or name one with --db."
-        )
-    if path.is_dir():
-        raise DatabaseCorrupt(f"{path} is a folder, not a database", "Name a file with --db.")
+    _find_file(path, create=create)
     with translated(str(path)):
         connection, writable = _connect(path)
         database = Database(connection, path, vec0_loaded=vec0 and _load_vec0(connection), writable=writable)
@@ -113,16 +107,32 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
     return database
 
 
+def _find_file(path: Path, *, create: bool) -> None:
+    """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as fault:
+        if not create:
+            hint = "Make one with `pastchats-memory index PATH`, or name one with --db."
+            raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
+        _make_file(path)
+    except OSError as fault:
+        raise DatabaseMissing(f"{path}: {fault.strerror}", "Name another place with --db.") from fault
+    else:
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+            raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
+
+
 def _make_file(path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
-    except FileExistsError as fault:
-        raise DatabaseMissing(f"{path.parent} is not a folder", "Name another place with --db.") from fault
-    except (PermissionError, NotADirectoryError) as fault:
-        raise DatabaseReadOnly(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
-    except IsADirectoryError as fault:
-        raise DatabaseCorrupt(f"{path} is a folder, not a database", "Name a file with --db.") from fault
+    except OSError as fault:
+        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place with --db.") from fault
+        ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
+        raise ours(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
 
 
 def _connect(path: Path) -> tuple[apsw.Connection, bool]:
@@ -155,8 +165,10 @@ def _prepare(database: Database) -> None:
     database.run(f"PRAGMA mmap_size={MMAP_BYTES}")
     database.run("PRAGMA foreign_keys=ON")
     database.run("PRAGMA secure_delete=ON")
+    database.run("BEGIN")  # one view of the file: another process may be making it into a database just now
     version = database.value("PRAGMA user_version")
     _refuse_foreign(database, version)
+    database.run("COMMIT")
     if version == len(MIGRATIONS) or not database.writable:
         database.run("PRAGMA synchronous=NORMAL")
         return
@@ -170,13 +182,14 @@ def _prepare(database: Database) -> None:
 
 
 def _refuse_foreign(database: Database, version: int) -> None:
-    if database.value("PRAGMA application_id") == APPLICATION_ID:
+    application = database.value("PRAGMA application_id")
+    if application == APPLICATION_ID:
         if version > len(MIGRATIONS):
             raise DatabaseNewer(
                 f"{database.path} has schema version {version}; this release knows {len(MIGRATIONS)}",
                 "Upgrade with `pip install --upgrade pastchats-memory`, or name another database with --db.",
             )
-    elif database.value("SELECT count(*) FROM sqlite_schema"):
+    elif application or version or database.value("SELECT count(*) FROM sqlite_schema"):
         raise DatabaseCorrupt(
             f"{database.path} is another program's SQLite database",
             "Name another file with --db; this one is untouched.",

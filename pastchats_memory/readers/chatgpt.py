@@ -24,6 +24,8 @@ FORMAT = "chatgpt"
 VERSION = 1
 
 UNIQUE_LENGTH = 16
+FENCED_SHARE = 0.5
+"""Of a Markdown file, the JSON in it must be so much: else it is a text about exports."""
 PROJECT_PREFIX = "g-p-"
 
 _FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
@@ -83,6 +85,8 @@ def _parts(source: Source) -> Iterator[_Part]:
     elif source.shape == "markdown" and '"mapping"' in source.text:
         for opening in _FENCE.finditer(source.text):
             text = source.text[opening.end() :].partition("\n```")[0]
+            if len(text) < len(source.text) * FENCED_SHARE:
+                continue
             value = parse_json(text)
             if not isinstance(value, BadJson) and any(is_conversation(item) for item in _listed(value)):
                 yield _Part(text, source.text.count("\n", 0, opening.end()) + 1, _listed(value))

@@ -27,7 +27,7 @@ CANVAS = "canmore.create_textdoc"
 IMAGE = "[image]"
 EVERYONE = ("all", "")
 
-_CITATION = re.compile(r"\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201")
+_CITATION = re.compile(r"\ue200([^\ue200\ue201]*)\ue201")
 _PRIVATE = re.compile(r"[\ue200-\ue206]")
 _SOURCE = re.compile(r"【[^【】\n]{1,200}†[^【】\n]{0,200}】")
 _FAULT = re.compile(r"^Traceback |^\w*(Error|Exception)\b", re.MULTILINE)
@@ -78,7 +78,7 @@ def without_citations(text: str) -> str:
 
 
 def _visible(marker: re.Match[str]) -> str:
-    kind, rest = marker[1], marker[2]
+    kind, _, rest = marker[1].partition("\ue202")
     if kind == "entity":
         named = list_of(parse_json(rest))
         return text_of(named[1]) if len(named) > 1 else ""

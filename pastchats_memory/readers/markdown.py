@@ -53,7 +53,7 @@ def front_matter(lines: Sequence[str]) -> FrontMatter:
             blocks[key] = [found[2] or ""]
         elif key and line.strip() and not line.startswith("#"):
             blocks[key].append(line)
-    fields = {key: value for key, block in list(blocks.items())[:MOST_KEYS] if (value := _value(block))}
+    fields: Json = {key: value for key, block in list(blocks.items())[:MOST_KEYS] if (value := _value(block))}
     return FrontMatter(fields, end + 1)
 
 

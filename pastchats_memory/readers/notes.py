@@ -26,7 +26,9 @@ FOLDERS = frozenset(
 )
 FOLDERS_UP = 4
 NO_PROJECT = frozenset({"", "/", "home", "users", "root", "tmp", "docs", "doc", "documents", "desktop"})
-DATE_KEYS = ("date", "created", "created_at", "created_date", "datetime", "timestamp", "updated", "updated_at")
+DATE_KEYS = ("date", "created", "created_at", "datetime", "timestamp")
+LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
+"""Keys of task files and of edited notes: they date a note, but do not make one."""
 FACTS_WITHIN = 15
 """Lines of the text in which `Date:` and `Project:` are looked for."""
 
@@ -42,7 +44,11 @@ def recognise(source: Source) -> bool:
         return True
     if source.path.suffix.lower() not in MARKDOWN_SUFFIXES:
         return False
-    return source.notes or _in_folder_of_notes(source.path) or _dated(front_matter(source.head.split("\n"))) is not None
+    return (
+        source.notes
+        or _in_folder_of_notes(source.path)
+        or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+    )
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
@@ -50,7 +56,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
     lines = source.text.split("\n")
     front = front_matter(lines)
     facts = _facts(lines[front.lines : front.lines + FACTS_WITHIN])
-    day = _first_day(facts.get("date", "")) or _dated(front) or date_in_path(source.path)
+    day = _first_day(facts.get("date", "")) or _dated(front, DATE_KEYS + LATER_DATE_KEYS) or date_in_path(source.path)
     project = facts.get("project") or _text(front.fields.get("project")) or _project_of(source.path)
     about = {key: value for key, value in front.fields.items() if key not in DATE_KEYS and key != "project"}
     for part in _parts(lines, front.lines):
@@ -146,8 +152,8 @@ def _facts(lines: Sequence[str]) -> dict[str, str]:
     return {found[1].lower(): found[2].strip(" *_`") for line in reversed(lines) if (found := _FACT.match(line))}
 
 
-def _dated(front: FrontMatter) -> str | None:
-    return next((moment for key in DATE_KEYS if (moment := iso_utc(front.fields.get(key)))), None)
+def _dated(front: FrontMatter, keys: tuple[str, ...]) -> str | None:
+    return next((moment for key in keys if (moment := iso_utc(front.fields.get(key)))), None)
 
 
 def _first_day(text: str) -> str | None:

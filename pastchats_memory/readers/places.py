@@ -20,6 +20,7 @@ class Places:
         self._first_line = first_line
         self._at = 0
         self._misses = 0
+        self._spellings = list(SPELLINGS)
 
     @cached_property
     def _line_ends(self) -> list[int]:
@@ -43,12 +44,35 @@ class Places:
         return self._first_line + bisect_left(self._line_ends, self._at)
 
     def _find(self, value: str, begin: int) -> int | None:
+        """Position of the string in the spelling that the file used last, else in another one, else above."""
         if self._misses > MISSES:
             return None
         close = '"' if len(value) <= NEEDLE else ""
-        spellings = {json.dumps(value[:NEEDLE], ensure_ascii=ascii_only)[:-1] + close for ascii_only in (True, False)}
-        spellings |= {spelling.replace("/", "\\/") for spelling in spellings}
-        hits = [at for spelling in spellings if (at := self._text.find(spelling, begin)) >= 0]
-        hits = hits or [at for spelling in spellings if (at := self._text.find(spelling)) >= 0]
-        self._misses += not hits
-        return min(hits, default=None)
+        for start in (begin, 0):
+            for spelling in self._spellings:
+                if (at := self._text.find(spelling(value[:NEEDLE]) + close, start)) >= 0:
+                    self._spellings.remove(spelling)
+                    self._spellings.insert(0, spelling)
+                    return at
+        self._misses += 1
+        return None
+
+
+def _as_it_is(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)[:-1]
+
+
+def _in_ascii(value: str) -> str:
+    return json.dumps(value)[:-1]
+
+
+def _with_slashes_escaped(value: str) -> str:
+    return _as_it_is(value).replace("/", "\\/")
+
+
+def _in_ascii_with_slashes_escaped(value: str) -> str:
+    return _in_ascii(value).replace("/", "\\/")
+
+
+SPELLINGS = (_as_it_is, _in_ascii, _with_slashes_escaped, _in_ascii_with_slashes_escaped)
+"""The ways in which JSON writers spell the same string, without the closing quotation mark."""

@@ -1,0 +1,61 @@
+"""What the reader tests share: a file's turns as plain values, the golden pairs of a format, real samples where there are any."""
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from pastchats_memory.model import Turn
+from pastchats_memory.readers.source import Source
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+
+
+def inputs(format_name):
+    """Every input file of a format's fixtures; never none."""
+    found = [
+        path
+        for path in sorted((FIXTURES / format_name).iterdir())
+        if path.is_file() and not path.name.endswith(".expected.json")
+    ]
+    assert found, f"no fixtures for {format_name}"
+    return found
+
+
+def refused(format_name):
+    found = sorted((FIXTURES / format_name / "refused").iterdir())
+    assert found, f"no refused fixtures for {format_name}"
+    return found
+
+
+def expected(path):
+    return json.loads(path.with_name(f"{path.stem}.expected.json").read_text(encoding="utf-8"))
+
+
+def plain(row):
+    """A row's fields without those that are not set."""
+    values = {field.name: getattr(row, field.name) for field in fields(row) if field.name != "path"}
+    values["metadata"] = dict(values.get("metadata", {}))
+    unset = {"branch": "main", "metadata": {}}
+    return {key: value for key, value in values.items() if value is not None and value != unset.get(key)}
+
+
+def rows(reader, path, **wanted):
+    source = Source(Path(path), **wanted)
+    assert reader.recognise(source), f"{path} is not recognised"
+    return list(reader.read(source))
+
+
+def turns(reader, path, **wanted):
+    return [row for row in rows(reader, path, **wanted) if isinstance(row, Turn)]
+
+
+def shared(*parts):
+    """A folder of real samples (PASTCHATS_SHARED, by default beside the repository); skips the test where there is none."""
+    folder = Path(os.environ.get("PASTCHATS_SHARED", ROOT.parent / "shared")).joinpath(*parts)
+    if not folder.is_dir():
+        pytest.skip(f"no real samples at {folder}")
+    return folder

@@ -1,0 +1,139 @@
+import pytest
+from golden import expected, inputs, plain, refused, rows, shared, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pastchats_memory.model import Turn
+from pastchats_memory.readers import dialogue, notes, reader_for
+from pastchats_memory.readers.markdown import front_matter, in_code
+from pastchats_memory.readers.role_lines import role_line
+from pastchats_memory.readers.source import NotText, Source
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_a_dialogue_gives_its_turns(path):
+    assert [plain(row) for row in rows(dialogue, path)] == expected(path)
+
+
+@pytest.mark.parametrize("path", refused("dialogue"), ids=lambda path: path.name)
+def test_a_document_that_is_no_dialogue_is_left(path):
+    assert not dialogue.recognise(Source(path))
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_a_dialogue_is_nobody_elses(path):
+    assert reader_for(Source(path, named=True, notes=True)) is dialogue
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_the_lines_of_a_turn_hold_its_text(path):
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for turn in turns(dialogue, path):
+        place = "\n".join(lines[turn.line - 1 : turn.end_line])
+        for line in turn.content.split("\n"):
+            assert line in place
+
+
+@pytest.mark.parametrize(
+    ("line", "role", "syntax"),
+    [
+        ("## User", "user", "atx"),
+        ("## user:", "user", "atx"),
+        ("# You", "user", "atx"),
+        ("## 🧑 You", "user", "atx"),
+        ("## **Me**", "user", "atx"),
+        ("### 12. assistant (2026-01-31T08:15:00Z)", "assistant", "atx"),
+        ("## Turn 3: User", "user", "atx"),
+        ("## Claude 3.5 (sonnet):", "assistant", "atx"),
+        ("## GPT-4o", "assistant", "atx"),
+        ("###### ChatGPT said:", "assistant", "atx"),
+        ("## Prompt:", "user", "atx"),
+        ("## Assistant — 2026-01-31 10:00", "assistant", "atx"),
+        ("#### You: [10:00]", "user", "atx"),
+        ("**User:** hello", "user", "bold"),
+        ("**You**: hello", "user", "bold"),
+        ("**ChatGPT**", "assistant", "bold"),
+        ("__Human__", "user", "bold"),
+        ("<h6 class='x'>You said:</h6>", "user", "html"),
+        ("> [!nexus_agent]", "assistant", "callout"),
+        ("> [!QUESTION]- What?", "user", "callout"),
+        ("Human: hello", "user", "plain"),
+        ("assistant:", "assistant", "plain"),
+    ],
+)
+def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
+    found = role_line([line], 0)
+    assert found is not None
+    assert (found.role, found.syntax) == (role, syntax)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "## User Guide", "## User - Advanced", "## Assistant: how it works", "## Users", "## Your data", "## Method",
+        "#User", "## ", "**User** is a table", "**Username:** ada", "> User: hi", "> [!NOTE] User", "Username: ada",
+        "User:name", "- User: ada", "## A user (rarely) says", "",
+    ],
+)  # fmt: skip
+def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
+    assert role_line([line], 0) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#" * 100_000, "**" * 100_000, "> [!" * 50_000, "## User" + " —" * 50_000, "<h1" * 50_000, "## " + "(" * 100_000],
+)
+def test_hostile_lines_take_linear_time(text):
+    role_line([text], 0)
+
+
+def test_fences_take_linear_time_however_they_are_nested():
+    lines = ["`" * (3 + number % 9) for number in range(100_000)]
+    assert len(in_code(lines)) == 100_000
+    assert in_code(["```", "x", "~~~", "```", "y"]) == [True, True, True, True, False]
+    assert in_code(["````", "```", "````", "```py"]) == [True, True, True, False]
+
+
+def test_front_matter_is_text_and_nothing_in_it_is_run():
+    found = front_matter(
+        ["---", "a: 1 # one", "b: 'x: y'", 'c: [p, "q"]', "d:", "- r", "e: !!python/object:x", "---", "rest"]
+    )
+    assert found.fields == {"a": "1", "b": "x: y", "c": ["p", "q"], "d": ["r"], "e": "!!python/object:x"}
+    assert found.lines == 8
+    assert front_matter(["---", "no key", "---"]).lines == 0
+    assert front_matter(["---", "a: 1"]).lines == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_markdown_file_changed_anywhere_is_read_without_an_exception(data, tmp_path_factory):
+    path = data.draw(st.sampled_from(inputs("dialogue") + inputs("notes")))
+    raw = path.read_bytes()
+    start, end = sorted((data.draw(st.integers(0, len(raw))), data.draw(st.integers(0, len(raw)))))
+    put = data.draw(
+        st.sampled_from([b"", b"```\n", b"---\n", b"\xff\xfe", b"<details>", b"\0", b"## User\n", raw[start:end] * 2])
+    )
+    target = tmp_path_factory.mktemp("changed") / path.name
+    target.write_bytes(raw[:start] + put + raw[end:])
+    source = Source(target, named=True)
+    try:
+        claims = [reader for reader in (dialogue, notes) if reader.recognise(source)]
+    except NotText:
+        claims = []
+    for reader in claims:
+        for row in reader.read(source):
+            assert isinstance(row, Turn)
+            assert row.content.strip()
+            assert 1 <= row.line <= row.end_line
+
+
+def test_real_markdown_of_other_formats_is_left_to_them():
+    folder = shared("transcripts")
+    for part in ("aider", "specstory", "backlog-md", "markdown-export"):
+        for path in (folder / part).glob("*.md"):
+            assert not dialogue.recognise(Source(path)), path
+
+
+def test_a_real_export_with_numbered_headings_is_read():
+    (path,) = shared("transcripts", "opencode").glob("*.md")
+    assert [turn.role for turn in turns(dialogue, path)] == ["user", "assistant"]

@@ -1,0 +1,60 @@
+from datetime import UTC, timedelta, timezone
+
+import pytest
+
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+
+NOON = "2026-01-31T12:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1769860800, 1769860800.0, 1769860800000, 1769860800000000, 1769860800000000000, "1769860800", "1769860800000",
+        "2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000000000Z", "2026-01-31T13:00:00+01:00", "2026-01-31 12:00:00",
+        "2026-01-31T12:00", " 2026-01-31T12:00:00.000Z ", "20260131T120000Z",
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_moment_is_the_same_moment(value):
+    assert iso_utc(value) == NOON
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        0,
+        "",
+        0.0,
+        -1,
+        5,
+        99_999,
+        True,
+        False,
+        "soon",
+        "12",
+        [],
+        {},
+        1e300,
+        float("nan"),
+        float("inf"),
+        10**400,
+        "9" * 400,
+    ],
+)
+def test_what_is_missing_or_no_time_is_none(value):
+    assert iso_utc(value) is None
+
+
+def test_a_day_is_its_first_moment():
+    assert iso_utc("2026-01-31") == iso_utc("20260131") == "2026-01-31T00:00:00.000Z"
+
+
+def test_a_time_without_a_zone_is_in_the_one_that_the_format_says():
+    assert iso_utc("2026-01-31T12:00:00", UTC) == NOON
+    assert iso_utc("2026-01-31T12:00:00", timezone(timedelta(hours=2))) == "2026-01-31T10:00:00.000Z"
+
+
+def test_a_time_for_a_whole_conversation_has_no_seconds():
+    assert to_the_minute("2026-01-31T12:00:59.999Z") == NOON
+    assert to_the_minute(None) is None

@@ -78,7 +78,8 @@ class Source:
             if raw.startswith(magic):
                 raise NotText(what)
         text = raw.decode(self.encoding, errors="replace").removeprefix("\ufeff")
-        if text[:4096].count("\0") > len(text[:4096]) // 100 or text.count("\ufffd") > max(8, len(text) // 10):
+        start = text.rstrip("\0")[:4096]  # a crash leaves zeros at the end, or a line of them
+        if start.count("\0") > len(start) // 10 or text.count("\ufffd") > max(8, len(text) // 10):
             raise NotText("a binary file")
         return text
 

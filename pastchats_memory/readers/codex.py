@@ -124,8 +124,8 @@ class _Telling:
         named = text_of(entry.payload.get("id")) if entry.kind == META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before
-        if named and named != self._view.session:
-            self._replayed = named
+        if named:
+            self._replayed = named if named != self._view.session else ""
         elif self._replayed and now and self._before and abs(now - self._before) > BURST:
             self._replayed = ""
         self._before = now

@@ -1,0 +1,77 @@
+import time
+
+import pytest
+
+from pastchats_memory.readers.injected import typed_in_claude, typed_in_codex
+from pastchats_memory.readers.traffic import Call, Output, call_of, finding, is_check, output_of
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest -q", "cd web && npm test", "CI=1 npx vitest run", "python3 -m pytest tests/", ".venv/bin/ruff check .", "uv run mypy .",
+        "timeout 60 cargo test", "make", "yarn lint:fix", "npm run build -- --prod", "git add . && git commit -m x; go vet ./...",
+    ],
+)  # fmt: skip
+def test_tests_builds_and_linters_are_known_by_what_is_run(command):
+    assert is_check(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat pytest.ini",
+        "grep -rn pytest .",
+        "ls node_modules/eslint",
+        "npm install",
+        "cargo add serde",
+        "git log",
+        "python script.py",
+        "echo make",
+        "",
+    ],
+)
+def test_naming_a_runner_is_not_running_it(command):
+    assert not is_check(command)
+
+
+@pytest.mark.parametrize(
+    "arguments", [None, 7, [], {"command": 7}, {"command": [[]]}, "{broken", '["x"]', '{"command":{}}']
+)
+def test_a_call_with_strange_arguments_still_has_its_name(arguments):
+    assert call_of("shell", arguments).label.startswith("shell")
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, [], [7], {}, {"content": 7}, "", '{"output":7}', '{"metadata":{"exit_code":true}}']
+)
+def test_a_strange_answer_is_no_finding(value):
+    assert finding(Call("shell"), output_of(value)) is None
+
+
+def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
+    kept = finding(
+        Call("Bash", "pytest " + "-k x" * 500), Output("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True)
+    )
+    assert kept is not None
+    kind, text = kept
+    assert kind == "error"
+    assert len(text) <= 1000
+    assert "first line" in text
+    assert text.endswith("last line")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder>" * 100_000, "<system-reminder></system-reminder>" * 50_000, "</ide_selection>" * 100_000,
+        "<ide_selection></ide_selection>" * 50_000, "<ide_selection>" * 100_000, "<command-name>" * 100_000, "<" * 1_000_000,
+        " " * 1_000_000 + ">", "</" * 500_000 + ">", "# x\n" * 250_000,
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
+    started = time.monotonic()
+    typed_in_claude(text)
+    typed_in_codex(text)
+    assert time.monotonic() - started < 2

@@ -77,7 +77,7 @@ class Overview:
         self._add_message(self._message_key(record), position)
         if not attached:
             conversation = self.conversation(record)
-            if is_errand(told) and conversation is not None and "/" in conversation:
+            if conversation is not None and is_errand(told, conversation):
                 self.errands.add(conversation)
             if told.human:
                 self._typed.add(hash(told.text))

@@ -12,7 +12,8 @@ SPOKEN = ("user", "assistant")
 SYNTHETIC = "<synthetic>"
 MEDIA_ONLY = "[image]"
 NO_TEXT = "(no content)"
-MACHINE_ERRANDS = ("Your task is to create a detailed summary of",)
+COMPACTION = "Your task is to create a detailed summary of the conversation"
+ERRAND_LENGTH = 400
 
 Voice = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
 """Whose words a user record holds: a person's (two kinds), a summariser's, a parent agent's, a tool's, a shell's that the
@@ -136,10 +137,11 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
     return f"{own}/{name}" if own and name else own
 
 
-def is_errand(told: Said) -> bool:
+def is_errand(told: Said, conversation: str | None) -> bool:
     """Whether a subagent's prompt is one that the client writes for itself: warming up, or summarising for compaction."""
     text = told.text.strip()
-    return told.voice == "subagent" and (text == "Warmup" or text.startswith(MACHINE_ERRANDS))
+    own = text == "Warmup" or COMPACTION in text[:ERRAND_LENGTH] or "/acompact" in (conversation or "")
+    return told.voice == "subagent" and own and "/" in (conversation or "")
 
 
 def parent_of(record: Json) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -36,6 +37,9 @@ VERSION = 1
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
 
+NAME = re.compile(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+"""The session at the end of `rollout-<time>-<session>.jsonl`, for a file that lost its first line."""
+
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
 NO_CALL = Call("tool")
 
@@ -58,7 +62,8 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
 
     The file is read twice: which items a person typed, and what was rolled back, is known only from the whole.
     """
-    view = Overview()
+    named = NAME.search(source.path.stem)
+    view = Overview(named[0] if named else None)
     for position, (_, entry) in enumerate(_entries(source)):
         if isinstance(entry, Entry):
             view.add(entry, position)

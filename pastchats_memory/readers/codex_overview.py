@@ -36,8 +36,9 @@ class _Candidate:
 class Overview:
     """What the whole of a rollout says, once every entry was added in file order and `settle` was called."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, named: str | None) -> None:
+        """Begin with nothing. `named` is the session after which the file is called."""
+        self._named = named
         self.meta: Json = {}
         """The first session meta, with the keys that later ones of the same session add."""
         self.cwd = ""
@@ -57,7 +58,7 @@ class Overview:
     @property
     def session(self) -> str | None:
         """The id of the conversation."""
-        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or None
+        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._named
 
     def add(self, entry: Entry, position: int) -> None:
         """Take the next entry of the file."""
@@ -109,9 +110,9 @@ class Overview:
         return [part for part in parts if hash(part.strip()) in self._shown] or _wholes(parts)[:1]
 
     def _add_meta(self, meta: Json) -> None:
-        own, named = self.session, text_of(meta.get("id"))
-        if own is None or named in ("", own):
-            self.meta = {**meta, **self.meta}
+        named = text_of(meta.get("id"))
+        if not self.meta or self.session is None or named in ("", self.session):
+            self.meta = {**meta, **{key: value for key, value in self.meta.items() if value}}
             self.parent = self.parent or text_of(meta.get("forked_from_id")) or subagent_of(meta)[1]
         else:
             self.parent = self.parent or named

@@ -62,6 +62,13 @@ def test_real_replayed_turns_are_one_with_those_of_the_session_that_said_them():
     assert replayed == original[: len(replayed)]
 
 
+def test_a_rollout_without_its_first_line_is_known_by_its_name(tmp_path):
+    lines = (FOLDER / "codex-q1.jsonl").read_text(encoding="utf-8").split("\n", 1)
+    path = tmp_path / "rollout-2026-03-04T11-00-00-0199aaaa-0000-7000-8000-000000000001.jsonl"
+    path.write_text(lines[1], encoding="utf-8")
+    assert identities(path) == identities(FOLDER / "codex-q1.jsonl")
+
+
 def test_an_answer_that_only_the_screen_showed_is_kept_when_no_item_holds_any(tmp_path):
     path = tmp_path / "rollout.jsonl"
     meta = {"type": "session_meta", "payload": {"id": "r"}}

@@ -26,7 +26,8 @@ VERSION = 1
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""Plain `User:` lines, and files that are usually documentation, must show more of a dialogue."""
+"""Plain `User:` lines, list items, and files that are usually documentation must show more of a dialogue."""
+DOUBTFUL = ("plain", "list")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
 """Non-blank lines before the first marker, of all: a longer preface makes the dialogue an example in a document."""
@@ -54,10 +55,13 @@ DATE_KEYS = (
     "updated_at",
 )
 ID_KEYS = ("conversation_id", "conversationid", "session_id", "session", "uuid", "id")
+FACT_KEYS = frozenset({*DATE_KEYS, *ID_KEYS, "model", "project", "title", "source", "url", "tags"})
+"""What a line above the dialogue may tell without being a list item."""
 CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
 
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
-_FACT = re.compile(r"[-*][ \t]+\**([A-Za-z][A-Za-z ]{1,30}?)\**:\**[ \t]+(\S.{0,300})\Z")
+_FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
+_DAY = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\b")
 
 
 def recognise(source: Source) -> bool:
@@ -76,9 +80,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
     facts = dialogue.facts
     named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
     conversation_id = named or conversation_hash((part.marker.role, part.content) for part in parts)
-    started = next((moment for key in DATE_KEYS if (moment := iso_utc(facts.get(key)))), None) or date_in_path(
-        source.path
-    )
+    started = to_the_minute(dialogue.started)
     cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
     project = facts.get("project")
     for part in parts:
@@ -88,7 +90,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             line=part.marker.place + 1,
             end_line=part.end + 1,
             conversation_id=conversation_id,
-            timestamp=part.marker.timestamp or to_the_minute(started),
+            timestamp=part.marker.timestamp or started,
             cwd=cwd,
             project=project if isinstance(project, str) else None,
             kind=KINDS.get(part.marker.role, "prompt"),
@@ -134,7 +136,7 @@ class _Dialogue:
         return [marker for place in places if (marker := role_line(self._lines, place))]
 
     def _is_dialogue(self, markers: list[RoleLine]) -> bool:
-        doubtful = bool(markers) and (markers[0].syntax == "plain" or DOCUMENTS.match(self._path.stem) is not None)
+        doubtful = bool(markers) and (markers[0].syntax in DOUBTFUL or DOCUMENTS.match(self._path.stem) is not None)
         changes = sum(first.role != second.role for first, second in pairwise(markers))
         if not {"user", "assistant"} <= {marker.role for marker in markers} or 1 + changes < (
             FEWEST_DOUBTFUL if doubtful else FEWEST
@@ -148,10 +150,27 @@ class _Dialogue:
     def facts(self) -> dict[str, object]:
         """Front matter and the `- Key: value` lines above the first marker, by lower-cased key; the first heading as title."""
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
-        listed = {found[1].strip(): found[2].strip() for line in above if (found := _FACT.match(line))}
+        found = [
+            (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
+            for line in above
+            if (fact := _FACT.match(line))
+        ]
+        listed = {key: value for bullet, key, value in found if bullet or key in FACT_KEYS}
         title = next((heading.title for _, heading in headings(above, in_code(above))), None)
-        facts = {"title": title, **listed, **self._front.fields}
-        return {key.lower().replace(" ", "_"): value for key, value in facts.items() if value}
+        facts = {
+            "title": title,
+            **listed,
+            **{key.lower().replace(" ", "_"): value for key, value in self._front.fields.items()},
+        }
+        return {key: value for key, value in facts.items() if value}
+
+    @property
+    def started(self) -> str | None:
+        """The time that the facts tell, else the first day named above the first marker, else the one in the path."""
+        told = next((moment for key in DATE_KEYS if (moment := iso_utc(self.facts.get(key)))), None)
+        above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
+        days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
+        return told or next((moment for day in days if (moment := iso_utc(day))), None) or date_in_path(self._path)
 
     def part(self, number: int) -> _Part:
         """What is said under one marker: without separators around it, and without the quotation marks of a callout."""

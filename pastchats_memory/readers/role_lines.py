@@ -34,7 +34,8 @@ _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
 _PLAIN = re.compile(
-    r"(User|Human|You|Me|Assistant|AI|Bot|ChatGPT|GPT|Claude|Gemini|System|user|assistant):(?:[ \t]+(.*)|\Z)", re.DOTALL
+    r"(User|Human|You|Me|Assistant|AI|Bot|ChatGPT|GPT|Claude|Gemini|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
+    re.DOTALL,
 )
 _CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
 _BEFORE = re.compile(
@@ -42,7 +43,13 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z]+")
-_SAID = re.compile(r"\s+said\b", re.IGNORECASE)
+_SAID = re.compile(r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded)\b", re.IGNORECASE)
+_KIND = re.compile(r"\s+(message|prompt|input|query|turn|response|answer|reply|output)\b", re.IGNORECASE)
+_MODEL = re.compile(
+    r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|v?\d[\w.]{0,20}))+\b",
+    re.IGNORECASE,
+)
+"""What may follow a role's word: a verb, the kind of message, the rest of a model's name."""
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
@@ -59,7 +66,7 @@ class RoleLine:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `callout` or `plain`."""
+    """`atx`, `html`, `bold`, `list`, `callout` or `plain`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -76,15 +83,20 @@ def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
         return _heading(_ATX.match(line), "atx", place)
     if start in ("<h", "<H"):
         return _heading(_HTML.match(line), "html", place)
-    if start in ("**", "__"):
-        return _bold(line, place)
     if start[:1] == ">":
         return _callout(line, place)
-    found = _PLAIN.match(line)
+    if start in ("- ", "* "):
+        return _bold(line[2:], "list", place)
+    return _bold(line, "bold", place) if start in ("**", "__") else _plain(lines, place)
+
+
+def _plain(lines: Sequence[str], place: int) -> RoleLine | None:
+    """A name and a colon, with a blank line or a separator before it."""
+    found = _PLAIN.match(lines[place])
     if found is None or (place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___")):
         return None
-    label = _ROLES[found[1].lower()]
-    return RoleLine(place, label[1], "plain", label[0], words=found[2] or "")
+    family, role = _ROLES[found[1].lower()]
+    return RoleLine(place, role, "plain", family, words=(found[2] or "").rstrip())
 
 
 def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine | None:
@@ -94,7 +106,7 @@ def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine |
     return RoleLine(place, label.role, syntax, label.family, level, label.timestamp)
 
 
-def _bold(line: str, place: int) -> RoleLine | None:
+def _bold(line: str, syntax: str, place: int) -> RoleLine | None:
     found = _BOLD.match(line)
     if found is None or (label := _label(found[1])) is None:
         return None
@@ -103,8 +115,8 @@ def _bold(line: str, place: int) -> RoleLine | None:
         tail = _tail(f" {rest}") if rest else None
         if rest and tail is None:
             return None
-        return RoleLine(place, label.role, "bold", label.family, timestamp=label.timestamp or (tail or ""))
-    return RoleLine(place, label.role, "bold", label.family, timestamp=label.timestamp, words=rest)
+        return RoleLine(place, label.role, syntax, label.family, timestamp=label.timestamp or (tail or ""))
+    return RoleLine(place, label.role, syntax, label.family, timestamp=label.timestamp, words=rest)
 
 
 def _callout(line: str, place: int) -> RoleLine | None:
@@ -131,6 +143,8 @@ class _Label:
 def _label(text: str) -> _Label | None:
     """A role with nothing beside it but a number, a picture, a model, a time."""
     text = text.strip().strip("#").strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
     before = _BEFORE.match(text)
     text = text[before.end() :] if before else text
     text = text.replace("**", "").replace("__", "").strip("*_ ")
@@ -138,16 +152,18 @@ def _label(text: str) -> _Label | None:
     if word is None or (known := _ROLES.get(word[0].lower())) is None:
         return None
     rest = text[word.end() :]
-    said = _SAID.match(rest)
-    timestamp = _tail(rest[said.end() :] if said else rest)
+    model = _MODEL.match(rest) if known[1] == "assistant" else None
+    rest = rest[model.end() :] if model else rest
+    more = _SAID.match(rest) or _KIND.match(rest)
+    timestamp = _tail(rest[more.end() :] if more else rest)
     return None if timestamp is None else _Label(known[1], known[0], timestamp or None)
 
 
 def _tail(rest: str) -> str | None:
     """The time in what follows a role, "" without one; None where more follows than a model, a time or a colon."""
     timestamp = ""
-    version = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
-    rest = (rest[version.end() :] if version else rest).strip().removeprefix(":").strip()
+    number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
+    rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()
     while rest:
         marked = _MARKED.match(rest)
         dashed = None if marked else _DASHED.match(rest)

@@ -50,6 +50,12 @@ def test_the_lines_of_a_turn_hold_its_text(path):
         ("## Prompt:", "user", "atx"),
         ("## Assistant — 2026-01-31 10:00", "assistant", "atx"),
         ("#### You: [10:00]", "user", "atx"),
+        ("## You asked:", "user", "atx"),
+        ("## Assistant Response", "assistant", "atx"),
+        ("### Claude Sonnet 4", "assistant", "atx"),
+        ("## [USER]", "user", "atx"),
+        ("- **User**: hello", "user", "list"),
+        ("ASSISTANT: hello", "assistant", "plain"),
         ("**User:** hello", "user", "bold"),
         ("**You**: hello", "user", "bold"),
         ("**ChatGPT**", "assistant", "bold"),
@@ -72,7 +78,7 @@ def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
     [
         "## User Guide", "## User - Advanced", "## Assistant: how it works", "## Users", "## Your data", "## Method",
         "#User", "## ", "**User** is a table", "**Username:** ada", "> User: hi", "> [!NOTE] User", "Username: ada",
-        "User:name", "- User: ada", "## A user (rarely) says", "",
+        "User:name", "- User: ada", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
     ],
 )  # fmt: skip
 def test_a_line_that_only_mentions_a_role_is_no_role_line(line):

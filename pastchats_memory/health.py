@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelUnavailable
+from pastchats_memory.model import utf8
 from pastchats_memory.store import checks
 from pastchats_memory.store.database import Database
 
@@ -50,7 +51,7 @@ def status(database: Database) -> Status:
     """Count what is there. Raises StoreFault."""
     counts = checks.counts(database)
     size = sum(path.stat().st_size for path in _files(database.path) if path.exists())
-    return Status(database=str(database.path), bytes=size, **counts)
+    return Status(database=utf8(str(database.path)), bytes=size, **counts)
 
 
 def examine(database: Database, embedder: Embedder) -> list[Finding]:

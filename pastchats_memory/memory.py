@@ -11,16 +11,19 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Block, Filters, Hits, Item
+from pastchats_memory.model import Block, Filters, Hits, Item, utf8
 from pastchats_memory.query import moment
 from pastchats_memory.search import Request, search
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import catch_up_at_opening
 
 if TYPE_CHECKING:
     from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest import FileReport, IndexReport, Progress
 
 TYPES = ("prompt", "note")
+LONGEST_ID = 18
+"""Digits; every number that long fits into SQLite's 64 bits."""
 
 
 class Memory:
@@ -47,7 +50,9 @@ class Memory:
             from pastchats_memory.config import load
 
             path = load().database
-        return cls(open_database(Path(path), create=create, vec0=vec0), PackagedEmbedder())
+        database = open_database(Path(path), create=create, vec0=vec0)
+        catch_up_at_opening(database)
+        return cls(database, PackagedEmbedder())
 
     def index(
         self,
@@ -74,7 +79,7 @@ class Memory:
         """
         from pastchats_memory.ingest import IndexOptions, index
 
-        options = IndexOptions(project=project, force=force, notes=notes)
+        options = IndexOptions(project=project and utf8(project), force=force, notes=notes)
         return index(self._database, self._embedder, [Path(path) for path in paths], options, progress)
 
     @staticmethod
@@ -125,7 +130,7 @@ class Memory:
             self._database,
             self._embedder,
             Request(
-                query,
+                utf8(query),
                 mode=mode,
                 limit=limit,
                 page=page,
@@ -163,7 +168,7 @@ class Memory:
         from pastchats_memory.recall import RecallRequest, recall
 
         filters = _filters(project=project, since=since)
-        request = RecallRequest(Request(query, limit=limit, filters=filters), budget, current_project)
+        request = RecallRequest(Request(utf8(query), limit=limit, filters=filters), budget, current_project)
         return recall(self._database, self._embedder, request, _count_tokens)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
@@ -175,7 +180,7 @@ class Memory:
         """
         from pastchats_memory.store import prompts
 
-        if not id_.isdecimal():
+        if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
             raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
         found = prompts.items(self._database, [int(id_)])
         return prompts.conversation_around(self._database, found[0], neighbours) if found else []
@@ -203,11 +208,14 @@ class Memory:
         self.close()
 
 
-def project_here() -> str:
-    """The name of the project that the working directory belongs to."""
+def project_here() -> str | None:
+    """The name of the project that the working directory belongs to; None where that folder was deleted."""
     from pastchats_memory.ingest.identity import project_at
 
-    return project_at(str(Path.cwd()))
+    try:
+        return utf8(project_at(str(Path.cwd())))
+    except OSError:
+        return None
 
 
 def _filters(
@@ -219,9 +227,13 @@ def _filters(
 ) -> Filters:
     if type_ is not None and type_ not in TYPES:
         raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
+    if project == "." and (project := project_here()) is None:
+        raise UsageFault(
+            "the working directory is gone, and with it the project", "Name the project, or change folder."
+        )
     return Filters(
-        project=project_here() if project == "." else project,
-        role=role,
+        project=project and utf8(project),
+        role=role and utf8(role),
         since=None if since is None else moment(since, is_end=False),
         until=None if until is None else moment(until, is_end=True),
         notes=None if type_ is None else type_ == "note",

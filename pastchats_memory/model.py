@@ -15,6 +15,11 @@ RECALL_HEADING = "# Memory Recall"
 """First line of every block this program hands to an agent, by which its own echo is known again."""
 
 
+def utf8(text: str) -> str:
+    r"""The text with `\udce9` written out for a byte that was no UTF-8, as names of files and arguments may have them."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message of a conversation as a reader understood it; a row of `prompts` before it has a number.

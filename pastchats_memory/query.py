@@ -14,6 +14,8 @@ MOST_WORDS = 48
 COMMON = 0.4
 """A word in more than this share of the rows tells rows apart hardly at all, and costs the most to rank."""
 
+DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
+
 _WORD = re.compile(r"[^\W_]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _SECONDS = re.compile(r"\d\d:\d\d:\d\d\Z")
@@ -66,14 +68,17 @@ def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
     try:
         parsed = datetime.fromisoformat(text.strip())
     except ValueError as fault:
-        raise UsageFault(f"{text!r} is no date or time", "Write it as 2026-01-31 or 2026-01-31T08:15.") from fault
+        raise UsageFault(f"{text!r} is no date or time", DATES) from fault
     if _DAY.match(text.strip()):
         parsed = datetime.combine(parsed.date(), time.max if is_end else time.min)
     elif is_end:
         parsed = parsed + _rest_of_unit(text.strip())
     if parsed.tzinfo is None and zone is not None:
         parsed = parsed.replace(tzinfo=zone)
-    return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError) as fault:
+        raise UsageFault(f"{text!r} lies outside the calendar", DATES) from fault
 
 
 def _rest_of_unit(text: str) -> timedelta:

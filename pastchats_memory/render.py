@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -32,7 +33,10 @@ def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
     """`2026-01-31 08:15` in the zone (the system's by default), or nothing for no time."""
     if timestamp is None:
         return ""
-    return datetime.fromisoformat(timestamp).astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    moment = datetime.fromisoformat(timestamp)
+    with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
+        moment = moment.astimezone(zone)
+    return moment.strftime("%Y-%m-%d %H:%M")
 
 
 def citation(hit: Hit) -> str:

@@ -54,6 +54,8 @@ class Request:
             raise UsageFault(
                 f"limit × page is at most {MOST_HITS}", "Narrow the search with --project, --since or --role."
             )
+        if any(least is not None and not -1 <= least <= 1 for least in (self.threshold, self.min_similarity)):
+            raise UsageFault("a threshold runs from -1 to 1", "Leave it out for all results.")
         if not 0 <= self.meaning <= 1:
             raise UsageFault("meaning runs from 0 (words) to 1 (meaning)", "Leave it out for the usual balance.")
 

@@ -7,11 +7,13 @@ import importlib
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from types import TracebackType
 
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.model import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
@@ -55,12 +57,14 @@ def main() -> None:
     """Run the program and leave the process with one of the exit codes."""
     sys.excepthook = _report_bug
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        if isinstance(stream, TextIOWrapper):  # None where the shell closed it
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:]
     try:
         with program.make_context("pastchats-memory", arguments) as context:
             code = program.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as ending:
         code = ending.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -70,10 +74,11 @@ def main() -> None:
     except click.ClickException as fault:
         code = _explain_usage(fault, as_json="--json" in arguments)
     except OSError as fault:
-        if fault.errno != errno.EPIPE:
+        if fault.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
-        code = DONE
         _forget_stdout()
+        gone_quietly = fault.errno == errno.EPIPE
+        code = DONE if gone_quietly else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
     sys.exit(code)
 
 
@@ -81,7 +86,8 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
     if as_json:
         import orjson
 
-        body = {"schema": "error/1", "error": {"kind": fault.kind, "message": fault.message, "hint": fault.hint}}
+        about = {"kind": fault.kind, "message": utf8(fault.message), "hint": fault.hint}
+        body = {"schema": "error/1", "error": about}
         click.echo(orjson.dumps(body).decode(), err=True)
     else:
         click.echo(f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else ""), err=True)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import NOTE, conditions
@@ -255,6 +257,16 @@ def _behind(database: Database, engine: str) -> set[int]:
 def pending(database: Database) -> dict[str, int]:
     """How many rows each engine is behind by."""
     return {engine: len(_behind(database, engine)) for engine in ENGINES}
+
+
+def catch_up_at_opening(database: Database) -> None:
+    """Bring the engine that is about to answer up to date with what was written without it.
+
+    Where that cannot be written now, the answers are the same all the same: rows that an engine lacks are read one by one.
+    """
+    if database.writable and _behind(database, "vec0" if database.vec0_loaded else "blocks"):
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull), database.transaction():
+            catch_up(database)
 
 
 def catch_up(database: Database) -> None:

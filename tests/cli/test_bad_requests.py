@@ -1,0 +1,209 @@
+"""Whatever is asked: an answer, or a sentence and exit 2; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from outcomes import error_of, explained
+from program import Program
+
+NO_WORDS = ("🎉", "日本語で再試行", "…?!", "\u202e", "\x07")
+SYNTAX = (
+    '"a" OR NEAR(',
+    "content: webhooks",
+    "nosuchcolumn:x",
+    "*",
+    "web* OR (",
+    '"unbalanced',
+    "-x",
+    "^webhooks + retry",
+    "{content}: x",
+    "NOT",
+    "a NEAR/3 b",
+    "'; DROP TABLE prompts; --",
+)
+
+
+@pytest.fixture(scope="module")
+def asked(_webhooks: Path) -> Program:
+    """A memory of two turns that is only read from."""
+    return Program(_webhooks)
+
+
+@pytest.mark.parametrize("query", SYNTAX)
+def test_what_would_be_syntax_elsewhere_is_searched_for_as_words(asked: Program, query: str) -> None:
+    found = asked("search", "--json", "--mode", "keyword", f"--query={query}")
+    assert found.stderr == "" or found.stderr.startswith("Nothing found")
+    assert [row["id"] for row in found.results] == (["1"] if "webhooks" in query else [])
+
+
+@pytest.mark.parametrize("query", NO_WORDS)
+def test_a_query_without_a_single_word_is_answered_by_meaning_and_has_no_match_by_words(
+    asked: Program, query: str
+) -> None:
+    assert len(asked("search", "--json", query).results) == 2
+    words = asked("search", "--json", "--mode", "keyword", query)
+    assert (words.status, words.results) == (1, [])
+
+
+def test_a_query_of_stop_words_is_answered(asked: Program) -> None:
+    assert len(asked("search", "--json", "how do we the of and").results) == 2
+
+
+def test_a_query_of_a_hundred_thousand_letters_is_answered(asked: Program) -> None:
+    query = " ".join(map(str, range(20_000)))[:100_000] + " webhooks"
+    found = asked("search", "--json", query)
+    assert found.results[0]["id"] == "1"
+    assert asked("recall", query, "--budget", "200").status in (0, 1)
+
+
+def test_bytes_that_are_no_text_are_answered_and_shown_as_what_they_are(asked: Program) -> None:
+    broken = "webhooks \udcff"
+    assert asked("search", "--json", broken).results[0]["id"] == "1"
+    assert "udcff" in asked("recall", "--json", broken).json["text"]
+    assert asked("search", "--json", "webhooks", "--project", "\udcff").status == 1
+    assert asked("search", "--json", "webhooks", "--role", "\udcff").status == 1
+    assert "udcff" in error_of(asked("search", "--json", "x", "--db", "\udcff.db"))["message"]
+
+
+@pytest.mark.parametrize("query", ["", " ", "\n\t"])
+@pytest.mark.parametrize("command", ["search", "recall"])
+def test_an_empty_query_is_refused_with_an_example(asked: Program, command: str, query: str) -> None:
+    explained(asked(command, query), "the query is empty", "retry strategy")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["search"], ["there is no query"]),
+        (["search", "a", "--query", "b"], ["given twice"]),
+        (["search", "a", "--limit", "0"], ["--limit"]),
+        (["search", "a", "--limit", "-1"], ["--limit"]),
+        (["search", "a", "--limit", "2000"], ["--limit", "1000"]),
+        (["search", "a", "--limit", "ten"], ["--limit"]),
+        (["search", "a", "--limit", "600", "--page", "2"], ["at most 1000"]),
+        (["search", "a", "--page", "0"], ["--page"]),
+        (["search", "a", "--mode", "fuzzy"], ["fuzzy", "hybrid"]),
+        (["search", "a", "--type", "song"], ["song", "prompt"]),
+        (["search", "a", "--since", "yesterdayish"], ["yesterdayish", "2026-01-31"]),
+        (["search", "a", "--since", "2026-02-30"], ["2026-02-30"]),
+        (["search", "a", "--since", ""], ["no date"]),
+        (["search", "a", "--until", "2026-01-31T25:00"], ["25:00"]),
+        (["search", "a", "--threshold", "1.5"], ["--threshold"]),
+        (["search", "a", "--threshold", "nan"], ["threshold"]),
+        (["search", "a", "--min-similarity", "nan"], ["threshold"]),
+        (["search", "a", "--meaning", "nan"], ["meaning"]),
+        (["recall", "a", "--budget", "0"], ["--budget"]),
+        (["recall", "a", "--since", "never"], ["never"]),
+        (["show", "twelve"], ["twelve", "is no id"]),
+        (["show", "²"], ["is no id"]),
+        (["show", "9" * 5000], ["is no id"]),
+        (["show", "99999999999999999999"], ["is no id"]),
+        (["index"], ["no path"]),
+        (["serch", "a"], ["serch"]),
+        (["search", "a", "--colour"], ["--colour"]),
+    ],
+    ids=lambda value: "-".join(value)[:40],
+)
+def test_what_cannot_be_asked_is_refused_by_name(asked: Program, arguments: list[str], words: list[str]) -> None:
+    explained(asked(*arguments), *words)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["search", "a", "--mode", "fuzzy"], ["search", "a", "--since", "x"], ["show", "x"]]
+)
+def test_with_json_a_refusal_is_an_error_object(asked: Program, arguments: list[str]) -> None:
+    assert error_of(asked(*arguments, "--json"))["kind"] == "usage"
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+def test_the_first_and_the_last_day_of_the_calendar_are_answered_or_refused(asked: Program, zone: str) -> None:
+    there = asked.with_variables(TZ=zone)
+    for bound in (["--since", "0001-01-01"], ["--until", "9999-12-31"], ["--until", "9999-12-31T23:59:59.999Z"]):
+        run = there("search", "webhooks", *bound)
+        assert run.status in (0, 2)
+        assert "Traceback" not in run.stderr
+
+
+def test_an_item_that_is_not_there_is_nothing_found(asked: Program) -> None:
+    run = asked("show", "999")
+    assert (run.status, run.stdout) == (1, "")
+    assert "no item 999" in run.stderr
+
+
+def test_a_padded_id_is_the_item_that_was_asked_for(asked: Program) -> None:
+    shown = asked("show", "001", "--json").results
+    assert [item["id"] for item in shown if item["is_asked"]] == ["1"]
+
+
+def test_an_explained_error_leaves_no_traceback_and_a_bug_leaves_one_with_exit_70(asked: Program) -> None:
+    broken = asked.altered(
+        "import pastchats_memory.memory as memory\ndef search(*_): return 1 / 0\nmemory.search = search"
+    )
+    run = broken("search", "webhooks")
+    assert (run.status, run.stdout) == (70, "")
+    assert "Traceback" in run.stderr
+    assert run.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def _shell(program: Program, line: str) -> subprocess.CompletedProcess[str]:
+    variables = {**program.environment, "P": program.command[0]}
+    return subprocess.run(
+        ["bash", "-c", line], cwd=program.home, env=variables, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_closed_pipe_ends_quietly_with_0(asked: Program) -> None:
+    for command in ("search webhooks --json", "recall webhooks", "show 1", "--help"):
+        run = _shell(asked, f'"$P" {command} | true; echo "${{PIPESTATUS[0]}}"')
+        assert (run.stdout, run.stderr) == ("0\n", "")
+
+
+def test_closed_standard_streams_are_no_bug(asked: Program) -> None:
+    for closed in (">&-", "2>&-", "<&-", ">&- 2>&-"):
+        run = _shell(asked, f'"$P" search webhooks {closed}')
+        assert run.returncode == 0, run
+        assert run.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+def test_a_result_that_cannot_be_written_is_explained(asked: Program) -> None:
+    for form in ("", "--json"):
+        run = _shell(asked, f'"$P" search webhooks {form} >/dev/full')
+        assert run.returncode == 2, run
+        assert run.stderr == "Error: the result: No space left on device\n"
+
+
+def test_a_deleted_working_directory_stops_only_what_needs_it(asked: Program) -> None:
+    gone = 'mkdir gone && cd gone && rmdir "$PWD" && '
+    for command, status in (
+        ("search webhooks", 0),
+        ("recall webhooks", 0),
+        ("search webhooks --project .", 2),
+        (f"index '{asked.home}/history'", 0),
+        ("index history", 2),
+    ):
+        run = _shell(asked, f'{gone}"$P" {command}')
+        assert run.returncode == status, run
+        assert "Traceback" not in run.stderr
+        assert bool(run.stdout) == (status == 0)
+
+
+def test_a_working_directory_that_may_not_be_looked_into_stops_nothing(asked: Program, ordinary: Program) -> None:
+    inside = ordinary.home / "locked" / "inside"
+    inside.mkdir(parents=True)
+    there = replace(ordinary, variables={"PASTCHATS_MEMORY_DB": str(asked.database)})
+    script = 'cd locked/inside && chmod 000 .. && "$@"; s=$?; chmod 700 "$0"/locked; exit $s'
+    run = subprocess.run(
+        ["bash", "-c", script, ordinary.home, *there.command, "recall", "webhooks"],
+        cwd=ordinary.home,
+        env=there.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run

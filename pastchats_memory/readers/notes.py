@@ -12,8 +12,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.dialogue import OPENING, OTHERS
-from pastchats_memory.readers.markdown import FrontMatter, front_matter
+from pastchats_memory.readers.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.source import MARKDOWN_SUFFIXES, Source
 from pastchats_memory.readers.times import iso_utc
@@ -38,7 +37,7 @@ _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S
 
 def recognise(source: Source) -> bool:
     """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
-    if source.shape != "markdown" or OTHERS.search(source.head[:OPENING]) or not source.head.strip():
+    if source.shape != "markdown" or has_marks_of_its_own(source.head) or not source.head.strip():
         return False
     if source.named:
         return True

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import DEMO, Program
+from program import DEMO, Program, Reader
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def program(tmp_path: Path) -> Program:
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     """The real program over the indexed demo history. It is shared: only read from it."""
     home = tmp_path_factory.mktemp("demo")
     shutil.copytree(DEMO, home / "demo")
@@ -27,7 +27,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Program:
     for arguments in (["demo/history"], ["demo/exports", "--project", "chatgpt"]):
         done = program("index", *arguments)
         assert done.status == 0, done.stderr
-    return program
+    return Reader(home)
 
 
 @pytest.fixture(scope="session")

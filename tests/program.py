@@ -8,9 +8,9 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
 DEMO = REPOSITORY / "fixtures" / "demo"
@@ -42,7 +42,7 @@ class Program:
 
     home: Path
     command: Sequence[str] = INSTALLED
-    variables: Mapping[str, str] = ()  # type: ignore[assignment]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -60,7 +60,7 @@ class Program:
             "PASTCHATS_MEMORY_DB": str(self.database),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
-            **dict(self.variables),
+            **self.variables,
         }
 
     def __call__(self, *arguments: object, timeout: float = 120) -> Run:
@@ -95,16 +95,16 @@ class Program:
             encoding="utf-8",
         )
 
-    def with_variables(self, **variables: str) -> Self:
+    def with_variables(self, **variables: str) -> Program:
         """The same program in a further environment."""
-        return replace(self, variables={**dict(self.variables), **variables})
+        return Program(self.home, self.command, {**self.variables, **variables})
 
-    def altered(self, statements: str) -> Self:
+    def altered(self, statements: str) -> Program:
         """The same program with some of it replaced before it starts: how a test breaks a rule on purpose."""
         code = f"{statements}\nimport pastchats_memory.cli\npastchats_memory.cli.main()\n"
-        return replace(self, command=(sys.executable, "-c", code))
+        return Program(self.home, (sys.executable, "-c", code), self.variables)
 
-    def without_sqlite_vec(self, folder: Path) -> Self:
+    def without_sqlite_vec(self, folder: Path) -> Program:
         """The same program on a machine where sqlite-vec is installed but does not load."""
         package = folder / "sqlite_vec"
         package.mkdir(exist_ok=True)
@@ -112,6 +112,18 @@ class Program:
         for suffix in (".so", ".dylib", ".dll"):
             (package / f"vec0{suffix}").write_bytes(b"\x7fELF, but not a library")
         return self.with_variables(PYTHONPATH=str(folder))
+
+
+@dataclass(frozen=True)
+class Reader(Program):
+    """The program over a memory that nobody changes: what was asked once is answered from then on without a process."""
+
+    answers: dict[tuple[object, ...], Run] = field(default_factory=dict, compare=False)
+
+    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+        if arguments not in self.answers:
+            self.answers[arguments] = super().__call__(*arguments, timeout=timeout)
+        return self.answers[arguments]
 
 
 def write_messages(path: Path, *messages: tuple[str, str], conversation: str = "c1", project: str = "garden") -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,24 @@ def _(own_demo: Program) -> Program:
 def _(demo_status: dict[str, Any]) -> None:
     assert demo_status["turns"] > 0
     assert demo_status["projects"] >= 1
+
+
+@given(parsers.parse("the database file is {fault}"))
+def _(agent: Program, fault: str) -> None:
+    for side in ("memory.db-wal", "memory.db-shm"):
+        (agent.home / side).unlink(missing_ok=True)
+    match fault:
+        case "a text file":
+            agent.database.write_text("Dear diary,\n" * 500, encoding="utf-8")
+        case "another program's database":
+            agent.database.unlink()
+            with closing(sqlite3.connect(agent.database)) as other:
+                other.execute("CREATE TABLE bookmarks (url TEXT)")
+        case "gone":
+            agent.database.unlink()
+        case "from a newer release":
+            with closing(sqlite3.connect(agent.database)) as newer:
+                newer.execute("PRAGMA user_version = 900")
 
 
 @given("sqlite-vec fails to load", target_fixture="agent")
@@ -148,6 +168,18 @@ def _(run: Run, agent: Program, request: pytest.FixtureRequest) -> None:
 @then("the command found nothing")
 def _(run: Run) -> None:
     assert run.status == 1
+
+
+@then(parsers.parse('the command explains "{text}"'))
+def _(run: Run, text: str) -> None:
+    assert run.status == 2
+    assert run.stdout == ""
+    assert text in run.stderr
+
+
+@then("nothing of the program's inside is shown")
+def _(run: Run) -> None:
+    assert not re.search(r"Traceback|apsw|sqlite3\.|\.py\b", run.stderr)
 
 
 @then("there is no memory entry")

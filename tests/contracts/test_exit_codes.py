@@ -1,0 +1,121 @@
+"""How the program ends: 0 found or done, 1 nothing, 2 explained, 70 a bug, 130 interrupted, a closed pipe 0."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+from contract_checks import unpaired_rows
+from program import Program, write_messages
+
+from pastchats_memory.cli import COMMANDS
+
+WORDS = ("hedge", "rake", "spade", "tulip", "frost", "mulch", "vine", "trellis", "compost", "pruning", "blight", "loam")
+MANY = 700
+"""Turns: more than two batches of an index run."""
+
+
+def test_what_is_found_ends_with_0_and_without_talk_in_a_pipe(demo: Program) -> None:
+    for arguments in (
+        ["search", "--json", "retry strategy"],
+        ["recall", "--query", "build webhook retries"],
+        ["status"],
+    ):
+        done = demo(*arguments)
+        assert (done.status, done.stderr) == (0, "")
+        assert done.stdout
+
+
+def test_nothing_found_ends_with_1(demo: Program) -> None:
+    done = demo("search", "retry", "--project", "nowhere")
+    assert (done.status, done.stdout) == (1, "")
+    assert "Nothing found" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["search"], ["search", "x", "--mode", "psychic"], ["nonsense"], ["index"]])
+def test_wrong_usage_ends_with_2_and_an_empty_stdout(program: Program, arguments: list[str]) -> None:
+    done = program(*arguments)
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bug_ends_with_70_and_keeps_its_traceback(demo: Program) -> None:
+    buggy = demo.altered("from pastchats_memory.store import checks\nchecks.counts = lambda _: 1 / 0")
+    done = buggy("status")
+    assert (done.status, done.stdout) == (70, "")
+    assert done.stderr.startswith("Traceback (most recent call last)")
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_an_interrupted_index_ends_with_130_and_leaves_a_whole_memory(program: Program) -> None:
+    generator = random.Random(3)  # noqa: S311 - words of a garden, not a secret
+    told = [
+        ("user" if turn % 2 == 0 else "assistant", " ".join(generator.choices(WORDS, k=12))) for turn in range(MANY)
+    ]
+    path = write_messages(program.home / "long.jsonl", *told)
+    running = program.started("index", path)
+    wait_for_rows(program.database, running)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout) == (130, "")
+    assert "run the same command to go on" in stderr
+    assert "Traceback" not in stderr
+    assert unpaired_rows(program) == []
+    interrupted = program("status", "--json").results[0]
+    assert interrupted["last_run"]["outcome"] == "interrupted"
+    resumed = program("index", path, "--json").json
+    assert 0 < interrupted["turns"] < MANY
+    assert resumed["turns_added"] == MANY - interrupted["turns"]
+
+
+def wait_for_rows(database: Path, running: subprocess.Popen[str]) -> None:
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up and running.poll() is None:
+        if database.exists() and database.stat().st_size:
+            connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+            connection.set_busy_timeout(2000)
+            tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'prompts'").fetchone()
+            rows = connection.execute("SELECT count(*) FROM prompts").fetchone() if tables[0] else (0,)
+            connection.close()
+            if rows[0]:
+                return
+        time.sleep(0.02)
+    pytest.fail(f"no row was stored: {running.communicate()}")
+
+
+def test_a_pipe_that_was_closed_ends_quietly_with_0(demo: Program) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*demo.command, "search", "retry", "--limit", "200", "--json"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env=demo.environment,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_examples(program: Program, command: str) -> None:
+    done = program(command, "--help")
+    assert (done.status, done.stderr) == (0, "")
+    assert f"Examples:\n    pastchats-memory {command}" in done.stdout
+
+
+def test_the_module_runs_as_the_program_does(demo: Program) -> None:
+    as_module = Program(demo.home, (sys.executable, "-m", "pastchats_memory"))
+    assert as_module("--version") == demo("--version")
+    assert as_module("--version").stdout.startswith("pastchats-memory")

@@ -1,0 +1,185 @@
+"""What every command prints with `--json`, against the schemas that other programs rely on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+from program import REPOSITORY, Program, Run, write_messages
+
+from pastchats_memory import errors
+from pastchats_memory.cli import COMMANDS
+
+SCHEMAS = REPOSITORY / "contracts" / "schemas"
+
+
+def validated(text: str, name: str) -> Any:
+    """The one object in a text, which fits the schema; its lists stand where they may."""
+    body = json.loads(text)
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(body)
+    assert text.count("\n") == 1
+    assert body["schema"] == f"{name}/1"
+    lists = [key for key, value in body.items() if isinstance(value, list)]
+    assert lists in ([], ["results"], ["results", "warnings"])
+    return body
+
+
+def answered(run: Run, name: str, status: int = 0) -> Any:
+    assert (run.status, run.stderr) == (status, "")
+    return validated(run.stdout, name)
+
+
+def refused(run: Run, kind: str) -> None:
+    assert (run.status, run.stdout) == (2, "")
+    assert validated(run.stderr, "error")["error"]["kind"] == kind
+
+
+def test_every_command_has_a_schema_and_every_schema_is_a_schema() -> None:
+    files = sorted(SCHEMAS.glob("*.json"))
+    assert {file.stem for file in files} == {*COMMANDS, "error"}
+    for file in files:
+        Draft202012Validator.check_schema(json.loads(file.read_text(encoding="utf-8")))
+
+
+def test_every_schema_is_closed_where_we_own_the_object() -> None:
+    open_ones = {
+        f"{file.stem} {path}"
+        for file in SCHEMAS.glob("*.json")
+        for path, part in objects(json.loads(file.read_text(encoding="utf-8")))
+        if "additionalProperties" not in part and not path.endswith("/metadata")
+    }
+    assert open_ones == set()
+
+
+def objects(schema: object, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield path, schema
+        for key, value in schema.items():
+            yield from objects(value, f"{path}/{key}")
+
+
+def test_a_result_of_recall_has_every_key_of_a_result_of_search() -> None:
+    def properties(name: str) -> set[str]:
+        schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+        return set(schema["properties"]["results"]["items"]["properties"])
+
+    assert properties("search") - {"contributions"} < properties("recall")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["retry strategy"],
+        ["--mode", "keyword", "thundering herd", "--explain"],
+        ["queue decision", "--type", "note", "--explain"],
+    ],
+)
+def test_what_search_finds_fits_its_schema(demo: Program, arguments: list[str]) -> None:
+    body = answered(demo("search", "--json", *arguments), "search")
+    assert body["results"]
+    for hit in body["results"]:
+        if "--explain" in arguments:
+            assert sum(hit["contributions"].values()) == pytest.approx(hit["score"])
+
+
+def test_what_recall_finds_fits_its_schema(demo: Program) -> None:
+    body = answered(demo("recall", "--json", "queue for webhooks, Redis or Postgres"), "recall")
+    assert body["tokens"] <= body["budget"] == 1500
+    assert {"prompt", "note"} == {memory["type"] for memory in body["results"]}
+
+
+def test_what_show_finds_fits_its_schema(demo: Program) -> None:
+    body = answered(demo("show", 20, "--json"), "show")
+    assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]
+
+
+def test_status_and_doctor_fit_their_schemas(demo: Program) -> None:
+    assert answered(demo("status", "--json"), "status")["results"][0]["turns"] == 129
+    assert all(finding["is_well"] for finding in answered(demo("doctor", "--json"), "doctor")["results"])
+
+
+def test_what_index_reports_fits_its_schema(program: Program) -> None:
+    folder = program.home / "mixed"
+    write_messages(folder / "good.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green, on Monday."))
+    with (folder / "good.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{broken\n")
+    (folder / "shopping.json").write_text('{"bread": 2}', encoding="utf-8")
+    rehearsed = answered(program("index", "--dry-run", "--json", folder), "index")
+    assert {file["turns"] for file in rehearsed["results"]} == {0, 2}
+    assert not program.database.exists()
+    assert answered(program("index", "--json", folder), "index")["unreadable"] == 1
+    assert answered(program("index", "--json", folder), "index")["results"] == []
+    (program.home / "empty").mkdir()
+    assert answered(program("index", "--json", program.home / "empty"), "index", status=1)["results"] == []
+
+
+def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
+    assert answered(demo("search", "--json", "retry", "--project", "nowhere"), "search", status=1)["results"] == []
+    assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []
+    assert answered(demo("show", 999999, "--json"), "show", status=1)["results"] == []
+
+
+def test_something_to_mend_fits_the_schema_of_doctor(own_demo: Program) -> None:
+    own_demo.database.chmod(0o644)
+    body = answered(own_demo("doctor", "--json"), "doctor", status=1)
+    assert [finding["check"] for finding in body["results"] if not finding["is_well"]] == ["permissions"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (["search", "--json"], "usage"),
+        (["search", "--json", "x", "--limit", "0"], "usage"),
+        (["recall", "--json", ""], "usage"),
+        (["show", "--json", "twelve"], "usage"),
+        (["remember", "--json"], "usage"),
+        (["index", "--json", "no/such/folder"], "input_missing"),
+    ],
+)
+def test_an_error_fits_its_schema_and_leaves_stdout_empty(demo: Program, arguments: list[str], kind: str) -> None:
+    refused(demo(*arguments), kind)
+
+
+@pytest.mark.parametrize("command", ["search", "recall", "show", "status", "doctor"])
+def test_without_a_database_every_reading_command_says_so_and_makes_none(program: Program, command: str) -> None:
+    arguments = {"search": ["x"], "recall": ["x"], "show": ["1"]}.get(command, [])
+    refused(program(command, "--json", *arguments), "database_missing")
+    assert list(program.home.iterdir()) == []
+
+
+def test_the_kinds_of_errors_are_those_of_the_schema() -> None:
+    raised = {
+        kind.kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.MemoryFault)
+    }
+    schema = json.loads((SCHEMAS / "error.json").read_text(encoding="utf-8"))
+    assert set(schema["properties"]["error"]["properties"]["kind"]["enum"]) == raised
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("search", {"query": "retry strategy"}),
+        ("search", {"schema": "search/2"}),
+        ("recall", {"tokens": -1}),
+        ("status", {"results": []}),
+    ],
+)
+def test_a_changed_output_would_be_noticed(demo: Program, name: str, change: dict[str, Any]) -> None:
+    arguments = {"search": ["retry strategy"], "recall": ["zoning law for beekeeping"]}.get(name, [])
+    body = demo(name, "--json", *arguments).json | change
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    with pytest.raises(ValidationError):
+        Draft202012Validator(schema).validate(body)
+
+
+def test_a_note_without_its_heading_would_be_noticed(demo: Program) -> None:
+    body = demo("search", "--json", "queue decision", "--type", "note", "--explain").json
+    del body["results"][0]["heading"]
+    schema = json.loads((SCHEMAS / "search.json").read_text(encoding="utf-8"))
+    with pytest.raises(ValidationError):
+        Draft202012Validator(schema).validate(body)

@@ -24,3 +24,8 @@ def __getattr__(name: str) -> object:
 
         return getattr(model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return __all__

@@ -80,6 +80,9 @@ class PackagedEmbedder:
         beside = Thread(target=_load_tokenizer)
         beside.start()
         path = FOLDER / "model.onnx"
+        # From 1.29 on the library otherwise writes a device id into the cache folder and sends usage to its makers;
+        # it reads this once, when it starts. Without it a cold process also ends a quarter sooner.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime
 

@@ -1,0 +1,45 @@
+"""`make demo`, without the installation."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from program import REPOSITORY, Program, Run
+
+
+def demonstrated(script: Path, program: Program) -> Run:
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=program.home,
+        env=program.environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_demo_indexes_searches_and_recalls_in_a_place_of_its_own(program: Program) -> None:
+    done = demonstrated(REPOSITORY / "scripts" / "demo.py", program)
+    assert (done.status, done.stderr) == (0, "")
+    assert "$ pastchats-memory index fixtures/demo/history\n" in done.stdout
+    assert "Added 114 turns" in done.stdout
+    assert "$ pastchats-memory search --query 'retry strategy' --limit 5\n" in done.stdout
+    assert "$ pastchats-memory recall --query 'build webhook retries'\n" in done.stdout
+    assert "thundering herd" in done.stdout
+    assert done.stdout.count("\nSource: ") >= 3
+    assert list(program.home.iterdir()) == []
+
+
+def test_the_demo_fails_where_a_step_fails(program: Program, tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "scripts" / "demo.py"
+    script.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "scripts" / "demo.py", script)
+    done = demonstrated(script, program)
+    assert done.status == 2
+    assert "no such file or folder" in done.stderr
+    assert "# Memory Recall" not in done.stdout

@@ -67,7 +67,7 @@ def put(
     Args:
         database: open for writing.
         prompts: the batch, no content_hash twice.
-        encoded: JSON vectors by text_hash, of every text that is not stored unchanged.
+        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were made.
         model: under which the vectors were made.
         source_id: of the file that the batch was read from.
 
@@ -75,7 +75,7 @@ def put(
         StoreFault: the batch was not written.
     """
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
-    rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], source_id)
+    rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
     mtime_ns = database.value("SELECT mtime_ns FROM sources WHERE id = ?", (source_id,))
     ids, added, updated = [], 0, 0
     for prompt in prompts:
@@ -87,6 +87,8 @@ def put(
             ids.append(row.id)
             if not _takes_over(prompt, row, mtime_ns):
                 continue
+            if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
+                continue  # another process has since read more of it than we have
             if row.fields != _fields(prompt):
                 _update(database, row.id, prompt)
             if row.text_hash == prompt.text_hash:
@@ -116,6 +118,7 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
 
 def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
     """Delete the rows of a rewritten file that are no longer in it nor anywhere else; how many. Raises StoreFault."""
+    before = database.value("SELECT count(*) FROM prompts")
     gone = database.run(
         "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
         (source_id, orjson.dumps(list(seen)).decode()),
@@ -127,7 +130,7 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
         "DELETE FROM prompts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sightings WHERE prompt_id = prompts.id)", gone
     )
     vectors.catch_up(database)
-    return len(gone)
+    return int(before - database.value("SELECT count(*) FROM prompts"))
 
 
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
@@ -220,11 +223,14 @@ def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
     return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
 
 
-def _continued(database: Database, new: Sequence[Prompt], source_id: int) -> dict[str, _Row]:
-    """By the new turn's content_hash the row that it continues: same place in this file's conversation, longer text.
+def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], source_id: int) -> dict[str, _Row]:
+    """By the new turn's content_hash the row that it continues: the same place in this file, and text that begins with the row's.
 
-    So a last, unfinished turn without an id of its own is replaced when the file grows.
+    So a last, unfinished turn without an id of its own is replaced when the file grows, and a conversation whose id was
+    made of its first turns keeps its rows when it gets more of them. A turn with an id is known by it, and a row that is
+    still in the file as it was (in `same`) is not continued, wherever it has moved to.
     """
+    new = [prompt for prompt in new if prompt.turn.native_id is None]
     if not new:
         return {}
     found = _stored(
@@ -233,12 +239,19 @@ def _continued(database: Database, new: Sequence[Prompt], source_id: int) -> dic
         "AND p.turn_index IN (SELECT value FROM json_each(?))",
         (source_id, orjson.dumps([prompt.turn_index for prompt in new]).decode()),
     )
-    by_place = {row.fields[_PLACE]: row for _, row in found}
-    continued = {}
+    lines = dict(database.run("SELECT prompt_id, line FROM sightings WHERE source_id = ?", (source_id,)))
+    rows = [row for content_hash, row in found if content_hash not in same]
+    by_turn = {row.fields[_PLACE]: row for row in rows}
+    by_line = {(lines[row.id], *row.fields[_PLACE][1:]): row for row in rows}
+    continued: dict[str, _Row] = {}
+    taken: set[int] = set()
     for prompt in new:
-        row = by_place.get(_fields(prompt)[_PLACE])
-        if row is not None and prompt.turn.content.startswith(str(row.fields[_CONTENT])):
-            continued[prompt.content_hash] = row
+        place = _fields(prompt)[_PLACE]
+        row = by_turn.get(place) or by_line.get((prompt.turn.line, *place[1:]))
+        if row is None or row.id in taken or not prompt.turn.content.startswith(str(row.fields[_CONTENT])):
+            continue
+        taken.add(row.id)
+        continued[prompt.content_hash] = row
     return continued
 
 

@@ -72,8 +72,7 @@ def command(
         emit_json(_json(report))
     else:
         click.echo(_text(report))
-    is_new = any(state.format is not None for state in report.files)
-    return DONE if is_new or report.files_unchanged else NOTHING
+    return DONE if report.taken or report.known else NOTHING
 
 
 def _dry_run(paths: list[str], *, notes: bool, as_json: bool) -> int:

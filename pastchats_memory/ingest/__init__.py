@@ -12,7 +12,7 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
-from pastchats_memory.model import Prompt, Turn, Unreadable
+from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
 from pastchats_memory.readers.clean import clean
 from pastchats_memory.readers.source import NotText, Source
@@ -71,6 +71,8 @@ class IndexReport:
     model: str
     files_scanned: int = 0
     files_unchanged: int = 0
+    known: int = 0
+    """Of the unchanged files those that were understood when they were read."""
     files: list[FileReport] = field(default_factory=list)
     embedded: int = 0
     """Texts that went through the model."""
@@ -80,7 +82,7 @@ class IndexReport:
     """Rows of notes that are no longer in their file."""
     duration_s: float = 0.0
     outcome: str = "done"
-    """`done` or `interrupted`."""
+    """`done`, `interrupted` or `failed`."""
 
     @property
     def taken(self) -> list[FileReport]:
@@ -125,13 +127,16 @@ def index(
     report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
     report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
     with database.transaction():
-        run_id = sources.begin_run(database, [str(path) for path in inputs], embedder.name)
+        run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name)
         _remember_model(database, embedder)
         vectors.catch_up(database)
-    report.outcome = "interrupted"
+    report.outcome = "failed"
     try:
         _index_files(database, embedder, found, options, report, progress)
         report.outcome = "done"
+    except KeyboardInterrupt:
+        report.outcome = "interrupted"
+        raise
     finally:
         report.duration_s = time.monotonic() - start
         sources.finish_run(database, run_id, report.counts(), report.duration_s, report.outcome)
@@ -144,13 +149,17 @@ def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[Fil
     for fault in faults:
         yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0
     for candidate in found:
-        source, reader, reason = _open(candidate, options)
-        if reader is None:
-            yield FileReport(str(candidate.path), None, reason=reason), 0
+        try:
+            source, reader, reason = _open(candidate, options)
+        except OSError as fault:
+            yield _failed(candidate, fault), 0
             continue
-        unreadable: list[Unreadable] = []
-        turns = sum(1 for _ in _turns(source, reader, unreadable))
-        yield FileReport(str(candidate.path), reader.FORMAT, unreadable=tuple(unreadable)), turns
+        if reader is None:
+            yield FileReport(candidate.name, None, reason=reason), 0
+            continue
+        reading = _Reading(candidate)
+        turns = sum(1 for _ in _turns(source, reader, reading))
+        yield FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable)), turns
 
 
 def _remember_model(database: Database, embedder: Embedder) -> None:
@@ -178,21 +187,27 @@ def _index_files(
 ) -> None:
     known = sources.known_sources(database)
     todo = [candidate for candidate in found if options.force or not _unchanged(candidate, options, known)]
-    report.files_unchanged = len(found) - len(todo)
+    unchanged = {candidate.name for candidate in found} - {candidate.name for candidate in todo}
+    report.files_unchanged = len(unchanged)
+    report.known = sum(known[name].format is not None for name in unchanged)
     total = sum(candidate.size for candidate in todo)
     writer = _Writer(database, embedder, report)
     done = turns = 0
     for candidate in todo:
-        source, reader, reason = _open(candidate, options)
-        if reader is None:
-            writer.pass_over(candidate, _recipe(candidate, options), reason)
+        try:
+            source, reader, reason = _open(candidate, options)
+        except OSError as fault:  # not remembered, so that the next run tries again
+            report.files.append(_failed(candidate, fault))
         else:
-            file = writer.open(candidate, _recipe(candidate, options), reader.FORMAT)
-            for prompt in _prompts(source, reader, options, file.unreadable):
-                writer.add(file, prompt)
-                turns += 1
-                progress(Progress(done, total, turns))
-            writer.close(file)
+            if reader is None:
+                writer.pass_over(candidate, _recipe(candidate, options), reason)
+            else:
+                file = writer.open(candidate, _recipe(candidate, options), reader.FORMAT)
+                for prompt in _prompts(source, reader, options, file.reading):
+                    writer.add(file, prompt)
+                    turns += 1
+                    progress(Progress(done, total, turns))
+                writer.close(file)
         done += candidate.size
         progress(Progress(done, total, turns))
     writer.flush()
@@ -205,7 +220,7 @@ def _recipe(candidate: Candidate, options: IndexOptions) -> str:
 
 
 def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, SourceState]) -> bool:
-    state = known.get(str(candidate.path))
+    state = known.get(candidate.name)
     return state is not None and (state.size, state.mtime_ns, state.recipe) == (
         candidate.size,
         candidate.mtime_ns,
@@ -214,39 +229,53 @@ def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, Sou
 
 
 def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
-    """The file, its reader or None, and the reason for None."""
+    """The file, its reader or None, and the reason for None. Raises OSError."""
     source = Source(candidate.path, named=candidate.named, notes=options.notes)
     try:
         reader = reader_for(source)
         reason = NOTES_NOT_TAKEN if source.shape == "markdown" else NOT_TAKEN
     except (NotText, TwoClaims) as fault:
         return source, None, str(fault)
-    except OSError as fault:
-        return source, None, fault.strerror or str(fault)
     return source, reader, reason if candidate.size else "empty"
 
 
-def _turns(source: Source, reader: Reader, unreadable: list[Unreadable]) -> Iterator[Turn]:
-    """The turns of a file, clean and not empty; what was not understood goes to the list."""
+def _failed(candidate: Candidate, fault: OSError) -> FileReport:
+    reason = fault.strerror or str(fault)
+    return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What became of reading a file, beside its turns."""
+
+    candidate: Candidate
+    unreadable: list[Unreadable] = field(default_factory=list)
+    is_cut_short: bool = False
+    """The disk or the permissions ended it before the file did."""
+
+
+def _turns(source: Source, reader: Reader, reading: _Reading) -> Iterator[Turn]:
+    """The turns of a file, clean and not empty."""
     try:
         for turn in reader.read(source):
             if isinstance(turn, Unreadable):
-                unreadable.append(turn)
+                reading.unreadable.append(turn)
             elif cleaned := clean(turn):
                 yield cleaned
     except OSError as fault:
-        unreadable.append(Unreadable(str(source.path), 0, fault.strerror or str(fault)))
+        reading.is_cut_short = True
+        reading.unreadable.append(Unreadable(reading.candidate.name, 0, fault.strerror or str(fault)))
 
 
-def _prompts(source: Source, reader: Reader, options: IndexOptions, unreadable: list[Unreadable]) -> Iterator[Prompt]:
-    identities = Identities(source.path.name)
+def _prompts(source: Source, reader: Reader, options: IndexOptions, reading: _Reading) -> Iterator[Prompt]:
+    identities = Identities(utf8(source.path.name))
     places: Counter[str | None] = Counter()
-    for turn in _turns(source, reader, unreadable):
+    for turn in _turns(source, reader, reading):
         metadata = {**turn.metadata, "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
         if turn.native_id is not None:
             metadata["native_id"] = turn.native_id
         yield Prompt(
-            source_path=str(source.path),
+            source_path=reading.candidate.name,
             project=options.project or project_of(turn, source.path),
             turn_index=places[turn.conversation_id],
             turn=turn,
@@ -261,10 +290,9 @@ def _prompts(source: Source, reader: Reader, options: IndexOptions, unreadable: 
 class _File:
     """A file whose turns are under way to the database."""
 
-    candidate: Candidate
+    reading: _Reading
     recipe: str
     format: str
-    unreadable: list[Unreadable] = field(default_factory=list)
     waiting: dict[str, Prompt] = field(default_factory=dict)
     """By content_hash, so that a turn that stands twice in a batch is one row."""
     seen: set[int] = field(default_factory=set)
@@ -287,16 +315,14 @@ class _Writer:
 
     def pass_over(self, candidate: Candidate, recipe: str, reason: str) -> None:
         """Remember a file that is no transcript."""
-        path = str(candidate.path)
-        self._report.files.append(FileReport(path, None, reason=reason))
+        self._report.files.append(FileReport(candidate.name, None, reason=reason))
+        state = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason)
         with self._database.transaction():
-            sources.finish_source(
-                self._database, SourceState(path, candidate.size, candidate.mtime_ns, recipe, note=reason)
-            )
+            sources.finish_source(self._database, state)
 
     def open(self, candidate: Candidate, recipe: str, format_: str) -> _File:
         """Begin a file."""
-        self._files.append(_File(candidate, recipe, format_))
+        self._files.append(_File(_Reading(candidate), recipe, format_))
         return self._files[-1]
 
     def add(self, file: _File, prompt: Prompt) -> None:
@@ -339,32 +365,32 @@ class _Writer:
         return encoded
 
     def _store(self, file: _File, encoded: dict[bytes, str]) -> None:
-        path = str(file.candidate.path)
-        source_id = sources.begin_source(self._database, path, file.candidate.mtime_ns)
+        candidate = file.reading.candidate
+        source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
             written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
             file.added += written.added
             file.updated += written.updated
             file.seen.update(written.ids)
             file.waiting.clear()
-        if file.is_whole:
+        if file.is_whole and not file.reading.is_cut_short:
             if file.format == "notes":
                 self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
             sources.finish_source(self._database, _state(file))
 
 
 def _state(file: _File) -> SourceState:
-    candidate = file.candidate
-    note = f"{len(file.unreadable)} unreadable" if file.unreadable else None
-    return SourceState(str(candidate.path), candidate.size, candidate.mtime_ns, file.recipe, file.format, note)
+    candidate, unreadable = file.reading.candidate, file.reading.unreadable
+    note = f"{len(unreadable)} unreadable" if unreadable else None
+    return SourceState(candidate.name, candidate.size, candidate.mtime_ns, file.recipe, file.format, note)
 
 
 def _report(file: _File) -> FileReport:
     return FileReport(
-        str(file.candidate.path),
+        file.reading.candidate.name,
         file.format,
         added=file.added,
         updated=file.updated,
         skipped=file.read - file.added - file.updated,
-        unreadable=tuple(file.unreadable),
+        unreadable=tuple(file.reading.unreadable),
     )

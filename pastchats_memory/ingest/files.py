@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory.errors import InputMissing
-from pastchats_memory.model import Unreadable
+from pastchats_memory.model import Unreadable, utf8
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt"})
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
@@ -26,6 +26,11 @@ class Candidate:
     named: bool
     """Given by the person, not found below a folder."""
 
+    @property
+    def name(self) -> str:
+        """The path as text that can be stored and printed, whatever bytes it is made of."""
+        return utf8(str(self.path))
+
 
 def candidates(inputs: Iterable[Path]) -> tuple[list[Candidate], list[Unreadable]]:
     """Each file once, newest first, and what could not be looked at.
@@ -38,9 +43,16 @@ def candidates(inputs: Iterable[Path]) -> tuple[list[Candidate], list[Unreadable
     found: dict[Path, Candidate] = {}
     unreadable: list[Unreadable] = []
     for path in inputs:
-        for entry in _below(Path(os.path.abspath(path)), unreadable):  # noqa: PTH100 - resolve() would follow links
+        for entry in _below(_absolute(path), unreadable):
             found.setdefault(entry.path, entry)
     return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.path)), unreadable
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    except OSError as fault:
+        raise InputMissing(f"the working directory: {fault.strerror}", "Go to a folder that exists.") from fault
 
 
 def _below(root: Path, unreadable: list[Unreadable]) -> Iterator[Candidate]:
@@ -53,7 +65,7 @@ def _below(root: Path, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     if stat.S_ISREG(status.st_mode):
         yield Candidate(root, status.st_size, status.st_mtime_ns, named=True)
     elif not stat.S_ISDIR(status.st_mode):
-        unreadable.append(Unreadable(str(root), 0, "neither a file nor a folder"))
+        unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
         yield from _in_folder(str(root), unreadable)
 
@@ -65,12 +77,16 @@ def _in_folder(root: str, unreadable: list[Unreadable]) -> Iterator[Candidate]:
         try:
             entries = list(os.scandir(folder))
         except OSError as fault:
-            unreadable.append(Unreadable(folder, 0, fault.strerror or "cannot be listed"))
+            unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED_FOLDERS:
                     folders.append(entry.path)
             elif os.path.splitext(entry.name)[1].lower() in SUFFIXES and entry.is_file(follow_symlinks=False):  # noqa: PTH122 - ten times faster over thousands of files
-                status = entry.stat(follow_symlinks=False)
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError as fault:
+                    unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+                    continue
                 yield Candidate(Path(entry.path), status.st_size, status.st_mtime_ns, named=False)

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Turn, utf8
 
 RECIPE = "1"
 """Raised whenever `identity` would give another hash for the same turn."""
@@ -52,9 +52,7 @@ def text_hash(content: str) -> bytes:
 
 def project_of(turn: Turn, path: Path) -> str:
     """The name of the project a turn belongs to: as recorded, else of the repository or folder of the file."""
-    if turn.project:
-        return turn.project
-    return project_at(turn.cwd) if turn.cwd else project_at(str(path.parent))
+    return turn.project or utf8(project_at(turn.cwd or str(path.parent)))
 
 
 @cache
@@ -64,12 +62,19 @@ def project_at(folder: str) -> str:
     A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
     """
     here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
-    for parent in (here, *here.parents):
-        marker = parent / ".git"
-        if marker.is_dir():
-            return parent.name
-        if marker.is_file():
-            pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
-            inside = "worktrees" in pointer.parts and ".git" in pointer.parts
-            return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else parent.name
-    return here.name or "unknown"
+    try:
+        repository = next((name for parent in (here, *here.parents) if (name := _repository(parent))), None)
+    except OSError:  # another person's folder, or one that cannot be on this machine
+        repository = None
+    return repository or here.name or "unknown"
+
+
+def _repository(folder: Path) -> str | None:
+    marker = folder / ".git"
+    if marker.is_dir():
+        return folder.name
+    if not marker.is_file():
+        return None
+    pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
+    inside = "worktrees" in pointer.parts and ".git" in pointer.parts
+    return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

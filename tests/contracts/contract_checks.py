@@ -134,15 +134,15 @@ def one_sided_ranking(fuse: Fuse) -> list[str]:
     return faults
 
 
-def one_sided_search(program: Program) -> list[str]:
-    """Whether the hybrid order is the fusion of the order by words and the order by meaning, over the demo history."""
+def one_sided_search(together: Program, apart: Program) -> list[str]:
+    """Whether the hybrid order of one program is the fusion of the orders by words and by meaning of another."""
     places: dict[str, dict[str, int]] = {}
     for mode in ("keyword", "semantic"):
-        for hit in program("search", QUERY, "--mode", mode, "--limit", 200, "--json").results:
+        for hit in apart("search", QUERY, "--mode", mode, "--limit", 200, "--json").results:
             places.setdefault(hit["id"], {})[mode] = hit["rank"]
     scores = {id_: sum(0.5 / (60 + place) for place in of.values()) for id_, of in places.items()}
     wanted = sorted(scores, key=lambda id_: (-scores[id_], int(id_)))[:40]
-    hits = program("search", QUERY, "--limit", 40, "--json").results
+    hits = together("search", QUERY, "--limit", 40, "--json").results
     faults = [] if [hit["id"] for hit in hits] == wanted else ["the order is not the fusion of both"]
     return faults + [
         f"hit {hit['id']} is shown with ranks that it does not have"

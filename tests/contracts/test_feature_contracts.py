@@ -127,7 +127,7 @@ def without_list(lists, weights, lost: str):
 
 
 def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Program) -> None:
-    assert one_sided_search(demo) == []
+    assert one_sided_search(demo, demo) == []
 
 
 @pytest.mark.parametrize("lost", ["words", "meaning"])
@@ -139,7 +139,7 @@ def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: s
         "    return rank.fuse(kept, weights)\n"
         "search.fuse = fuse"
     )
-    assert "the order is not the fusion of both" in one_sided_search(lame)
+    assert "the order is not the fusion of both" in one_sided_search(lame, demo)
 
 
 def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_status, tmp_path: Path) -> None:

@@ -34,6 +34,12 @@ def history(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def awaited_role() -> str | None:
+    """The role that a scenario adds a turn of, if it does."""
+    return None
+
+
 @given("a memory database exists", target_fixture="agent")
 def _(own_demo: Program) -> Program:
     assert own_demo.database.exists()
@@ -154,13 +160,12 @@ def _(run: Run, agent: Program, demo: Program, demo_status: dict[str, Any]) -> N
 
 
 @then("prompt rows and embedding rows remain equal")
-def _(run: Run, agent: Program, demo_status: dict[str, Any], request: pytest.FixtureRequest) -> None:
+def _(run: Run, agent: Program, demo_status: dict[str, Any], awaited_role: str | None) -> None:
     assert run.status == 0
     (status,) = agent("status", "--json").results
     assert status["turns"] == status["embeddings"] > 0
-    if "awaited_role" in request.fixturenames:
-        role = request.getfixturevalue("awaited_role")
-        assert status["by_role"][role] == demo_status["by_role"][role] + 1
+    if awaited_role is not None:
+        assert status["by_role"][awaited_role] == demo_status["by_role"][awaited_role] + 1
 
 
 @then("the command found nothing")

@@ -28,15 +28,16 @@ def width() -> int:
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int) -> str:
     """Rows under headers, the column `stretch` wrapped so that the whole fits the terminal."""
-    from tabulate import tabulate
+    import tabulate
 
+    tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
     others = [
         max(len(str(row[column])) for row in (headers, *rows)) for column in range(len(headers)) if column != stretch
     ]
-    room = max(20, width() - sum(others) - 2 * len(headers))
+    room = max(20, width() - sum(others) - 2 * len(others))
     most: list[int | None] = [None] * len(headers)
     most[stretch] = room
-    return tabulate(
+    return tabulate.tabulate(
         [[str(cell) for cell in row] for row in rows],
         headers=headers,
         tablefmt="simple",

@@ -59,6 +59,7 @@ class Progress:
     """How far a run is."""
 
     bytes_done: int
+    """Of the file under way as many as its turns so far have characters."""
     bytes_total: int
     turns: int
     """Read so far."""
@@ -203,10 +204,12 @@ def _index_files(
                 writer.pass_over(candidate, _recipe(candidate, options), reason)
             else:
                 file = writer.open(candidate, _recipe(candidate, options), reader.FORMAT)
+                characters = 0
                 for prompt in _prompts(source, reader, options, file.reading):
                     writer.add(file, prompt)
                     turns += 1
-                    progress(Progress(done, total, turns))
+                    characters += len(prompt.turn.content)
+                    progress(Progress(done + min(characters, candidate.size), total, turns))
                 writer.close(file)
         done += candidate.size
         progress(Progress(done, total, turns))

@@ -1,0 +1,168 @@
+"""Help whose examples work, a terminal that shows how far a run is, and pipes that only carry results."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shutil
+import subprocess
+import termios
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from program import Program, write_messages
+
+from pastchats_memory.cli import COMMANDS
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture(scope="module")
+def helps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What `--help` of every command says."""
+    program = Program(tmp_path_factory.mktemp("help"))
+    runs = {command: program(command, "--help") for command in COMMANDS}
+    assert all((run.status, run.stderr) == (0, "") for run in runs.values())
+    return {command: run.stdout for command, run in runs.items()}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_example_in_the_help_of_a_command_runs(
+    own_demo: Program, helps: dict[str, str], command: str, tmp_path: Path
+) -> None:
+    examples = re.findall(r"^ +(pastchats-memory .*)$", helps[command].partition("Examples:")[2], re.MULTILINE)
+    assert len(examples) >= 2, helps[command]
+    home = own_demo.home
+    for folder in (".claude/projects", "notes", "Downloads", "exports"):
+        write_messages(home / folder / "conversations.json", ("user", "Hello?"), ("assistant", "Hello."))
+    (home / "exports" / "conversations.json").write_text(
+        '[{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hello."}]', encoding="utf-8"
+    )
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "jq").write_text("#!/bin/sh\ncat >/dev/null\n", encoding="utf-8")
+    (tools / "jq").chmod(0o755)
+    program = shutil.which(own_demo.command[0])
+    assert program is not None
+    path = f"{tools}:{Path(program).parent}:{os.environ['PATH']}"
+    for example in examples:
+        run = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", example],
+            cwd=home,
+            env={**own_demo.environment, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode in (0, 1), (example, run)
+        assert "Error" not in run.stderr, (example, run)
+
+
+def test_help_of_the_program_names_every_command_and_shows_the_first_three(program: Program) -> None:
+    run = program("--help")
+    assert (run.status, run.stderr) == (0, "")
+    assert all(re.search(rf"^  {command} ", run.stdout, re.MULTILINE) for command in COMMANDS)
+    assert all(f"pastchats-memory {command} " in run.stdout for command in ("index", "search", "recall"))
+    assert program("-h").stdout == run.stdout
+
+
+def test_every_option_in_the_help_says_what_it_does(helps: dict[str, str]) -> None:
+    for text in helps.values():
+        for option in re.findall(
+            r"^  (--?\S.*)$", text.partition("Options:")[2].partition("Examples:")[0], re.MULTILINE
+        ):
+            assert re.search(r"\S  +\S|\S$", option), option
+
+
+def test_the_version_is_the_packages(program: Program) -> None:
+    run = program("--version")
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout.split()[-1] == version("pastchats-memory")
+
+
+def on_a_terminal(program: Program, *arguments: object) -> tuple[int, str]:
+    """Exit code and everything that is shown when the program runs with a terminal on all three streams."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    with subprocess.Popen(
+        [*program.command, *map(str, arguments)],
+        cwd=program.home,
+        env={**program.environment, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = bytearray()
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux reports the end of a terminal as an error
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    return process.returncode, shown.decode()
+
+
+@pytest.fixture
+def long_history(program: Program) -> Program:
+    said = ((("user", "assistant")[place % 2], f"Sentence {place} " + "and more " * 60) for place in range(120))
+    write_messages(program.home / "history" / "long.jsonl", *said)
+    write_messages(
+        program.home / "history" / "short.jsonl", ("user", "Hello?"), ("assistant", "Hello."), conversation="d"
+    )
+    return program
+
+
+def test_on_a_terminal_a_bar_with_time_left_is_shown_and_taken_away_again(long_history: Program) -> None:
+    status, shown = on_a_terminal(long_history, "index", "history")
+    assert status == 0
+    assert "Indexing" in shown
+    assert re.search(r"so far, about .* left", shown)
+    assert "turns" in shown
+    assert shown.rstrip().rpartition("\r\n")[0].rpartition("\r")[2].startswith("Looked at 2 files") or (
+        "Looked at 2 files" in shown.rpartition("Indexing")[2]
+    )
+
+
+def test_in_a_pipe_nothing_but_the_result_is_written(long_history: Program) -> None:
+    run = long_history("index", "history")
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout.startswith("Looked at 2 files")
+    assert "\r" not in run.stdout
+
+
+def test_without_colour_nothing_is_coloured(own_demo: Program) -> None:
+    plain = own_demo.with_variables(NO_COLOR="1")
+    for command in (["search", "retry"], ["recall", "retry"], ["show", "1"], ["status"], ["doctor"], ["--help"]):
+        status, shown = on_a_terminal(plain, *command)
+        assert status in (0, 1)
+        assert ESCAPE.search(shown) is None, shown
+    status, shown = on_a_terminal(plain, "search", "retry", "--mode", "fuzzy")
+    assert status == 2
+    assert ESCAPE.search(shown) is None
+
+
+def test_the_table_fits_the_terminal(own_demo: Program) -> None:
+    for columns in (80, 120):
+        run = own_demo.with_variables(COLUMNS=str(columns))("search", "retry strategy")
+        assert run.status == 0
+        assert max(map(len, run.stdout.splitlines())) <= columns, run.stdout
+
+
+def test_what_a_transcript_says_cannot_move_the_cursor_or_turn_the_text(program: Program) -> None:
+    write_messages(
+        program.home / "hostile.jsonl",
+        ("user", "Retry\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u202c now\r\x08\x9b31m"),
+        ("assistant", "No."),
+        project="\x1b[31mgarden\u2066",
+    )
+    assert program("index", "hostile.jsonl").status == 0
+    for command in (["search", "Retry"], ["recall", "Retry now"], ["show", "1"]):
+        shown = program(*command).stdout
+        assert "Retry" in shown
+        assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown) is None, repr(shown)

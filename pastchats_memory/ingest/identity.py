@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections import Counter
 from functools import cache
@@ -14,12 +15,17 @@ RECIPE = "1"
 """Raised whenever `identity` would give another hash for the same turn."""
 
 
+_UNIQUE = re.compile(r"[0-9A-Za-z]{16}")
+"""What ids of machines have in common: UUIDs without their dashes, `msg_01Ab…`, hashes."""
+
+
 class Identities:
     """Gives the turns of one file their identity, in file order.
 
-    In order of preference (DESIGN, "A turn's identity"): the record's native id; role, normalised text and time, if the
-    time is finer than a minute; conversation, role and text. The last two count equals, so that two turns with equal
-    words stay two, while a copy of the file counts the same way.
+    In order of preference: the record's native id; role, normalised text and time, if the time is finer than a minute;
+    conversation, role and text. The last two count equals, so that two turns with equal words stay two, while a copy of
+    the file counts the same way. A native id that looks made by hand (`msg-001`) may stand in another file for another
+    turn, so the text is added to it.
     """
 
     def __init__(self, file_name: str) -> None:
@@ -29,7 +35,8 @@ class Identities:
     def of(self, turn: Turn) -> str:
         """Hex SHA-256, 64 characters."""
         if turn.native_id is not None:
-            return _digest("native", turn.role, turn.native_id)
+            unique = _UNIQUE.search(turn.native_id.replace("-", ""))
+            return _digest("native", turn.role, turn.native_id, "" if unique else turn.content)
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
         if turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z"):
             key = ("time", turn.role, text, turn.timestamp)

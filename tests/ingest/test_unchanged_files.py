@@ -1,0 +1,73 @@
+"""An unchanged file costs one look at it: it is not opened, and thousands of them take less than a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from program import write_messages
+
+from pastchats_memory import Memory
+
+OPENED: list[str] = []
+WATCHING = [False]
+
+
+def _watch(event: str, arguments: tuple[object, ...]) -> None:
+    if WATCHING[0] and event == "open":
+        OPENED.append(str(arguments[0]))
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def opened():
+    """The paths that the process opens while the test runs."""
+    OPENED.clear()
+    WATCHING[0] = True
+    yield OPENED
+    WATCHING[0] = False
+
+
+def test_only_a_file_that_changed_is_opened(tmp_path: Path, opened: list[str]) -> None:
+    history = tmp_path / "history"
+    for number in range(20):
+        write_messages(history / f"{number}.jsonl", ("user", f"Question {number}?"), ("assistant", f"Answer {number}."))
+    (history / "settings.json").write_text('{"theme": "dark"}', encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([history])
+        assert str(history / "7.jsonl") in opened
+        opened.clear()
+        report = memory.index([history])
+        assert (report.files_unchanged, report.known) == (21, 20)
+        assert [path for path in opened if path.startswith(str(history))] == []
+        write_messages(history / "7.jsonl", ("user", "Question 7?"), ("assistant", "Answer 7."), ("user", "And 8?"))
+        memory.index([history])
+        assert {path for path in opened if path.startswith(str(history))} == {str(history / "7.jsonl")}
+
+
+def test_with_force_every_file_is_read_again_and_nothing_is_embedded(tmp_path: Path) -> None:
+    write_messages(tmp_path / "chat.jsonl", ("user", "Question?"), ("assistant", "Answer."))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path])
+        report = memory.index([tmp_path], force=True)
+    assert (report.files_unchanged, len(report.taken), report.embedded) == (0, 1, 0)
+
+
+def test_five_thousand_unchanged_files_take_less_than_a_second(tmp_path: Path) -> None:
+    for number in range(5_000):
+        folder = tmp_path / "history" / str(number % 50)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.json").write_text("{}", encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "history"])
+        taken = []
+        for _ in range(3):
+            start = time.perf_counter()
+            report = memory.index([tmp_path / "history"])
+            taken.append(time.perf_counter() - start)
+    assert report.files_unchanged == 5_000
+    assert min(taken) < 1

@@ -17,9 +17,7 @@ FIXTURES = ROOT / "fixtures"
 def inputs(format_name):
     """Every input file of a format's fixtures; never none."""
     found = [
-        path
-        for path in sorted((FIXTURES / format_name).iterdir())
-        if path.is_file() and not path.name.endswith(".expected.json")
+        path for path in sorted((FIXTURES / format_name).iterdir()) if path.is_file() and path.suffix != ".expected"
     ]
     assert found, f"no fixtures for {format_name}"
     return found
@@ -32,7 +30,8 @@ def refused(format_name):
 
 
 def expected(path):
-    return json.loads(path.with_name(f"{path.stem}.expected.json").read_text(encoding="utf-8"))
+    """The golden rows, as JSON; no `.json` in the name, so that indexing this repository does not take them for messages."""
+    return json.loads(path.with_suffix(".expected").read_text(encoding="utf-8"))
 
 
 def plain(row):

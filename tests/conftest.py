@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from program import DEMO, Program, Reader
+
+os.environ["TZ"] = (
+    "UTC"  # expected files hold moments; what was written by hand is in the zone of whoever runs the tests
+)
+time.tzset()
 
 
 @pytest.fixture

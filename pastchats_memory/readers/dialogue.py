@@ -19,10 +19,10 @@ from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.role_lines import RoleLine, role_line
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.text import conversation_hash
-from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc, to_the_minute
 
 FORMAT = "markdown"
-VERSION = 1
+VERSION = 2
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -55,7 +55,7 @@ CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
 
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
 _FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
-_DAY = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\b")
+_DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
 def recognise(source: Source) -> bool:
@@ -161,10 +161,12 @@ class _Dialogue:
     @property
     def started(self) -> str | None:
         """The time that the facts tell, else the first day named above the first marker, else the one in the path."""
-        told = next((moment for key in DATE_KEYS if (moment := iso_utc(self.facts.get(key)))), None)
+        told = next((moment for key in DATE_KEYS if (moment := iso_utc(self.facts.get(key), LOCAL))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
-        return told or next((moment for day in days if (moment := iso_utc(day))), None) or date_in_path(self._path)
+        return (
+            told or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None) or date_in_path(self._path)
+        )
 
     def part(self, number: int) -> _Part:
         """What is said under one marker: without separators around it, and without the quotation marks of a callout."""

@@ -19,7 +19,7 @@ from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
-VERSION = 1
+VERSION = 2
 
 KINDS = {"assistant": "answer", "tool": "result"}
 

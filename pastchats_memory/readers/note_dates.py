@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.times import LOCAL, iso_utc
 
 COMPONENTS = 4
 """Of a path, so many from its end are looked at."""
@@ -14,6 +14,6 @@ _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[
 
 
 def date_in_path(path: PurePath) -> str | None:
-    """The last day that the end of the path names, as `2026-01-31T00:00:00.000Z`; None without one."""
+    """The first moment, in UTC, of the last local day that the end of the path names; None without one."""
     days = _DAY.findall("/".join(path.parts[-COMPONENTS:]))
-    return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day)))), None)
+    return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)

@@ -15,10 +15,10 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.source import MARKDOWN_SUFFIXES, Source
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.times import LOCAL, iso_utc
 
 FORMAT = "notes"
-VERSION = 1
+VERSION = 2
 
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
@@ -152,12 +152,12 @@ def _facts(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _dated(front: FrontMatter, keys: tuple[str, ...]) -> str | None:
-    return next((moment for key in keys if (moment := iso_utc(front.fields.get(key)))), None)
+    return next((moment for key in keys if (moment := iso_utc(front.fields.get(key), LOCAL))), None)
 
 
 def _first_day(text: str) -> str | None:
     found = _DAY.search(text)
-    return iso_utc(found[0]) if found else None
+    return iso_utc(found[0], LOCAL) if found else None
 
 
 def _text(value: object) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc
 
 NAMES = {
     "user": "user human you me",
@@ -53,7 +53,7 @@ _MODEL = re.compile(
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_TIME = re.compile(MOMENT)
 _DASHED = re.compile(r"\s*[—–|·@,•-]+\s*(?P<rest>[^—–|·•]{1,60})")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
 
@@ -129,7 +129,7 @@ def _callout(line: str, place: int) -> RoleLine | None:
     return (
         None
         if role is None
-        else RoleLine(place, role, "callout", "names", timestamp=iso_utc(moment[0]) if moment else None)
+        else RoleLine(place, role, "callout", "names", timestamp=iso_utc(moment[0], LOCAL) if moment else None)
     )
 
 
@@ -171,6 +171,6 @@ def _tail(rest: str) -> str | None:
             return None
         span = marked[0] if marked else dashed[0] if dashed else ""
         if moment := _TIME.search(span):
-            timestamp = iso_utc(moment[0]) or timestamp
+            timestamp = iso_utc(moment[0], LOCAL) or timestamp
         rest = rest[len(span) :].strip().removeprefix(":").strip()
     return timestamp

@@ -15,16 +15,24 @@ LATEST = 1e20
 DAY_DIGITS = 8
 """As many digits are a day such as 20260131, more are an epoch number."""
 
+LOCAL = None
+"""The zone of the person's own calendar, daylight saving as of each date: what people mean by a date they write by hand."""
+MOMENT = (
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|UTC|GMT)(?![^\W_]|[+-])| ?[+-]\d\d:?\d\d)?)?"
+)
+"""A date in running text, with the time and the zone behind it where there are any."""
+
 _FRACTION = re.compile(r"(\.\d{6})\d+")
+_ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
 
 
-def iso_utc(value: object, zone: tzinfo = UTC) -> str | None:
+def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
     """`2026-01-31T08:15:00.000Z`, or None for what is missing (null, 0, "") or no time.
 
     Args:
         value: epoch number, the same as text, or ISO text with any number of fractional digits.
-        zone: what a time without one is in.
+        zone: what a time without one is in; LOCAL for what was written by hand.
 
     """
     moment = _moment(value, zone)
@@ -39,7 +47,7 @@ def to_the_minute(moment: str | None) -> str | None:
     return None if moment is None else f"{moment[:16]}:00.000Z"
 
 
-def _moment(value: object, zone: tzinfo) -> datetime | None:
+def _moment(value: object, zone: tzinfo | None) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
@@ -58,9 +66,10 @@ def _from_epoch(number: float) -> datetime | None:
         return None
 
 
-def _from_iso(text: str, zone: tzinfo) -> datetime | None:
+def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
+    text = _ZONE.sub(lambda found: found[2] or "Z", _FRACTION.sub(r"\1", text))
     try:
-        moment = datetime.fromisoformat(_FRACTION.sub(r"\1", text))
+        moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

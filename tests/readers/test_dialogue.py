@@ -133,6 +133,24 @@ def test_a_markdown_file_changed_anywhere_is_read_without_an_exception(data, tmp
             assert 1 <= row.line <= row.end_line
 
 
+@pytest.mark.parametrize(
+    ("above", "beside", "moments"),
+    [
+        ("", "", ["2026-07-04T04:00:00.000Z"] * 2),
+        ("---\ndate: 2026-07-03\n---\n", "", ["2026-07-03T04:00:00.000Z"] * 2),
+        ("Started 2026-07-03 08:00\n\n", "", ["2026-07-03T12:00:00.000Z"] * 2),
+        ("_Started 2026-07-03 08:00 UTC_\n\n", "", ["2026-07-03T08:00:00.000Z"] * 2),
+        ("", " — 2026-07-03 08:00", ["2026-07-03T12:00:00.000Z", "2026-07-04T04:00:00.000Z"]),
+        ("", " (2026-07-03 08:00:10 UTC)", ["2026-07-03T08:00:10.000Z", "2026-07-04T04:00:00.000Z"]),
+    ],
+)
+def test_a_time_without_a_zone_is_that_of_the_clock_on_the_wall(tmp_path, in_zone, above, beside, moments):
+    in_zone("America/New_York")
+    path = tmp_path / "2026-07-04-port.md"
+    path.write_text(f"{above}## User{beside}\n\nWhich port?\n\n## Assistant\n\n8081.\n", encoding="utf-8")
+    assert [turn.timestamp for turn in turns(dialogue, path)] == moments
+
+
 def test_real_markdown_of_other_formats_is_left_to_them():
     folder = shared("transcripts")
     for part in ("aider", "specstory", "backlog-md", "markdown-export"):

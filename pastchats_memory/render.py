@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection
@@ -30,13 +30,17 @@ def one_line(text: str) -> str:
 
 
 def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
-    """`2026-01-31 08:15` in the zone (the system's by default), or nothing for no time."""
+    """`2026-01-31 08:15` in the zone (the system's by default), or nothing for no time.
+
+    Exactly midnight there is shown as the day alone: a note or a page that tells only its day is stored as its first
+    moment, and a time that nobody wrote down would be made up.
+    """
     if timestamp is None:
         return ""
     moment = datetime.fromisoformat(timestamp)
     with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
         moment = moment.astimezone(zone)
-    return moment.strftime("%Y-%m-%d %H:%M")
+    return moment.strftime("%Y-%m-%d" if moment.time() == time.min else "%Y-%m-%d %H:%M")
 
 
 def citation(hit: Hit) -> str:

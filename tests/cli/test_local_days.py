@@ -44,6 +44,14 @@ def test_a_day_written_by_hand_is_found_by_that_day_and_shown_as_that_day(progra
     assert when == [DAY] * len(WRITTEN)
 
 
+def test_a_day_without_a_time_is_shown_without_one(program: Program) -> None:
+    write(program.home)
+    there = program.with_variables(TZ="America/New_York")
+    assert there("index", "notes/log.md").status == 0
+    assert f" · {DAY}\n" in there("recall", "the lantern went out").stdout
+    assert f"{BEFORE} to {AFTER}\n" in there("status").stdout
+
+
 def test_a_note_that_is_read_again_in_another_zone_stays_one_row(program: Program) -> None:
     write(program.home)
     for zone in ("America/New_York", "Asia/Tokyo"):

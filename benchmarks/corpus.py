@@ -1,0 +1,195 @@
+"""Synthetic histories that are the same everywhere: conversations in projects, with dates, repeats and long answers.
+
+Words are the 21,000 English ones of the packaged tokenizer's vocabulary, which lists them by frequency, drawn with
+Zipf's weights; each conversation has a few words of its own that it keeps coming back to, and one word in thirty is a
+made-up identifier, so that the vocabulary grows with the corpus as a real one does. Lengths are log-normal with the
+medians and tails of real agent sessions (people: half below 80 characters; answers: half below 270, a tenth above
+1,300). One prompt in eight is one that everybody types ("continue").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import random
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from pastchats_memory import Memory
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.store.database import open_database
+
+CACHE = Path(tempfile.gettempdir()) / "pastchats-memory-benchmarks"
+DISTINCT = 5000
+"""Texts of a large database that really go through the model."""
+NOISE = 0.7
+"""Length of the noise that is added to a real unit vector to make another: the cosine between the two is about .8."""
+OFTEN = ("continue", "yes, do that", "run the tests again", "fix it", "why?", "commit this", "looks good, go on", "1")
+PROJECTS = 24
+TURNS_A_CONVERSATION = 40
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn before it is written in any format."""
+
+    role: str
+    text: str
+    time: datetime
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A session in a project."""
+
+    id: str
+    project: str
+    turns: tuple[Said, ...]
+
+
+@cache
+def vocabulary() -> tuple[list[str], list[float]]:
+    """English words, the most frequent first, and their cumulative Zipf weights."""
+    pieces = json.loads((FOLDER / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    listed = [word for word in pieces if word.isascii() and word.isalpha() and len(word) > 1]
+    return listed, list(itertools.accumulate(1 / (rank + 2) for rank in range(len(listed))))
+
+
+class Writer:
+    """Makes up texts and conversations, the same ones for the same seed."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - the same texts everywhere
+
+    def text(self, median: float, spread: float, topic: Iterable[str] = ()) -> str:
+        """Sentences of about `median` characters, in the log-normal spread, now and then about the topic."""
+        words, weights = vocabulary()
+        topic = list(topic)
+        length = min(20_000, max(2, median * self.spread(spread))) if spread else median
+        said = self._random.choices(words, cum_weights=weights, k=max(1, round(length / 5.4)))
+        for place in range(len(said)):
+            chance = self._random.random()
+            if topic and chance < 0.08:
+                said[place] = self._random.choice(topic)
+            elif chance > 0.97:
+                said[place] = "_".join(self._random.choices(words[200:], k=2)) + self._random.choice(("", "()", ".py"))
+        sentences = []
+        while said:
+            length = self._random.randint(5, 18)
+            sentences.append(" ".join(said[:length]).capitalize() + self._random.choice((".", ".", "?", ":", ".\n")))
+            said = said[length:]
+        return " ".join(sentences).strip()
+
+    def spread(self, sigma: float) -> float:
+        """A log-normal factor of median 1."""
+        return math.exp(self._random.gauss(0, sigma))
+
+    def conversation(self, number: int) -> Conversation:
+        """One session: what was asked and what was answered, turn by turn, minutes apart."""
+        topic = self._random.choices(vocabulary()[0][100:], k=8)
+        moment = datetime(2025, 1, 1, tzinfo=UTC) + timedelta(hours=number * 3 + self._random.random())
+        turns = []
+        for _ in range(TURNS_A_CONVERSATION // 2):
+            often = self._random.random() < 1 / 8
+            asked = self._random.choice(OFTEN) if often else self.text(75, 1.1, topic)
+            for role, said in (("user", asked), ("assistant", self.text(250, 1.1, topic))):
+                moment += timedelta(seconds=self._random.uniform(5, 300))
+                turns.append(Said(role, said, moment))
+        identity = uuid.UUID(int=self._random.getrandbits(128), version=4)
+        return Conversation(str(identity), f"project-{number % PROJECTS}", tuple(turns))
+
+
+def conversations(turns: int, seed: int = 1) -> Iterator[Conversation]:
+    """Sessions that have so many turns together."""
+    writer = Writer(seed)
+    return (writer.conversation(number) for number in range(turns // TURNS_A_CONVERSATION))
+
+
+def write_session(conversation: Conversation, folder: Path) -> Path:
+    """A session as Claude Code writes it: one JSONL file in the folder of its project."""
+    home = folder / conversation.project
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / f"{conversation.id}.jsonl"
+    parent = None
+    with path.open("w", encoding="utf-8") as file:
+        for number, said in enumerate(conversation.turns):
+            record_id = str(uuid.uuid5(uuid.UUID(conversation.id), str(number)))
+            file.write(json.dumps(record(conversation, said, record_id, parent)) + "\n")
+            parent = record_id
+    return path
+
+
+def record(conversation: Conversation, said: Said, record_id: str, parent: str | None) -> dict[str, object]:
+    """One line of a Claude Code session."""
+    content = said.text if said.role == "user" else [{"type": "text", "text": said.text}]
+    message: dict[str, object] = {"role": said.role, "content": content}
+    if said.role == "assistant":
+        message |= {"id": f"msg_{record_id.replace('-', '')}", "model": "claude", "type": "message"}
+    return {
+        "type": said.role,
+        "uuid": record_id,
+        "parentUuid": parent,
+        "sessionId": conversation.id,
+        "cwd": f"/home/me/{conversation.project}",
+        "isSidechain": False,
+        "timestamp": said.time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "message": message,
+    }
+
+
+def write_sessions(folder: Path, turns: int, seed: int = 1) -> list[Path]:
+    """A history of so many turns on disk."""
+    return [write_session(conversation, folder) for conversation in conversations(turns, seed)]
+
+
+class Variations(PackagedEmbedder):
+    """The packaged model for the first texts; later ones get a vector made of one of theirs and noise.
+
+    How long a search takes depends on how many vectors there are and how long they are, not on where they point, and
+    100,000 texts would keep the model busy for ten minutes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._real: list[Vector] = []
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """Unit vectors of shape (384,), a function of the texts and of those before them."""
+        rest = iter(texts)
+        for vector in super().embed(itertools.islice(rest, max(0, DISTINCT - len(self._real)))):
+            self._real.append(vector)
+            yield vector
+        for text in rest:
+            maker = np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]))
+            noise = maker.standard_normal(self.dim).astype(np.float32)
+            near = self._real[maker.integers(len(self._real))] + NOISE * noise / np.linalg.norm(noise)
+            yield near / np.linalg.norm(near)
+
+
+def database(turns: int) -> Path:
+    """A database of so many turns, built by the product itself, with `Variations` for the model; kept between runs."""
+    made_by = (Path(__file__), *sorted(Path(__file__).parent.parent.glob("pastchats_memory/store/*.sql")))
+    recipe = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()[:12]
+    path = CACHE / f"{turns}-turns-{recipe}.db"
+    if not path.exists():
+        print(f"building {path}, once", flush=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".part")
+        unfinished.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            write_sessions(Path(folder), turns)
+            with Memory(open_database(unfinished, create=True), Variations()) as memory:
+                memory.index([folder])
+        unfinished.rename(path)
+    return path

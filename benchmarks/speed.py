@@ -1,0 +1,101 @@
+"""A cold `recall` and `search`, shell to exit, over a large memory, against the least that such a process can cost.
+
+    python benchmarks/speed.py [--turns N] [--rounds N]
+
+Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
+packaged model and embeds one question. The questions change from round to round. Then the same recall is taken apart
+(phases.py), and the imports that cost most are listed (`python -X importtime`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import corpus
+import timing
+from cold_start import BARE, QUIET
+
+QUESTIONS = (
+    "build the payment service",
+    "how did we fix the failing connection to the database last week",
+    "why was the payment service started again after the update",
+    "what is the best way to store the results of a search",
+    "strange login test",
+)
+WORST = "what did they say about the time when we had to use the new system for all of our first work"
+"""Nothing but frequent words."""
+
+
+def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
+    """A way that asks the next question."""
+    questions = itertools.cycle(QUESTIONS)
+
+    def run() -> None:
+        timing.process(timing.PROGRAM, command, next(questions), "--db", str(database), *options)()
+
+    return run
+
+
+def phases(database: Path, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds by phase in each round."""
+    took = defaultdict(list)
+    script = str(Path(__file__).with_name("phases.py"))
+    for question in itertools.islice(itertools.cycle(QUESTIONS), rounds):
+        command = [sys.executable, script, str(database), question, str(time.time())]
+        ran = subprocess.run(command, check=True, capture_output=True)
+        ended = time.time()
+        measured = json.loads(ran.stdout)["took"]
+        measured["exit"] = ended - measured.pop("ended")
+        for phase, seconds in measured.items():
+            took[phase].append(1000 * seconds)
+    return took
+
+
+def imports(most: int) -> list[tuple[float, str]]:
+    """The dearest modules of a recall by their own time, in milliseconds."""
+    command = [sys.executable, "-X", "importtime", "-c", "import pastchats_memory.cli.recall"]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = [line.removeprefix("import time:").split("|") for line in ran.stderr.splitlines()[1:]]
+    return sorted(((int(own) / 1000, name.strip()) for own, _, name in rows), reverse=True)[:most]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=25)
+    options = parser.parse_args()
+    database = corpus.database(options.turns)
+    print(timing.machine())
+    ways = {
+        "python -c pass": timing.process(sys.executable, "-c", "pass"),
+        "floor": timing.process(sys.executable, "-c", BARE),
+        "floor, no usage reports": timing.process(sys.executable, "-c", QUIET),
+        "recall": asking(database, "recall"),
+        "recall --json": asking(database, "recall", "--json"),
+        "search": asking(database, "search"),
+        "search --mode keyword": asking(database, "search", "--mode", "keyword"),
+        "recall, frequent words only": timing.process(
+            timing.PROGRAM, "recall", WORST, "--db", str(database), codes=(0, 1)
+        ),
+    }
+    timing.show(timing.interleaved(ways, options.rounds, warm_up=2), against="floor")
+    print("\nphases of a recall, median ms")
+    for phase, values in phases(database, options.rounds).items():
+        print(f"  {phase:16}{statistics.median(values):7.1f}")
+    print("\nmodules of a recall, own ms")
+    for own, name in imports(12):
+        print(f"  {own:7.1f}  {name}")
+
+
+if __name__ == "__main__":
+    main()

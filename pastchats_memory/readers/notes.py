@@ -1,6 +1,7 @@
 """Markdown that is not a dialogue (session logs, plans, journals), split at its headings; each part is a turn of its own.
 
-No line is lost: a heading without text of its own, and the front matter, go to the part that follows them.
+No line is lost: a heading without text of its own goes to the part that follows it. Front matter is metadata of every part;
+so that its words are found, the first part has the title above its text and what else the front matter tells below it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.source import MARKDOWN_SUFFIXES, Source
 from pastchats_memory.readers.times import LOCAL, iso_utc
 
 FORMAT = "notes"
-VERSION = 2
+VERSION = 3
 
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
@@ -30,6 +32,8 @@ LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
 """Keys of task files and of edited notes: they date a note, but do not make one."""
 FACTS_WITHIN = 15
 """Lines of the text in which `Date:` and `Project:` are looked for."""
+LONGEST_FOOT = 2000
+"""Characters of front matter that the first part's text takes up."""
 
 _DAY = re.compile(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\d-])")
 _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S.{0,100})\Z", re.IGNORECASE)
@@ -58,20 +62,35 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
     day = _first_day(facts.get("date", "")) or _dated(front, DATE_KEYS + LATER_DATE_KEYS) or date_in_path(source.path)
     project = facts.get("project") or _text(front.fields.get("project")) or _project_of(source.path)
     about = {key: value for key, value in front.fields.items() if key not in DATE_KEYS and key != "project"}
+    is_first = True
     for part in _parts(lines, front.lines):
         heading = " > ".join(part.path)
         timestamp = next((moment for title in reversed(part.path) if (moment := _first_day(title))), None) or day
         for start, end in _chunks(lines, part, source.chunk_size, source.chunk_overlap):
+            text = "\n".join(lines[start:end]).strip("\n")
+            content, is_first = _framed(text, about) if is_first else text, False
             yield Turn(
                 role="note",
                 kind="note",
-                content="\n".join(lines[start:end]).strip("\n"),
+                content=content,
                 line=start + 1,
                 end_line=end,
                 timestamp=timestamp,
                 project=project,
                 metadata=about | ({"heading": heading} if heading else {}),
             )
+
+
+def _framed(text: str, about: Json) -> str:
+    """The text under its title, unless a line of it is that, and above the rest of the front matter as `key: value` lines."""
+    title = _on_one_line(about.get("title", ""))
+    is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
+    foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
+    return "\n\n".join(piece for piece in ("" if is_said else title, text, foot[:LONGEST_FOOT]) if piece)
+
+
+def _on_one_line(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else " ".join(str(value).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +105,7 @@ class _Part:
 def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
     """Every part with text of its own, with the headings above it that had none; a heading that nothing belongs to alone."""
     path: list[tuple[int, str]] = []
-    begin, written = 0, first
+    begin = written = first
     for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
         childless = bool(path) and level <= path[-1][0]
         if any(line.strip() for line in lines[written:place]) or childless or level == 0:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.readers import notes
+from pastchats_memory.readers.markdown import front_matter
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.source import Source
 
@@ -18,17 +19,21 @@ def test_a_note_gives_its_parts(path):
 
 
 def holds_every_line(path, **wanted):
+    """Every line below the front matter stands in a part, and the words of the front matter in the first one."""
     lines = Source(path).text.split("\n")
-    covered = {
-        number for turn in turns(notes, path, named=True, **wanted) for number in range(turn.line, turn.end_line + 1)
-    }
-    said = "\n".join(turn.content for turn in turns(notes, path, named=True, **wanted))
+    front = front_matter(lines)
+    parts = turns(notes, path, named=True, **wanted)
+    covered = {number for part in parts for number in range(part.line, part.end_line + 1)}
+    said = "\n".join(part.content for part in parts)
     lost = [
         line
-        for number, line in enumerate(lines, start=1)
+        for number, line in enumerate(lines[front.lines :], start=front.lines + 1)
         if line.strip() and (number not in covered or line not in said)
     ]
     assert not lost
+    told = [value for key, value in front.fields.items() if key not in (*notes.DATE_KEYS, "project")]
+    words = [word for value in told for text in ([value] if isinstance(value, str) else value) for word in text.split()]
+    assert not [word for part in parts[:1] for word in words if word not in part.content]
 
 
 @pytest.mark.parametrize("path", inputs("notes"), ids=lambda path: path.name)
@@ -54,6 +59,32 @@ def test_no_line_of_any_note_is_lost(lines, size, overlap, tmp_path_factory):
     path.write_text("\n".join(lines), encoding="utf-8")
     if any(line.strip() for line in lines):
         holds_every_line(path, chunk_size=size, chunk_overlap=overlap)
+
+
+FRONT = "---\ntitle: The port\ntags: [deploy, lamp]\nproject: shop\ndate: 2026-01-30\nstatus: moved\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "contents", "lines"),
+    [
+        ("\nIt is 8081.\n", ["The port\n\nIt is 8081.\n\ntags: deploy, lamp\nstatus: moved"], [9]),
+        ("# The Port\n\n8081.", ["# The Port\n\n8081.\n\ntags: deploy, lamp\nstatus: moved"], [8]),
+        (
+            "8081.\n\n# Why\n\n8080.",
+            ["The port\n\n8081.\n\ntags: deploy, lamp\nstatus: moved", "# Why\n\n8080."],
+            [8, 10],
+        ),
+        ("", [], []),
+        ("\n \n", [], []),
+    ],
+)
+def test_front_matter_frames_the_first_part_and_is_no_part_of_its_own(tmp_path, body, contents, lines):
+    path = tmp_path / "note.md"
+    path.write_text(FRONT + body, encoding="utf-8")
+    parts = turns(notes, path, named=True)
+    assert [part.content for part in parts] == contents
+    assert [part.line for part in parts] == lines
+    assert all(part.metadata["tags"] == ["deploy", "lamp"] and part.metadata["title"] == "The port" for part in parts)
 
 
 def test_chunks_share_lines_at_their_seams_and_keep_to_the_size(tmp_path):

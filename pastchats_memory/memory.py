@@ -210,7 +210,7 @@ class Memory:
 
 def project_here() -> str | None:
     """The name of the project that the working directory belongs to; None where that folder was deleted."""
-    from pastchats_memory.ingest.identity import project_at
+    from pastchats_memory.project import project_at
 
     try:
         return utf8(project_at(str(Path.cwd())))

@@ -19,7 +19,11 @@ FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact"}
 SEARCHING = {"search", "recall"}
-BELOW = {"embed", "store", "foreign", "readers", "ingest", "health", "config", "model", "errors"} | PURE | SEARCHING
+BELOW = (
+    {"embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
+    | PURE
+    | SEARCHING
+)
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -30,7 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "foreign": {"errors"},
     "store": {"model", "errors"},
     "readers": {"model", "errors", "foreign"},
-    "ingest": {"readers", "embed", "store", "model", "errors"} | PURE,
+    "project": set(),
+    "ingest": {"readers", "embed", "store", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "memory": BELOW,

@@ -6,10 +6,10 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 from pastchats_memory.model import Turn, utf8
+from pastchats_memory.project import project_at
 
 RECIPE = "1"
 """Raised whenever `identity` would give another hash for the same turn."""
@@ -60,28 +60,3 @@ def text_hash(content: str) -> bytes:
 def project_of(turn: Turn, path: Path) -> str:
     """The name of the project a turn belongs to: as recorded, else of the repository or folder of the file."""
     return turn.project or utf8(project_at(turn.cwd or str(path.parent)))
-
-
-@cache
-def project_at(folder: str) -> str:
-    """The name of the repository that a folder lies in, where it still exists; else the folder's own name.
-
-    A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
-    """
-    here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
-    try:
-        repository = next((name for parent in (here, *here.parents) if (name := _repository(parent))), None)
-    except OSError:  # another person's folder, or one that cannot be on this machine
-        repository = None
-    return repository or here.name or "unknown"
-
-
-def _repository(folder: Path) -> str | None:
-    marker = folder / ".git"
-    if marker.is_dir():
-        return folder.name
-    if not marker.is_file():
-        return None
-    pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
-    inside = "worktrees" in pointer.parts and ".git" in pointer.parts
-    return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 
 
 def _first() -> str:
+    from importlib.resources import files  # brings tempfile, random and more; only a new database needs it
+
     return files("pastchats_memory.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 

@@ -1,0 +1,31 @@
+"""Which project a folder belongs to: asked of every turn that is indexed, and of the working directory by a recall."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def project_at(folder: str) -> str:
+    """The name of the repository that a folder lies in, where it still exists; else the folder's own name.
+
+    A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
+    """
+    here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
+    try:
+        repository = next((name for parent in (here, *here.parents) if (name := _repository(parent))), None)
+    except OSError:  # another person's folder, or one that cannot be on this machine
+        repository = None
+    return repository or here.name or "unknown"
+
+
+def _repository(folder: Path) -> str | None:
+    marker = folder / ".git"
+    if marker.is_dir():
+        return folder.name
+    if not marker.is_file():
+        return None
+    pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
+    inside = "worktrees" in pointer.parts and ".git" in pointer.parts
+    return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

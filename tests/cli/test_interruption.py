@@ -19,7 +19,7 @@ from program import Program, write_messages
 from pastchats_memory.store import checks, vectors
 from pastchats_memory.store.database import Database, open_database
 
-KILLS = 12
+KILLS = 10
 SLOW = """
 import time, zlib, numpy
 from pastchats_memory.embed.packaged import PackagedEmbedder
@@ -92,7 +92,8 @@ def test_killed_at_any_moment_the_database_is_whole_and_ends_in_the_same_rows(
     moments, stored = random.Random(11), [0]  # noqa: S311 - no secret
     for kill in range(KILLS):
         process = slow.started("index", history, *(["--force"] if kill % 4 == 3 else []))
-        time.sleep(moments.uniform(0.1, 1.0))
+        _wait_for_rows(program.database, more_than=stored[-1] if stored[-1] < len(expected) and kill % 2 else -1)
+        time.sleep(moments.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         if not program.database.exists():
@@ -127,9 +128,7 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
 ) -> None:
     history, expected = undisturbed
     process = program.altered(SLOW).started("index", history, *form)
-    give_up = time.monotonic() + 30
-    while not (program.database.exists() and _stored(program.database)) and time.monotonic() < give_up:
-        time.sleep(0.02)
+    _wait_for_rows(program.database, more_than=0)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (130, "")
@@ -146,10 +145,18 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
         assert _rows(database) == expected
 
 
-def _stored(path: Path) -> int:
+def _wait_for_rows(path: Path, more_than: int) -> None:
+    """Come back when the database has so many turns, or after a time in which a run would have stored all it has."""
+    give_up = time.monotonic() + 5
+    while _stored(path) <= more_than and time.monotonic() < give_up:
+        time.sleep(0.02)
 
+
+def _stored(path: Path) -> int:
+    if not path.exists():
+        return -1
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         try:
             return connection.execute("SELECT count(*) FROM prompts").fetchone()[0]
         except sqlite3.OperationalError:
-            return 0
+            return -1

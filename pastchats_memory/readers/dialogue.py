@@ -22,7 +22,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc, to_the_minute
 
 FORMAT = "markdown"
-VERSION = 2
+VERSION = 3
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4

@@ -20,7 +20,7 @@ from pastchats_memory.readers.source import MARKDOWN_SUFFIXES, Source
 from pastchats_memory.readers.times import LOCAL, iso_utc
 
 FORMAT = "notes"
-VERSION = 3
+VERSION = 4
 
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}

@@ -32,7 +32,8 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
 
     Args:
         value: epoch number, the same as text, or ISO text with any number of fractional digits.
-        zone: what a time without one is in; LOCAL for what was written by hand.
+        zone: what a time without one is in; LOCAL for what was written by hand, which comes to the minute: which moment
+            it was depends on where it is read, so it must not be what tells a turn from itself.
 
     """
     moment = _moment(value, zone)
@@ -70,6 +71,8 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
     text = _ZONE.sub(lambda found: found[2] or "Z", _FRACTION.sub(r"\1", text))
     try:
         moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None and zone is LOCAL:
+            moment = moment.replace(second=0, microsecond=0)
         return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -16,7 +16,7 @@ WRITTEN = {
     "notes/log.md": f"# Log\n\n## {BEFORE}\n\nNothing.\n\n## {DAY} Evening\n\nThe lantern went out.\n\n## {AFTER}\n\nNothing.\n",
     "notes/fact.md": f"# Session\n\n**Date:** {DAY}\n\nThe lantern is a fact.\n",
     "dialogues/front.md": f"---\ndate: {DAY}\n---\n\n## User\n\nWhere is the lantern?\n\n## Assistant\n\nGone.\n",
-    "dialogues/beside.md": f"## User — {DAY} 23:30\n\nWho lit the lantern?\n\n## Assistant — {DAY} 23:59\n\nAda.\n",
+    "dialogues/beside.md": f"## User — {DAY} 23:30:15\n\nWho lit the lantern?\n\n## Assistant — {DAY} 23:59:45\n\nAda.\n",
 }
 
 
@@ -52,10 +52,14 @@ def test_a_day_without_a_time_is_shown_without_one(program: Program) -> None:
     assert f"{BEFORE} to {AFTER}\n" in there("status").stdout
 
 
-def test_a_note_that_is_read_again_in_another_zone_stays_one_row(program: Program) -> None:
+def test_a_file_that_is_read_again_in_another_zone_gives_no_row_twice(program: Program) -> None:
     write(program.home)
+    rows = []
     for zone in ("America/New_York", "Asia/Tokyo"):
         there = program.with_variables(TZ=zone)
-        assert there("index", "notes", "--force").status == 0
+        done = there("index", "notes", "dialogues", "--force", "--json")
+        rows.append(done.json["turns_added"])
+    assert rows[0] > len(WRITTEN)
+    assert rows[1] == 0
     found = there("search", "lantern", "--mode", "keyword", "--since", DAY, "--until", DAY, "--json").results
-    assert len(found) == sum(name.startswith("notes/") for name in WRITTEN)
+    assert len(found) == len(WRITTEN)

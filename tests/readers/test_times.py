@@ -71,6 +71,12 @@ def test_a_day_written_by_hand_begins_at_midnight_of_the_clock_on_the_wall(in_zo
     assert iso_utc("0001-01-01", LOCAL) is None or zone == "America/New_York"
 
 
+def test_a_time_that_depends_on_where_it_is_read_comes_to_the_minute():
+    assert iso_utc("2026-01-31T12:00:59.5", LOCAL) == NOON
+    assert iso_utc("2026-01-31T12:00:59.5Z", LOCAL) == "2026-01-31T12:00:59.500Z"
+    assert iso_utc(1769860859.5, LOCAL) == "2026-01-31T12:00:59.500Z"
+
+
 @pytest.mark.parametrize(
     ("text", "moment"),
     [

@@ -1,13 +1,13 @@
-"""One cold recall, taken apart: run as a process of its own by speed.py, prints milliseconds by phase as JSON.
+"""One cold recall, taken apart: run as a process of its own by speed.py, prints seconds by phase as JSON on stderr.
 
     python benchmarks/phases.py DATABASE QUESTION
 
-Phases follow one another in the main thread and add up to the life of the process, but for `model`, which runs beside
-them in a thread of its own: `wait` is what the main thread had to wait for it.
+Phases follow one another in the main thread and add up to the life of the process, but for `model`, the part of
+its load and run that came after the imports, in a thread of its own: `wait` is what the main thread had to wait for it.
 """
 
-import importlib
 import json
+import os
 import sys
 import threading
 import time
@@ -36,37 +36,43 @@ def phase_of(statement: str) -> str:
     return next((phase for table, phase in tables.items() if table in statement), "rows")
 
 
-def main() -> None:
-    """Recall once, with clocks in it."""
-    start = time.perf_counter()
-    importlib.import_module("pastchats_memory.cli.recall")
+def put_clocks_in() -> None:
+    """Once everything is imported."""
     from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.memory import Memory
     from pastchats_memory.store.database import Database
 
-    took["import"] = time.perf_counter() - start
-    start = time.perf_counter()
-    memory = Memory.open(sys.argv[1], create=False)
-    took["open"] = time.perf_counter() - start
-
     run = Database.run
-
-    def timed_run(self, statement, values=()):  # noqa: ANN001, ANN202
-        return clock(phase_of(statement), run)(self, statement, values)
-
-    Database.run = timed_run
-    PackagedEmbedder.embed_query = clock("model (beside)", PackagedEmbedder.embed_query, main_only=False)
+    Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
+    PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
     threading.Thread.join = clock("wait", threading.Thread.join)
+    Memory.open = clock("open", Memory.open)
+    Memory.recall = clock("recall", Memory.recall)
+    Memory.close = clock("close", Memory.close)
+
+
+def main() -> None:
+    """Recall once, with clocks in it."""
     start = time.perf_counter()
-    block = memory.recall(sys.argv[2], current_project="project-1")
-    took["recall"] = time.perf_counter() - start
-    start = time.perf_counter()
-    memory.close()
-    took["close"] = time.perf_counter() - start
-    inside = ("KNN", "words", "score", "rows", "wait")
-    took["Python"] = took.pop("recall") - sum(took.get(phase, 0) for phase in inside)
-    took["ended"] = time.time()
-    print(json.dumps({"entries": len(block.memories), "took": took}))
+    from pastchats_memory import cli
+
+    get_command, leave = cli.LazyGroup.get_command, os._exit
+
+    def timed_command(self, context, name):  # noqa: ANN001, ANN202
+        command = get_command(self, context, name)
+        took["import"] = time.perf_counter() - start
+        put_clocks_in()
+        return command
+
+    def report(code):  # noqa: ANN001, ANN202
+        inside = ("KNN", "words", "score", "rows", "wait")
+        took["Python"] = took.pop("recall") - sum(took.get(phase, 0) for phase in inside)
+        print(json.dumps({**took, "ended": time.time()}), file=sys.stderr, flush=True)
+        leave(code)
+
+    cli.LazyGroup.get_command, os._exit = timed_command, report
+    sys.argv = ["pastchats-memory", "recall", sys.argv[2], "--db", sys.argv[1]]
+    cli.main()
 
 
 main()

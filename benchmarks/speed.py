@@ -53,7 +53,7 @@ def phases(database: Path, rounds: int) -> dict[str, list[float]]:
         command = [sys.executable, script, str(database), question, str(time.time())]
         ran = subprocess.run(command, check=True, capture_output=True)
         ended = time.time()
-        measured = json.loads(ran.stdout)["took"]
+        measured = json.loads(ran.stderr)
         measured["exit"] = ended - measured.pop("ended")
         for phase, seconds in measured.items():
             took[phase].append(1000 * seconds)

@@ -6,7 +6,9 @@ import errno
 import importlib
 import os
 import sys
+import threading
 import traceback
+from contextlib import suppress
 from io import TextIOWrapper
 from types import TracebackType
 
@@ -60,6 +62,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:]
+    _begin(arguments)
     try:
         with program.make_context("pastchats-memory", arguments) as context:
             code = program.invoke(context)
@@ -79,7 +82,29 @@ def main() -> None:
         _forget_stdout()
         gone_quietly = fault.errno == errno.EPIPE
         code = DONE if gone_quietly else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
-    sys.exit(code)
+    _leave(code)
+
+
+def _begin(arguments: list[str]) -> None:
+    """Start with what takes longest and most questions need, so that it loads beside everything that comes before it."""
+    if arguments[:1] in (["recall"], ["search"]) and "keyword" not in " ".join(arguments):
+        threading.Thread(target=_load_model, daemon=True).start()
+
+
+def _load_model() -> None:
+    from pastchats_memory.embed.packaged import PackagedEmbedder
+
+    with suppress(MemoryFault):  # who then asks for a vector is told
+        PackagedEmbedder().load()
+
+
+def _leave(code: int) -> None:
+    """End the process at once: the database is closed, and taking the libraries down one by one serves nobody."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.flush()
+    os._exit(code)
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:

@@ -14,9 +14,9 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cache
 from itertools import islice
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -76,26 +76,36 @@ class PackagedEmbedder:
         session = self.session  # before the text is cut, because it loads the tokenizer beside itself
         return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
 
-    @cached_property
+    @property
     def session(self) -> InferenceSession:
-        """The network as onnxruntime runs it, on one thread a call; loads the tokenizer in the time of its own load."""
-        beside = Thread(target=_load_tokenizer)
-        beside.start()
-        path = FOLDER / "model.onnx"
-        # From 1.29 on the library otherwise writes a device id into the cache folder and sends usage to its makers;
-        # it reads this once, when it starts. Without it a cold process also ends a quarter sooner.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        try:
-            import onnxruntime
+        """The network as onnxruntime runs it, on one thread a call; all embedders share it."""
+        with _LOADING:
+            return _load_network()
 
-            path.stat()
-        except (ImportError, OSError) as fault:
-            raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        beside.join()
-        return session
+
+_LOADING = Lock()
+
+
+@cache
+def _load_network() -> InferenceSession:
+    """The network, with the tokenizer loaded in the time of its own load."""
+    beside = Thread(target=_load_tokenizer)
+    beside.start()
+    path = FOLDER / "model.onnx"
+    # From 1.29 on the library otherwise writes a device id into the cache folder and sends usage to its makers;
+    # it reads this once, when it starts. Without it a cold process also ends a quarter sooner.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    try:
+        import onnxruntime
+
+        path.stat()
+    except (ImportError, OSError) as fault:
+        raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    beside.join()
+    return session
 
 
 def _load_tokenizer() -> None:

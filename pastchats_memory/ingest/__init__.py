@@ -349,6 +349,7 @@ class _Writer:
         with self._database.transaction():
             for file in self._files:
                 self._store(file, encoded)
+            vectors.catch_up(self._database)
         for file in self._files:
             if file.is_whole:
                 self._report.files.append(_report(file))

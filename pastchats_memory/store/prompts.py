@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import orjson
 
 from pastchats_memory.model import Item, Place, Prompt
-from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
 
 ITEM_COLUMNS = (
@@ -62,7 +61,9 @@ def unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
 def put(
     database: Database, prompts: Sequence[Prompt], encoded: Mapping[bytes, str], model: str, source_id: int
 ) -> Written:
-    """Store a batch from one source, rows, vectors and indexes together; inside the caller's transaction.
+    """Store a batch from one source, rows, vectors and full text together; inside the caller's transaction.
+
+    `vectors.catch_up` brings the engines along, once a transaction rather than once a source.
 
     Args:
         database: open for writing.
@@ -99,7 +100,6 @@ def put(
         "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
         [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],
     )
-    vectors.catch_up(database)
     return Written(tuple(ids), added, updated)
 
 
@@ -129,7 +129,6 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
     database.run_many(
         "DELETE FROM prompts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sightings WHERE prompt_id = prompts.id)", gone
     )
-    vectors.catch_up(database)
     return int(before - database.value("SELECT count(*) FROM prompts"))
 
 

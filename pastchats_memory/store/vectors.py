@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import groupby
 
 import numpy as np
 import orjson
@@ -225,23 +226,48 @@ def _allowed(database: Database, among: Sequence[int] | None, filters: Filters) 
 
 
 def _update_blocks(database: Database, changed: Sequence[int]) -> None:
-    """A block is a function of its range of `prompt_embeddings`: those that contain a changed id are made again."""
-    for block in sorted({id_ // BLOCK for id_ in changed}):
-        found = database.run(
-            "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id BETWEEN ? AND ? ORDER BY prompt_id",
-            (block * BLOCK, block * BLOCK + BLOCK - 1),
-        )
-        if not found:
+    """Make the rows of the ids again, given in ascending order; others of their blocks stay as they are."""
+    for block, ids in groupby(changed, key=lambda id_: id_ // BLOCK):
+        here = list(ids)
+        rows = _rows_of_block(database, block)
+        for id_ in here:
+            rows.pop(id_, None)
+        rows |= _quantised(database, here)
+        if not rows:
             database.run("DELETE FROM vector_blocks WHERE block = ?", (block,))
             continue
-        matrix = decode([text for _, text in found])
-        scales = np.abs(matrix).max(axis=1, keepdims=True) / 127
-        codes = np.rint(matrix / scales).astype(np.int8)
-        ids = np.array([id_ for id_, _ in found], dtype=np.int64)
+        stored = sorted(rows)
+        codes, scales = (b"".join(rows[id_][part] for id_ in stored) for part in (0, 1))
         database.run(
             "INSERT OR REPLACE INTO vector_blocks(block, ids, codes, scales) VALUES (?, ?, ?, ?)",
-            (block, ids.tobytes(), codes.tobytes(), scales.astype(np.float32).tobytes()),
+            (block, np.array(stored, dtype=np.int64).tobytes(), codes, scales),
         )
+
+
+def _rows_of_block(database: Database, block: int) -> dict[int, tuple[bytes, bytes]]:
+    """By id its codes and its scale."""
+    found = database.run("SELECT ids, codes, scales FROM vector_blocks WHERE block = ?", (block,))
+    if not found:
+        return {}
+    ids = np.frombuffer(found[0][0], dtype=np.int64).tolist()
+    codes = np.frombuffer(found[0][1], dtype=np.int8).reshape(len(ids), -1)
+    scales = np.frombuffer(found[0][2], dtype=np.float32)
+    return {id_: (codes[row].tobytes(), scales[row].tobytes()) for row, id_ in enumerate(ids)}
+
+
+def _quantised(database: Database, ids: Sequence[int]) -> dict[int, tuple[bytes, bytes]]:
+    """By id its codes and its scale, of those that have a vector."""
+    found = database.run(
+        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    if not found:
+        return {}
+    matrix = decode([text for _, text in found])
+    scales = np.abs(matrix).max(axis=1, keepdims=True) / 127
+    codes = np.rint(matrix / scales).astype(np.int8)
+    short = scales.astype(np.float32)
+    return {id_: (codes[row].tobytes(), short[row].tobytes()) for row, (id_, _) in enumerate(found)}
 
 
 # --- keeping up -------------------------------------------------------------------------------------------------------
@@ -282,9 +308,11 @@ def catch_up(database: Database) -> None:
     last = database.value("SELECT coalesce(max(seq), 0) FROM vector_changes")
     for engine in ENGINES if database.vec0_loaded else ("blocks",):
         changed = sorted(_behind(database, engine))
-        for start in range(0, len(changed), BLOCK):
-            part = changed[start : start + BLOCK]
-            (_update_vec0 if engine == "vec0" else _update_blocks)(database, part)
+        if engine == "blocks":
+            _update_blocks(database, changed)
+        else:
+            for start in range(0, len(changed), BLOCK):
+                _update_vec0(database, changed[start : start + BLOCK])
         if last > _applied(database, engine):
             database.run(
                 "INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", (f"{engine}_applied", str(last))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ os.environ["TZ"] = (
     "UTC"  # expected files hold moments; what was written by hand is in the zone of whoever runs the tests
 )
 time.tzset()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
 
 
 @pytest.fixture

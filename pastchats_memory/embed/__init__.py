@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vector = NDArray[np.float32]
+Vector: TypeAlias = "NDArray[np.float32]"
+"""In quotes, as everywhere on the way of a question, so that words are looked up while NumPy is still being loaded."""
 
 
 class Embedder(Protocol):

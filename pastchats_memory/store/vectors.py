@@ -13,18 +13,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import NOTE, conditions
 
-Vector = NDArray[np.float32]
-Ids = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
+Ids: TypeAlias = "NDArray[np.int64]"
 
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
@@ -44,12 +47,16 @@ ENGINES = ("blocks", "vec0")
 
 def encode(vector: Vector) -> str:
     """The JSON text of a vector of shape (dim,): at most four decimals a component."""
+    import numpy as np
+
     rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # which makes 0 of -0
     return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
     """Unit vectors of shape (len(texts), dim) from their JSON texts, which rounding has made not quite unit."""
+    import numpy as np
+
     matrix: NDArray[np.float64] = np.array([orjson.loads(text) for text in texts], dtype=np.float64)
     length: NDArray[np.float64] = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / length
@@ -57,6 +64,8 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
     """Those of the ids that have a vector, nearest first, equal ones by id: the one place where similarity is decided."""
+    import numpy as np
+
     listed = orjson.dumps(list(ids)).decode()
     found = database.run(
         "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id IN (SELECT value FROM json_each(?))",
@@ -91,6 +100,8 @@ def engine_of(database: Database) -> str:
 
 
 def _unit(query: Vector) -> NDArray[np.float64]:
+    import numpy as np
+
     wide = query.astype(np.float64)
     return wide / np.linalg.norm(wide)
 
@@ -103,6 +114,8 @@ def _by_vec0(database: Database, query: Vector, k: int, filters: Filters, behind
 
     It is asked once: to list four times as many takes it three times as long, and the exact engine half as long.
     """
+    import numpy as np
+
     asked = k + MARGIN
     if asked > VEC0_MOST:
         return None
@@ -154,6 +167,8 @@ def _make_vec0(database: Database, dim: int) -> None:
 
 
 def _update_vec0(database: Database, changed: Sequence[int]) -> None:
+    import numpy as np
+
     found = database.run(
         "SELECT e.prompt_id, e.vector_json, p.source_project, p.role, p.timestamp "
         "FROM prompt_embeddings e JOIN prompts p ON p.id = e.prompt_id "
@@ -181,6 +196,8 @@ def _by_blocks(database: Database, query: Vector, k: int, filters: Filters, behi
     With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
     from the codes: whoever could still be among the k best stays in.
     """
+    import numpy as np
+
     unit = _unit(query).astype(np.float32)
     reach = float(np.abs(unit).sum()) / 2
     excluded = np.array(sorted(behind), dtype=np.int64)
@@ -208,6 +225,8 @@ def _by_blocks(database: Database, query: Vector, k: int, filters: Filters, behi
 
 def _among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
     """Which of the ids stand in an ascending array."""
+    import numpy as np
+
     if not len(ascending):
         return np.zeros(len(ids), dtype=bool)
     places = np.searchsorted(ascending, ids)
@@ -227,6 +246,8 @@ def _allowed(database: Database, among: Sequence[int] | None, filters: Filters) 
 
 def _update_blocks(database: Database, changed: Sequence[int]) -> None:
     """Make the rows of the ids again, given in ascending order; others of their blocks stay as they are."""
+    import numpy as np
+
     for block, ids in groupby(changed, key=lambda id_: id_ // BLOCK):
         here = list(ids)
         rows = _rows_of_block(database, block)
@@ -246,6 +267,8 @@ def _update_blocks(database: Database, changed: Sequence[int]) -> None:
 
 def _rows_of_block(database: Database, block: int) -> dict[int, tuple[bytes, bytes]]:
     """By id its codes and its scale."""
+    import numpy as np
+
     found = database.run("SELECT ids, codes, scales FROM vector_blocks WHERE block = ?", (block,))
     if not found:
         return {}
@@ -257,6 +280,8 @@ def _rows_of_block(database: Database, block: int) -> dict[int, tuple[bytes, byt
 
 def _quantised(database: Database, ids: Sequence[int]) -> dict[int, tuple[bytes, bytes]]:
     """By id its codes and its scale, of those that have a vector."""
+    import numpy as np
+
     found = database.run(
         "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(ids)).decode(),),

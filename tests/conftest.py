@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from program import DEMO, Program, Reader
 
-os.environ["TZ"] = (
-    "UTC"  # expected files hold moments; what was written by hand is in the zone of whoever runs the tests
-)
+# Expected files hold moments; what was written by hand is in the zone of whoever runs the tests.
+os.environ["TZ"] = "UTC"
 time.tzset()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from pastchats_memory.errors import UsageFault
 
-MOST_WORDS = 48
-"""Of a long query the rarest words are looked up: every one more is a list to rank."""
-COMMON = 0.4
-"""A word in more than this share of the rows tells rows apart hardly at all, and costs the most to rank."""
+MOST_ROWS = 30_000
+"""Rows that the words of one query may be looked up in, the rarest words first: a word in half of a large corpus tells
+hardly anything and costs as much as all others together."""
+FUNCTION_WORD = 0.5
+"""What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does (benchmarks/README.md)."""
+FUNCTION_WORDS = frozenset(
+    """a about above after again against all am an and any are as at be because been before being below between both but
+    by can could d did do does doing don down during each few for from further had has have having he her here him his
+    how i if in into is isn it its just ll m may me might more most must my no nor not now of off on once only or other
+    our out over own re s same shall she should so some such t than that the their them then there these they this
+    those through to too under until up us ve very was we were what when where which while who whom whose why will with
+    would you your""".split()  # noqa: SIM905 - a list of 130 strings would fill a page
+)
 
 DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
 
@@ -27,31 +37,42 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
 
 
-def weights(frequencies: Mapping[str, int], rows: int) -> dict[str, float]:
-    """Inverse document frequency of each word, ln(1 + (N - n + ½)/(n + ½)), as Lucene's BM25 has it; 0 for no match."""
-    return {word: _idf(found, rows) if found else 0.0 for word, found in frequencies.items()}
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a query and what the corpus makes of it."""
+
+    word: str
+    """As it was typed, lower-cased."""
+    rows: int
+    """In how many rows of the corpus it occurs."""
+    importance: float
+    """1, or FUNCTION_WORD."""
+    weight: float
+    """Importance times inverse document frequency; also of a word that does not occur, which weighs the most."""
 
 
-def _idf(found: int, rows: int) -> float:
-    return math.log(1 + (rows - found + 0.5) / (found + 0.5))
+def term(word: str, rows: int, corpus: int) -> Term:
+    """A word that occurs in `rows` of the `corpus` rows, weighed as Lucene's BM25 does: ln(1 + (N - n + ½) / (n + ½))."""
+    importance = FUNCTION_WORD if word in FUNCTION_WORDS else 1.0
+    return Term(word, rows, importance, importance * math.log(1 + (corpus - rows + 0.5) / (rows + 0.5)))
 
 
-def coverage(frequencies: Mapping[str, int], rows: int) -> float:
-    """Share of the query's weight that occurs in the corpus, 0 to 1; a word that does not occur weighs the most."""
-    total = sum(_idf(found, rows) for found in frequencies.values())
-    return sum(_idf(found, rows) for found in frequencies.values() if found) / total if total else 0.0
+def coverage(terms: Sequence[Term]) -> float:
+    """Share of the query's weight that occurs in the corpus, 0 to 1."""
+    total = sum(term.weight for term in terms)
+    return sum(term.weight for term in terms if term.rows) / total if total else 0.0
 
 
-def telling(frequencies: Mapping[str, int], rows: int) -> list[str]:
-    """The words worth looking up, rarest first: without the common ones, unless there are no others."""
-    present = sorted((word for word, found in frequencies.items() if found), key=lambda word: frequencies[word])
-    rare = [word for word in present if frequencies[word] <= COMMON * rows]
-    return (rare or present)[:MOST_WORDS]
-
-
-def expression(some_words: Sequence[str]) -> str:
-    """An FTS5 expression that any of the words matches. Each is quoted, so nothing in it is syntax."""
-    return " OR ".join(f'"{word}"' for word in some_words)
+def looked_up(terms: Sequence[Term]) -> dict[str, float]:
+    """The importance of the words worth looking up, rarest first, until their rows are too many; at least one."""
+    chosen: dict[str, float] = {}
+    rows = 0
+    for term in sorted((term for term in terms if term.rows), key=lambda term: term.rows):
+        rows += term.rows
+        if chosen and rows > MOST_ROWS:
+            break
+        chosen[term.word] = term.importance
+    return chosen
 
 
 def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, Place
-from pastchats_memory.query import coverage, expression, telling, weights, words
-from pastchats_memory.rank import Ranked, fuse
+from pastchats_memory.query import coverage, looked_up, term, words
+from pastchats_memory.rank import (
+    MEANING,
+    TOGETHER,
+    WORDS,
+    Ranked,
+    balanced,
+    evidence,
+    fuse,
+    standing_out,
+    with_neighbours,
+)
 from pastchats_memory.store import lexical, prompts, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import allowed_ids, spread_ids
 
 NO_FILTERS = Filters()
 MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
-DEPTH = 200
+DEPTH = 100
 """Rows of each list that are fused, so that the second page continues the first; more only where more are asked for."""
 SNIPPET_WIDTH = 240
 
-WORDS, MEANING = "words", "meaning"
-"""The lists, by the names that `--explain` shows."""
+SAMPLE = 256
+"""Rows that stand for the searched corpus; all of it moves the rankings by less than .001."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +74,9 @@ class Request:
             raise UsageFault("meaning runs from 0 (words) to 1 (meaning)", "Leave it out for the usual balance.")
 
     @property
-    def weights(self) -> dict[str, float]:
-        """Of the two lists in the fusion."""
-        if self.mode == "hybrid":
-            return {WORDS: 1 - self.meaning, MEANING: self.meaning}
-        return {WORDS: float(self.mode == "keyword"), MEANING: float(self.mode == "semantic")}
-
-    @property
     def needs_vector(self) -> bool:
         """Whether the model has to be asked."""
-        return bool(self.weights[MEANING]) or self.threshold is not None or self.min_similarity is not None
+        return self.mode != "keyword" or self.threshold is not None or self.min_similarity is not None
 
 
 def search(database: Database, embedder: Embedder, request: Request) -> Hits:
@@ -81,21 +88,16 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     """The hits of a request, best first, and what its words were taken for. Raises StoreFault."""
     embedding = _Embedding(embedder, request.text) if request.needs_vector else None
     terms = _terms(database, request.text)
-    lists: dict[str, Sequence[int]] = {}
-    if request.mode != "semantic":
-        lists[WORDS] = _by_words(database, terms, request)
-    query_vector: Vector | None = None
+    matches = {} if request.mode == "semantic" else lexical.search(database, terms.looked_up, request.filters)
     warnings: list[str] = []
+    query_vector: Vector | None = None
     if embedding is not None:
         try:
             query_vector = embedding.vector()
         except ModelUnavailable as fault:
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-            lists[WORDS] = _by_words(database, terms, request)
-    if query_vector is not None and request.weights[MEANING]:
-        near = vectors.nearest(database, query_vector, _depth(request), request.filters)
-        lists[MEANING] = [neighbour.id for neighbour in near]
-    fused = fuse(lists, {WORDS: 1.0} if query_vector is None else request.weights)
+            matches = lexical.search(database, terms.looked_up, request.filters)
+    fused = _fused(database, request, matches, query_vector)
     return Hits(_page(database, request, fused, query_vector, terms.weights), tuple(warnings)), terms
 
 
@@ -104,27 +106,58 @@ class Terms:
     """What the corpus makes of a query's words."""
 
     weights: dict[str, float]
-    """Of each word as it was typed: how much it tells, 0 where no row has it."""
-    chosen: tuple[str, ...]
-    """The stemmed words to look up, rarest first."""
+    """Of each word that occurs: how much it tells."""
+    looked_up: dict[str, float]
+    """The importance of the words to look up."""
     coverage: float
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
 
 
 def _terms(database: Database, text: str) -> Terms:
     stems = lexical.stems(database, words(text))
-    frequencies = lexical.document_frequencies(database, {token for of_word in stems.values() for token in of_word})
-    rows = lexical.count(database)
-    idf = weights(frequencies, rows)
-    of_words = {word: sum(idf[token] for token in of_word) for word, of_word in stems.items()}
-    return Terms(of_words, tuple(telling(frequencies, rows)), coverage(frequencies, rows))
+    frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
+    corpus = lexical.count(database)
+    by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
+    terms = [
+        term(word, min(frequencies[stem] for stem in of_word), corpus) for of_word, word in reversed(by_stems.items())
+    ]
+    return Terms({term.word: term.weight for term in terms if term.rows}, looked_up(terms), coverage(terms))
 
 
-def _by_words(database: Database, terms: Terms, request: Request) -> list[int]:
-    if not terms.chosen:
+def _fused(
+    database: Database, request: Request, matches: Mapping[int, float], query_vector: Vector | None
+) -> list[Ranked]:
+    by_words = list(islice(matches, _depth(request)))
+    if query_vector is None or request.mode == "keyword":
+        return fuse({WORDS: by_words}, {WORDS: 1.0})
+    near = vectors.nearest(database, query_vector, _depth(request), request.filters)
+    by_meaning = [neighbour.id for neighbour in near]
+    if request.mode == "semantic":
+        return fuse({MEANING: by_meaning}, {MEANING: 1.0})
+    together = _together(database, request, matches, query_vector, sorted({*by_words, *by_meaning}))
+    lists = {WORDS: by_words, MEANING: by_meaning, TOGETHER: together}
+    return fuse(lists, balanced(request.meaning))
+
+
+def _together(
+    database: Database, request: Request, matches: Mapping[int, float], query_vector: Vector, pool: Sequence[int]
+) -> list[int]:
+    """The pool by `rank.evidence` of each row and of the turns beside it, best first."""
+    if not pool:
         return []
-    found = lexical.search(database, expression(terms.chosen), request.filters, _depth(request))
-    return [id_ for id_, _ in found]
+    beside = prompts.beside(database, pool)
+    outside = {id_ for before, after, _ in beside.values() for id_ in (before, after) if id_ is not None}
+    neighbours = allowed_ids(database, sorted(outside), request.filters)
+    found, rows = vectors.matrix(database, sorted({*pool, *neighbours}))
+    _, background = vectors.matrix(database, spread_ids(database, request.filters, SAMPLE))
+    best = max(matches.values(), default=1.0)
+    shares = np.array([matches.get(id_, 0.0) / best for id_ in found])
+    own = evidence(shares, standing_out(vectors.unit(query_vector), rows, background), request.meaning)
+    of = dict(zip(found, own.tolist(), strict=True))
+    before, after = (np.array([of.get(beside[id_][side] or 0, 0.0) for id_ in pool]) for side in (0, 1))
+    lengths = np.array([beside[id_][2] for id_ in pool], dtype=np.float64)
+    total = with_neighbours(np.array([of[id_] for id_ in pool]), before, after, lengths)
+    return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
 
 
 class _Embedding:

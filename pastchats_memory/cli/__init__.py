@@ -11,11 +11,15 @@ import traceback
 from contextlib import suppress
 from io import TextIOWrapper
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.model import utf8
+
+if TYPE_CHECKING:
+    from pastchats_memory.embed.packaged import PackagedEmbedder
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
@@ -86,16 +90,19 @@ def main() -> None:
 
 
 def _begin(arguments: list[str]) -> None:
-    """Start with what takes longest and most questions need, so that it loads beside everything that comes before it."""
-    if arguments[:1] in (["recall"], ["search"]) and "keyword" not in " ".join(arguments):
-        threading.Thread(target=_load_model, daemon=True).start()
+    """Start with what takes longest and most questions need, so that it loads beside everything that comes before it.
+
+    NumPy is imported before the thread begins: two threads that import it at once break it for both.
+    """
+    if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
+        from pastchats_memory.embed.packaged import PackagedEmbedder
+
+        threading.Thread(target=_load, args=(PackagedEmbedder(),), daemon=True).start()
 
 
-def _load_model() -> None:
-    from pastchats_memory.embed.packaged import PackagedEmbedder
-
+def _load(embedder: PackagedEmbedder) -> None:
     with suppress(MemoryFault):  # who then asks for a vector is told
-        PackagedEmbedder().load()
+        embedder.load()
 
 
 def _leave(code: int) -> None:

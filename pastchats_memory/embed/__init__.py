@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-Vector: TypeAlias = "NDArray[np.float32]"
-"""In quotes, as everywhere on the way of a question, so that words are looked up while NumPy is still being loaded."""
+Vector = NDArray[np.float32]
 
 
 class Embedder(Protocol):

@@ -19,6 +19,8 @@ from itertools import islice
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode, tokenizer
 from pastchats_memory.errors import ModelUnavailable
@@ -26,7 +28,6 @@ from pastchats_memory.errors import ModelUnavailable
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    import numpy as np
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
@@ -114,8 +115,6 @@ def _load_tokenizer() -> None:
 
 def window(text: str) -> NDArray[np.int64]:
     """The tokens of a text that the network sees, of shape (1, tokens), at most 256, [CLS] and [SEP] among them."""
-    import numpy as np
-
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
     if len(ids) > ROOM or len(text) > CHARACTERS:

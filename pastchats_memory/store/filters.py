@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import orjson
+
 from pastchats_memory.model import Filters
+from pastchats_memory.store.database import Database
 
 NOTE = "note"
 
@@ -23,3 +28,24 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
     if filters.notes is not None:
         clauses.append(f"p.role {'=' if filters.notes else '!='} '{NOTE}'")
     return " AND ".join(clauses) or "1", values
+
+
+def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> list[int]:
+    """Ids that the filters let through, ascending, of those given or of all."""
+    if among is not None and not among:
+        return []
+    where, values = conditions(filters)
+    if among is not None:
+        where += " AND p.id IN (SELECT value FROM json_each(?))"
+        values.append(orjson.dumps(list(among)).decode())
+    return [row[0] for row in database.run(f"SELECT p.id FROM prompts p WHERE {where} ORDER BY p.id", values)]
+
+
+def spread_ids(database: Database, filters: Filters, about: int) -> list[int]:
+    """About so many of the ids that the filters let through, or all where they are fewer: a sample of what is searched."""
+    where, values = conditions(filters)
+    rows = database.value(f"SELECT count(*) FROM prompts p WHERE {where}", values)
+    # Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue.
+    chosen = f"(p.id * 2654435761 >> 16) % {max(1, rows // about)} = 0"
+    found = database.run(f"SELECT p.id FROM prompts p WHERE {where} AND {chosen}", values)
+    return [id_ for (id_,) in found]

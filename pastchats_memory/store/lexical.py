@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 import apsw
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import conditions
+from pastchats_memory.store.filters import allowed_ids
 
 
 def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -33,17 +33,22 @@ def count(database: Database) -> int:
     return int(database.value("SELECT count(*) FROM prompts"))
 
 
-def search(database: Database, expression: str, filters: Filters, limit: int) -> list[tuple[int, float]]:
-    """Ids and BM25 scores (higher is better) of the rows that match an FTS5 expression, best first, equal ones by id.
+def search(database: Database, weights: Mapping[str, float], filters: Filters) -> dict[int, float]:
+    """BM25 of every row that has one of the words, each word's part times its weight, best first, equal ones by id.
+
+    The words are asked for one by one, each quoted, so that nothing in them is syntax: FTS5 ranks an OR by the same sum,
+    but knows no weights.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    where, values = conditions(filters)
-    join = "" if filters == Filters() else f"JOIN prompts p ON p.id = prompts_fts.rowid AND {where} "
-    rows: Sequence[tuple[int, float]] = database.run(
-        f"SELECT prompts_fts.rowid, -bm25(prompts_fts) AS score FROM prompts_fts {join}"
-        "WHERE prompts_fts MATCH ? ORDER BY score DESC, prompts_fts.rowid LIMIT ?",
-        (*values, expression, limit),
+    scores: dict[int, float] = {}
+    for word, weight in weights.items():
+        for id_, score in database.rows(
+            "SELECT rowid, -bm25(prompts_fts) FROM prompts_fts WHERE prompts_fts MATCH ?", (f'"{word}"',)
+        ):
+            scores[id_] = scores.get(id_, 0.0) + weight * score
+    kept = (
+        scores if filters == Filters() else {id_: scores[id_] for id_ in allowed_ids(database, list(scores), filters)}
     )
-    return [(id_, score) for id_, score in rows]
+    return dict(sorted(kept.items(), key=lambda row: (-row[1], row[0])))

@@ -150,6 +150,20 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
     )
 
 
+def beside(database: Database, ids: Sequence[int]) -> dict[int, tuple[int | None, int | None, int]]:
+    """For each id the turn before it and the turn after it in its conversation, and its length in characters."""
+    found = database.run(
+        "SELECT p.id, min(a.id), min(b.id), length(p.content) FROM prompts p "
+        "LEFT JOIN prompts a ON a.conversation_id = p.conversation_id AND a.turn_index = p.turn_index - 1 "
+        "AND a.source_project = p.source_project "
+        "LEFT JOIN prompts b ON b.conversation_id = p.conversation_id AND b.turn_index = p.turn_index + 1 "
+        "AND b.source_project = p.source_project "
+        "WHERE p.id IN (SELECT value FROM json_each(?)) GROUP BY p.id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    return {id_: (before, after, characters) for id_, before, after, characters in found}
+
+
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
     rows = database.run(f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} ORDER BY p.turn_index, p.id", values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}

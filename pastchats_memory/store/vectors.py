@@ -13,21 +13,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import NOTE, conditions
+from pastchats_memory.store.filters import NOTE, allowed_ids
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-Vector: TypeAlias = "NDArray[np.float32]"
-Ids: TypeAlias = "NDArray[np.int64]"
+Vector = NDArray[np.float32]
+Ids = NDArray[np.int64]
 
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
@@ -47,35 +44,35 @@ ENGINES = ("blocks", "vec0")
 
 def encode(vector: Vector) -> str:
     """The JSON text of a vector of shape (dim,): at most four decimals a component."""
-    import numpy as np
-
     rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # which makes 0 of -0
     return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
     """Unit vectors of shape (len(texts), dim) from their JSON texts, which rounding has made not quite unit."""
-    import numpy as np
+    rows: NDArray[np.float64] = np.array([orjson.loads(text) for text in texts], dtype=np.float64)
+    length: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / length
 
-    matrix: NDArray[np.float64] = np.array([orjson.loads(text) for text in texts], dtype=np.float64)
-    length: NDArray[np.float64] = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / length
+
+def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
+    """Those of the ids that have a vector, ascending, and their unit vectors of shape (ids, dim)."""
+    found = database.run(
+        "SELECT prompt_id, vector_json FROM prompt_embeddings "
+        "WHERE prompt_id IN (SELECT value FROM json_each(?)) ORDER BY prompt_id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    return [id_ for id_, _ in found], decode([text for _, text in found]) if found else np.empty((0, 0))
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
     """Those of the ids that have a vector, nearest first, equal ones by id: the one place where similarity is decided."""
-    import numpy as np
-
-    listed = orjson.dumps(list(ids)).decode()
-    found = database.run(
-        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id IN (SELECT value FROM json_each(?))",
-        (listed,),
-    )
+    found, rows = matrix(database, ids)
     if not found:
         return []
     # einsum sums every row by itself, so a row's similarity does not depend on which others stand beside it.
-    similarities = np.einsum("ij,j->i", decode([text for _, text in found]), _unit(query))
-    neighbours = [Neighbour(found[row][0], round(float(value), 6)) for row, value in enumerate(similarities)]
+    similarities = np.einsum("ij,j->i", rows, unit(query))
+    neighbours = [Neighbour(id_, round(float(value), 6)) for id_, value in zip(found, similarities, strict=True)]
     return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
 
@@ -99,9 +96,8 @@ def engine_of(database: Database) -> str:
     return "vec0" if there else "blocks"
 
 
-def _unit(query: Vector) -> NDArray[np.float64]:
-    import numpy as np
-
+def unit(query: Vector) -> NDArray[np.float64]:
+    """The query's direction, shape (dim,)."""
     wide = query.astype(np.float64)
     return wide / np.linalg.norm(wide)
 
@@ -114,15 +110,13 @@ def _by_vec0(database: Database, query: Vector, k: int, filters: Filters, behind
 
     It is asked once: to list four times as many takes it three times as long, and the exact engine half as long.
     """
-    import numpy as np
-
     asked = k + MARGIN
     if asked > VEC0_MOST:
         return None
     where, values = _vec0_conditions(filters)
     statement = f"SELECT prompt_id, distance FROM {VEC0_TABLE} WHERE embedding MATCH ? AND k = ?{where}"
-    listed = database.run(statement, (_unit(query).astype(np.float32).tobytes(), asked, *values))
-    late = _allowed(database, sorted(behind), filters)
+    listed = database.run(statement, (unit(query).astype(np.float32).tobytes(), asked, *values))
+    late = allowed_ids(database, sorted(behind), filters)
     found = score(database, query, [*(id_ for id_, _ in listed if id_ not in behind), *late])[:k]
     if len(listed) == asked:
         farthest = 1 - listed[-1][1] ** 2 / 2
@@ -167,8 +161,6 @@ def _make_vec0(database: Database, dim: int) -> None:
 
 
 def _update_vec0(database: Database, changed: Sequence[int]) -> None:
-    import numpy as np
-
     found = database.run(
         "SELECT e.prompt_id, e.vector_json, p.source_project, p.role, p.timestamp "
         "FROM prompt_embeddings e JOIN prompts p ON p.id = e.prompt_id "
@@ -177,11 +169,11 @@ def _update_vec0(database: Database, changed: Sequence[int]) -> None:
     )
     database.run_many(f"DELETE FROM {VEC0_TABLE} WHERE prompt_id = ?", [(id_,) for id_ in changed])
     if found:
-        matrix = decode([row[1] for row in found]).astype(np.float32)
+        rows = decode([row[1] for row in found]).astype(np.float32)
         database.run_many(
             f"INSERT INTO {VEC0_TABLE}(prompt_id, embedding, project, role, at) VALUES (?, ?, ?, ?, ?)",
             [
-                (id_, matrix[row].tobytes(), _project_number(project), role, _milliseconds(timestamp))
+                (id_, rows[row].tobytes(), _project_number(project), role, _milliseconds(timestamp))
                 for row, (id_, _, project, role, timestamp) in enumerate(found)
             ],
         )
@@ -196,12 +188,10 @@ def _by_blocks(database: Database, query: Vector, k: int, filters: Filters, behi
     With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
     from the codes: whoever could still be among the k best stays in.
     """
-    import numpy as np
-
-    unit = _unit(query).astype(np.float32)
-    reach = float(np.abs(unit).sum()) / 2
+    direction = unit(query).astype(np.float32)
+    reach = float(np.abs(direction).sum()) / 2
     excluded = np.array(sorted(behind), dtype=np.int64)
-    allowed = None if filters == Filters() else np.array(_allowed(database, None, filters), dtype=np.int64)
+    allowed = None if filters == Filters() else np.array(allowed_ids(database, None, filters), dtype=np.int64)
     ids_of, lows, highs = [np.empty(0, np.int64)], [np.empty(0, np.float32)], [np.empty(0, np.float32)]
     for raw_ids, raw_codes, raw_scales in database.rows("SELECT ids, codes, scales FROM vector_blocks"):
         ids = np.frombuffer(raw_ids, dtype=np.int64)
@@ -212,7 +202,7 @@ def _by_blocks(database: Database, query: Vector, k: int, filters: Filters, behi
             continue
         scales = np.frombuffer(raw_scales, dtype=np.float32)[keep]
         codes = np.frombuffer(raw_codes, dtype=np.int8).reshape(len(ids), -1)[keep]
-        similarity = (codes.astype(np.float32) @ unit) * scales
+        similarity = (codes.astype(np.float32) @ direction) * scales
         error = scales * reach + SLACK
         ids_of.append(ids[keep])
         lows.append(similarity - error)
@@ -220,34 +210,19 @@ def _by_blocks(database: Database, query: Vector, k: int, filters: Filters, behi
     proposed, low, high = np.concatenate(ids_of), np.concatenate(lows), np.concatenate(highs)
     if len(proposed) > k:
         proposed = proposed[high >= np.partition(low, len(low) - k)[len(low) - k]]
-    return [*proposed.tolist(), *_allowed(database, sorted(behind), filters)]
+    return [*proposed.tolist(), *allowed_ids(database, sorted(behind), filters)]
 
 
 def _among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
     """Which of the ids stand in an ascending array."""
-    import numpy as np
-
     if not len(ascending):
         return np.zeros(len(ids), dtype=bool)
     places = np.searchsorted(ascending, ids)
     return np.asarray(ascending[np.minimum(places, len(ascending) - 1)] == ids)
 
 
-def _allowed(database: Database, among: Sequence[int] | None, filters: Filters) -> list[int]:
-    """Ids that the filters let through, ascending, of those given or of all."""
-    if among is not None and not among:
-        return []
-    where, values = conditions(filters)
-    if among is not None:
-        where += " AND p.id IN (SELECT value FROM json_each(?))"
-        values.append(orjson.dumps(list(among)).decode())
-    return [row[0] for row in database.run(f"SELECT p.id FROM prompts p WHERE {where} ORDER BY p.id", values)]
-
-
 def _update_blocks(database: Database, changed: Sequence[int]) -> None:
     """Make the rows of the ids again, given in ascending order; others of their blocks stay as they are."""
-    import numpy as np
-
     for block, ids in groupby(changed, key=lambda id_: id_ // BLOCK):
         here = list(ids)
         rows = _rows_of_block(database, block)
@@ -267,8 +242,6 @@ def _update_blocks(database: Database, changed: Sequence[int]) -> None:
 
 def _rows_of_block(database: Database, block: int) -> dict[int, tuple[bytes, bytes]]:
     """By id its codes and its scale."""
-    import numpy as np
-
     found = database.run("SELECT ids, codes, scales FROM vector_blocks WHERE block = ?", (block,))
     if not found:
         return {}
@@ -280,17 +253,15 @@ def _rows_of_block(database: Database, block: int) -> dict[int, tuple[bytes, byt
 
 def _quantised(database: Database, ids: Sequence[int]) -> dict[int, tuple[bytes, bytes]]:
     """By id its codes and its scale, of those that have a vector."""
-    import numpy as np
-
     found = database.run(
         "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE prompt_id IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(ids)).decode(),),
     )
     if not found:
         return {}
-    matrix = decode([text for _, text in found])
-    scales = np.abs(matrix).max(axis=1, keepdims=True) / 127
-    codes = np.rint(matrix / scales).astype(np.int8)
+    exact = decode([text for _, text in found])
+    scales = np.abs(exact).max(axis=1, keepdims=True) / 127
+    codes = np.rint(exact / scales).astype(np.int8)
     short = scales.astype(np.float32)
     return {id_: (codes[row].tobytes(), short[row].tobytes()) for row, (id_, _) in enumerate(found)}
 

@@ -124,7 +124,7 @@ def one_sided_ranking(fuse: Fuse) -> list[str]:
     """What a fusion does with two lists of two, against the sums worked by hand."""
     fused = fuse({"words": [1, 2], "meaning": [2, 3]}, {"words": 0.5, "meaning": 0.5})
     found = {row.id: round(row.score, 9) for row in fused}
-    wanted = {2: round(0.5 / 62 + 0.5 / 61, 9), 1: round(0.5 / 61, 9), 3: round(0.5 / 62, 9)}
+    wanted = {2: round(0.5 / 12 + 0.5 / 11, 9), 1: round(0.5 / 11, 9), 3: round(0.5 / 12, 9)}
     faults = [] if list(found.items()) == list(wanted.items()) else [f"{found} instead of {wanted}"]
     faults += [
         f"the contributions to {row.id} do not add up to its score"
@@ -135,21 +135,24 @@ def one_sided_ranking(fuse: Fuse) -> list[str]:
 
 
 def one_sided_search(together: Program, apart: Program) -> list[str]:
-    """Whether the hybrid order of one program is the fusion of the orders by words and by meaning of another."""
+    """Whether each hybrid score of one program is made of its places by words and by meaning in another, and of both."""
     places: dict[str, dict[str, int]] = {}
-    for mode in ("keyword", "semantic"):
-        for hit in apart("search", QUERY, "--mode", mode, "--limit", 200, "--json").results:
-            places.setdefault(hit["id"], {})[mode] = hit["rank"]
-    scores = {id_: sum(0.5 / (60 + place) for place in of.values()) for id_, of in places.items()}
-    wanted = sorted(scores, key=lambda id_: (-scores[id_], int(id_)))[:40]
-    hits = together("search", QUERY, "--limit", 40, "--json").results
-    faults = [] if [hit["id"] for hit in hits] == wanted else ["the order is not the fusion of both"]
-    return faults + [
-        f"hit {hit['id']} is shown with ranks that it does not have"
-        for hit in hits
-        if (hit["lexical_rank"], hit["semantic_rank"])
-        != (places[hit["id"]].get("keyword"), places[hit["id"]].get("semantic"))
-    ]
+    for mode, name in (("keyword", "words"), ("semantic", "meaning")):
+        for hit in apart("search", QUERY, "--mode", mode, "--limit", 100, "--json").results:
+            places.setdefault(hit["id"], {})[name] = hit["rank"]
+    hits = together("search", QUERY, "--limit", 40, "--explain", "--json").results
+    faults = [] if any("together" in hit["contributions"] for hit in hits) else ["nothing weighs both together"]
+    for hit in hits:
+        added = dict(hit["contributions"])
+        added.pop("together", None)
+        wanted = {name: 1 / (10 + place) for name, place in places[hit["id"]].items()}
+        if added.keys() != wanted.keys() or any(abs(added[name] - wanted[name]) > 1e-9 for name in wanted):
+            faults.append(f"hit {hit['id']} is ranked by {added} instead of {wanted}")
+        if abs(sum(hit["contributions"].values()) - hit["score"]) > 1e-9:
+            faults.append(f"the contributions to {hit['id']} do not add up to its score")
+        if (hit["lexical_rank"], hit["semantic_rank"]) != tuple(places[hit["id"]].get(n) for n in ("words", "meaning")):
+            faults.append(f"hit {hit['id']} is shown with ranks that it does not have")
+    return faults
 
 
 # --- I-MEM-003 --------------------------------------------------------------------------------------------------------

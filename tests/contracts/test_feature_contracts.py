@@ -139,7 +139,7 @@ def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: s
         "    return rank.fuse(kept, weights)\n"
         "search.fuse = fuse"
     )
-    assert "the order is not the fusion of both" in one_sided_search(lame, demo)
+    assert any("is ranked by" in fault for fault in one_sided_search(lame, demo))
 
 
 def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_status, tmp_path: Path) -> None:
@@ -212,4 +212,4 @@ def test_a_memory_outlives_its_source_and_says_where_it_was(program: Program) ->
     shutil.rmtree(path.parent)
     done = program("recall", "--query", "where is the rake")
     assert done.status == 0
-    assert f"Source: {path}:2 (turn 1)" in done.stdout
+    assert f"Source: {path}:1 (turn 0)" in done.stdout

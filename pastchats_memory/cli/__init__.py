@@ -94,6 +94,7 @@ def _begin(arguments: list[str]) -> None:
 
     NumPy is imported before the thread begins: two threads that import it at once break it for both.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
         from pastchats_memory.embed.packaged import PackagedEmbedder
 

@@ -26,14 +26,20 @@ options.intra_op_num_threads = 1
 session = onnxruntime.InferenceSession({str(FOLDER / "model.onnx")!r}, options, providers=["CPUExecutionProvider"])
 session.run(None, {{"ids": numpy.array([tokenizer.encode({QUESTION!r}).ids])}})
 """
-QUIET = f"import os\nos.environ['ORT_DISABLE_TELEMETRY'] = '1'{BARE}"
+NO_REPORTS = f"import os\nos.environ['ORT_DISABLE_TELEMETRY'] = '1'{BARE}"
 """The same without the usage reports that onnxruntime otherwise prepares, and ends later for."""
+NO_THREADS = f"import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'{BARE}"
+"""The same without the threads that NumPy's BLAS starts when it is imported."""
+QUIET = f"import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\n{NO_REPORTS}\nos._exit(0)"
+"""The same without either, ended at once."""
 KINDS = {
     "python -c pass": "pass",
     "import numpy": "import numpy",
     "import onnxruntime": "import onnxruntime",
     "bare": BARE,
-    "bare, no usage reports": QUIET,
+    "bare, no usage reports": NO_REPORTS,
+    "bare, no BLAS threads": NO_THREADS,
+    "bare, neither, no end": QUIET,
     "ours": f"from pastchats_memory.embed.packaged import PackagedEmbedder\nPackagedEmbedder().embed_query({QUESTION!r})",
 }
 

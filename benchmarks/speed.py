@@ -3,7 +3,8 @@
     python benchmarks/speed.py [--turns N] [--rounds N]
 
 Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
-packaged model and embeds one question. The questions change from round to round. Then the same recall is taken apart
+packaged model and embeds one question; `floor, quiet` does so without onnxruntime's usage reports, without threads for
+NumPy, and without taking the libraries down at the end, as the program itself does. The questions change from round to round. Then the same recall is taken apart
 (phases.py), and the imports that cost most are listed (`python -X importtime`).
 """
 
@@ -79,7 +80,7 @@ def main() -> None:
     ways = {
         "python -c pass": timing.process(sys.executable, "-c", "pass"),
         "floor": timing.process(sys.executable, "-c", BARE),
-        "floor, no usage reports": timing.process(sys.executable, "-c", QUIET),
+        "floor, quiet": timing.process(sys.executable, "-c", QUIET),
         "recall": asking(database, "recall"),
         "recall --json": asking(database, "recall", "--json"),
         "search": asking(database, "search"),

@@ -46,6 +46,11 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     )
 
 
+def ending(text: str, columns: int) -> str:
+    """The end of a text, with `…` before it where something was left out."""
+    return text if len(text) <= columns else f"…{text[1 - columns :]}"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 turn`, `1,200 turns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

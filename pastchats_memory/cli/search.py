@@ -5,11 +5,14 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, table, warn
+from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.memory import TYPES
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.render import local_time, one_line, search_json
 from pastchats_memory.search import MODES, MOST_HITS
+
+SOURCE_WIDTH = 36
+"""Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""
 
 
 @click.command(
@@ -70,7 +73,8 @@ def _table(hits: Hits, *, explain: bool) -> str:
 
 
 def _row(hit: Hit, *, explain: bool) -> list[str]:
-    what = f"{hit.role}: {one_line(hit.snippet)}\n{one_line(hit.source_path)}:{hit.source_line or 1}"
+    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}"
+    what = f"{hit.role}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"

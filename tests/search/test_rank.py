@@ -1,0 +1,239 @@
+"""The ranking's formulas against tables worked by hand, laws that must hold, and a second, plainer implementation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pastchats_memory import rank
+from pastchats_memory.rank import (
+    MEANING,
+    TOGETHER,
+    WORDS,
+    balanced,
+    emphasised,
+    evidence,
+    fuse,
+    reciprocal_rank,
+    standing_out,
+    with_neighbours,
+)
+
+NAMES = (WORDS, MEANING, TOGETHER)
+ORDERS = st.lists(st.integers(1, 12), unique=True, max_size=12)
+LISTS = st.fixed_dictionaries(dict.fromkeys(NAMES, ORDERS))
+WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 8.0]) for name in NAMES})
+NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda number: round(number, 3))
+
+
+# --- fusion -----------------------------------------------------------------------------------------------------------
+
+
+def test_fusion_gives_the_sums_of_a_table_worked_by_hand() -> None:
+    fused = fuse({WORDS: [1, 2, 3], MEANING: [3, 4, 1], TOGETHER: [3]}, {WORDS: 1.0, MEANING: 1.0, TOGETHER: 8.0})
+    by_hand = [  # k is 10
+        (3, 1 / 13 + 1 / 11 + 8 / 11),
+        (1, 1 / 11 + 1 / 13),
+        (2, 1 / 12),
+        (4, 1 / 12),  # as much as 2, which comes first by its id
+    ]
+    assert [row.id for row in fused] == [id_ for id_, _ in by_hand]
+    assert [row.score for row in fused] == pytest.approx([score for _, score in by_hand])
+    assert fused[0].ranks == {WORDS: 3, MEANING: 1, TOGETHER: 1}
+    assert fused[2].ranks == {WORDS: 2}
+    assert fused[0].contributions == pytest.approx({WORDS: 1 / 13, MEANING: 1 / 11, TOGETHER: 8 / 11})
+
+
+def test_the_published_constant_gives_the_published_value() -> None:
+    assert reciprocal_rank(1, 1.0, k=60) == pytest.approx(1 / 61)
+
+
+def test_equal_scores_are_ordered_by_id() -> None:
+    assert [row.id for row in fuse({WORDS: [9], MEANING: [4], TOGETHER: [7]}, dict.fromkeys(NAMES, 1.0))] == [4, 7, 9]
+
+
+def test_a_list_of_no_weight_gives_its_ranks_but_no_rows_and_no_part_of_a_score() -> None:
+    fused = fuse({WORDS: [1], MEANING: [2, 1]}, {WORDS: 1.0, MEANING: 0.0})
+    assert [(row.id, row.ranks) for row in fused] == [(1, {WORDS: 1, MEANING: 2})]
+    assert fused[0].contributions == {WORDS: 1 / 11}
+
+
+def test_nothing_is_fused_from_nothing() -> None:
+    assert fuse({}, {}) == []
+    assert fuse({WORDS: [], MEANING: []}, {WORDS: 1.0, MEANING: 1.0}) == []
+
+
+@given(LISTS, WEIGHTS)
+def test_the_contributions_of_every_row_sum_to_its_score(lists: dict, weights: dict) -> None:
+    for row in fuse(lists, weights):
+        assert row.score == sum(row.contributions.values())
+        assert row.score == pytest.approx(sum(weights[name] / (10 + place) for name, place in row.ranks.items()))
+
+
+@given(LISTS, WEIGHTS, st.permutations(NAMES))
+def test_the_order_in_which_the_lists_are_named_changes_nothing(lists: dict, weights: dict, names: list) -> None:
+    there = fuse(lists, weights)
+    again = fuse({name: lists[name] for name in names}, {name: weights[name] for name in names})
+    assert {row.id: row.ranks for row in there} == {row.id: row.ranks for row in again}
+    scores = {row.id: row.score for row in again}
+    assert {row.id: row.score for row in there} == pytest.approx(scores)  # sums of floats differ in their last bit
+
+
+@given(LISTS, WEIGHTS)
+def test_a_row_that_is_before_another_in_every_list_is_never_ranked_after_it(lists: dict, weights: dict) -> None:
+    fused = [row.id for row in fuse(lists, weights)]
+    for better in fused:
+        for worse in fused:
+            if better != worse and all(_is_before(better, worse, ids) for ids in lists.values()):
+                assert fused.index(better) < fused.index(worse)
+
+
+def _is_before(better: int, worse: int, ids: list[int]) -> bool:
+    places = {id_: place for place, id_ in enumerate(ids)}
+    return better in places and places[better] < places.get(worse, len(ids))
+
+
+@given(LISTS, WEIGHTS)
+def test_fusion_is_sorted_by_score_and_lists_every_row_once(lists: dict, weights: dict) -> None:
+    fused = fuse(lists, weights)
+    assert [row.score for row in fused] == sorted((row.score for row in fused), reverse=True)
+    assert sorted(row.id for row in fused) == sorted({id_ for name in NAMES if weights[name] for id_ in lists[name]})
+
+
+def test_the_balance_gives_the_usual_weights_in_the_middle_and_one_list_alone_at_its_ends() -> None:
+    assert balanced(0.5) == rank.WEIGHTS
+    assert balanced(0) == {WORDS: 2 * rank.WEIGHTS[WORDS], MEANING: 0, TOGETHER: 0}
+    assert balanced(1) == {WORDS: 0, MEANING: 2 * rank.WEIGHTS[MEANING], TOGETHER: 0}
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_more_meaning_never_makes_words_weigh_more(first: float, second: float) -> None:
+    less, more = sorted((first, second))
+    assert balanced(less)[WORDS] >= balanced(more)[WORDS]
+    assert balanced(less)[MEANING] <= balanced(more)[MEANING]
+    assert all(weight >= 0 for weight in balanced(less).values())
+
+
+# --- evidence ---------------------------------------------------------------------------------------------------------
+
+
+def plainly_unit(vector: list[float]) -> list[float]:
+    length = math.sqrt(sum(part * part for part in vector))
+    return [part / length for part in vector] if length else vector
+
+
+def plainly_standing_out(query: list[float], rows: list[list[float]], background: list[list[float]]) -> list[float]:
+    """The same without arrays: centre, normalise, cosine, z-score."""
+    centre = [statistics.fmean(column) for column in zip(*background, strict=True)]
+
+    def cosine(row: list[float]) -> float:
+        ours, theirs = (plainly_unit([a - b for a, b in zip(vector, centre, strict=True)]) for vector in (row, query))
+        return sum(a * b for a, b in zip(ours, theirs, strict=True))
+
+    usual = [cosine(row) for row in background]
+    spread = statistics.pstdev(usual)
+    return [(cosine(row) - statistics.fmean(usual)) / spread for row in rows]
+
+
+@st.composite
+def vectors(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A query, rows and a background whose rows differ."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    dim = draw(st.integers(2, 9))
+    query, rows = generator.standard_normal(dim), generator.standard_normal((draw(st.integers(1, 6)), dim))
+    return query, rows, generator.standard_normal((draw(st.integers(3, 20)), dim)) + generator.standard_normal(dim)
+
+
+@given(vectors())
+def test_standing_out_equals_a_second_implementation_without_arrays(data: tuple) -> None:
+    query, rows, background = data
+    plainly = plainly_standing_out(query.tolist(), rows.tolist(), background.tolist())
+    assert standing_out(query, rows, background).tolist() == pytest.approx(plainly, rel=1e-6, abs=1e-9)
+
+
+@given(vectors(), vectors())
+def test_how_far_a_row_stands_out_does_not_depend_on_which_others_are_asked_about(data: tuple, more: tuple) -> None:
+    query, rows, background = data
+    others = np.resize(more[1], rows.shape)
+    together = standing_out(query, np.vstack([rows, others]), background)[: len(rows)]
+    assert together == pytest.approx(standing_out(query, rows, background))
+
+
+@given(vectors())
+def test_the_corpus_stands_out_from_itself_by_nothing_on_average(data: tuple) -> None:
+    query, _, background = data
+    own = standing_out(query, background, background)
+    assert own.mean() == pytest.approx(0, abs=1e-9)
+    assert own.std() == pytest.approx(1)
+
+
+def test_the_row_that_is_the_query_stands_out_the_most() -> None:
+    generator = np.random.default_rng(7)
+    background = generator.standard_normal((50, 8))
+    rows = np.vstack([generator.standard_normal((10, 8)), background[3]])
+    assert standing_out(background[3], rows, background).argmax() == 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "background"),
+    [
+        pytest.param([[1.0, 0.0]], [[1.0, 0.0]], id="one row, and it is all there is"),
+        pytest.param([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]], id="a background of one"),
+        pytest.param([[0.6, 0.8]] * 3, [[0.6, 0.8]] * 5, id="all rows equal"),
+        pytest.param([[0.0, 1.0]], [[1.0, 0.0], [-1.0, 0.0]], id="a background that lies on both sides"),
+    ],
+)
+@pytest.mark.parametrize("query", [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+def test_a_corpus_too_small_to_compare_with_still_gives_numbers(query: list, rows: list, background: list) -> None:
+    deviations = standing_out(np.array(query), np.array(rows), np.array(background))
+    assert deviations.shape == (len(rows),)
+    assert np.isfinite(deviations).all()
+    if len(rows) == 3:
+        assert len(set(deviations.tolist())) == 1
+
+
+@given(st.lists(NUMBERS, max_size=8))
+def test_emphasis_keeps_the_sign_and_equals_a_power_taken_one_by_one(deviations: list[float]) -> None:
+    by_one = [math.copysign(abs(z) ** rank.EMPHASIS, z) for z in deviations]
+    assert emphasised(np.array(deviations)).tolist() == pytest.approx(by_one)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), NUMBERS), min_size=1, max_size=8), st.floats(0, 1))
+def test_evidence_equals_a_sum_worked_row_by_row(rows: list[tuple[float, float]], meaning: float) -> None:
+    by_one = [
+        2 * (1 - meaning) * rank.BEST_MATCH * match + 2 * meaning * math.copysign(abs(z) ** rank.EMPHASIS, z)
+        for match, z in rows
+    ]
+    matches, deviations = np.array(rows).T
+    assert evidence(matches, deviations, meaning).tolist() == pytest.approx(by_one)
+
+
+def test_the_best_match_by_words_is_worth_four_deviations() -> None:
+    alone = evidence(np.array([1.0, 0.0]), np.array([0.0, 4.0]), 0.5)
+    assert alone[0] == pytest.approx(alone[1])
+
+
+@given(arrays(float, (5, 4), elements=NUMBERS))
+def test_a_share_of_the_neighbours_equals_a_sum_worked_row_by_row(table: np.ndarray) -> None:
+    own, before, after, lengths = table.T
+    lengths = np.abs(lengths) * 100
+    by_one = [
+        own[row] + rank.BESIDE / (1 + lengths[row] / rank.BESIDE_LENGTH) * (before[row] + after[row])
+        for row in range(5)
+    ]
+    assert with_neighbours(own, before, after, lengths).tolist() == pytest.approx(by_one, abs=1e-12)
+
+
+def test_a_short_turn_leans_on_its_neighbours_and_a_long_one_on_itself() -> None:
+    own, beside, nothing = np.zeros(3), np.ones(3), np.zeros(3)
+    gained = with_neighbours(own, beside, nothing, np.array([0.0, rank.BESIDE_LENGTH, 100_000.0]))
+    assert gained[0] == pytest.approx(rank.BESIDE)
+    assert gained[1] == pytest.approx(rank.BESIDE / 2)
+    assert gained[2] < rank.BESIDE / 500
+    assert with_neighbours(own, nothing, nothing, np.ones(3)).tolist() == own.tolist()

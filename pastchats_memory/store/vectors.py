@@ -9,6 +9,7 @@ straight from the table.
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -50,7 +51,8 @@ def encode(vector: Vector) -> str:
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
     """Unit vectors of shape (len(texts), dim) from their JSON texts, which rounding has made not quite unit."""
-    rows: NDArray[np.float64] = np.array([orjson.loads(text) for text in texts], dtype=np.float64)
+    numbers = b"".join([array("d", orjson.loads(text)) for text in texts])  # twice as fast as an array of lists
+    rows: NDArray[np.float64] = np.frombuffer(numbers).reshape(len(texts), -1)
     length: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / length
 

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-embed clean
+.PHONY: demo test lint bench-speed bench-index bench-memory bench-embed clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -17,6 +17,23 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench-speed: $(VENV)/installed
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/nearest.py
+	$(BIN)/python benchmarks/cold_start.py
+
+bench-index: $(VENV)/installed
+	$(BIN)/python benchmarks/index_throughput.py
+	$(BIN)/python benchmarks/index_unchanged.py
+
+bench-memory: $(VENV)/installed
+	$(BIN)/python benchmarks/index_memory.py
+	$(BIN)/python benchmarks/size.py
+
+bench-embed: $(VENV)/installed
+	$(BIN)/python benchmarks/embed_throughput.py
+	$(if $(PASTCHATS_BENCH),$(BIN)/python benchmarks/embed_pooling.py)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'

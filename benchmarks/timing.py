@@ -73,7 +73,7 @@ def walls(took: Sequence[Took]) -> list[float]:
 def show(took: Mapping[str, Sequence[Took]], against: str) -> None:
     """One line a way: wall time with quartiles and processor time in milliseconds, each ÷ that of `against`."""
     wall, cpu = (statistics.median(getattr(one, kind) for one in took[against]) for kind in ("wall", "cpu"))
-    print(f"{'median ms':30}{'wall':>7}{'quartiles':>16}{'÷ ' + against:>10}{'cpu':>8}{'÷ ' + against:>10}")
+    print(f"{'median ms':30}{'wall':>7}{'quartiles':>16}{'÷':>10}{'cpu':>8}{'÷':>10} {against}")
     for name, rounds in took.items():
         low, middle, high = (1000 * value for value in statistics.quantiles(walls(rounds), n=4))
         used = 1000 * statistics.median(one.cpu for one in rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pastchats_memory.embed import Embedder
@@ -23,7 +23,9 @@ CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
 NEIGHBOURS = 12
 """Turns on each side of a hit in which its episode is looked for."""
-ASKED_WIDTH, ANSWERED_WIDTH, SMALLEST_WIDTH = 320, 700, 160
+ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
+SHORTER_WIDTHS = (350, 160, 100, 60)
+"""Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
 NEAR_TIE = 0.03
 """Scores that differ by less are equal enough for project and date to decide."""
 NEAR_DUPLICATE = 0.85
@@ -57,7 +59,7 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     found, terms = search_terms(database, embedder, wide)
     hits = [] if _is_silent(found, terms) else _settle_near_ties(found, request.current_project)
     memories = _episodes(database, hits, terms, request)
-    return _within_budget(request, memories, found.warnings, count_tokens)
+    return _within_budget(request, memories, terms, found.warnings, count_tokens)
 
 
 def _is_silent(found: Hits, terms: Terms) -> bool:
@@ -146,6 +148,7 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 def _within_budget(
     request: RecallRequest,
     memories: Sequence[Recollection],
+    terms: Terms,
     warnings: tuple[str, ...],
     count_tokens: Callable[[str], int],
 ) -> Block:
@@ -153,7 +156,7 @@ def _within_budget(
     query = request.search.text
     kept: list[Recollection] = []
     for memory in memories:
-        for shortened in _shorter(memory):
+        for shortened in _shorter(memory, terms):
             if count_tokens(block_text(query, [*kept, shortened])) <= request.budget:
                 kept.append(shortened)
                 break
@@ -166,17 +169,12 @@ def _within_budget(
     return Block(query, tuple(kept), text, tokens, warnings)
 
 
-def _shorter(memory: Recollection) -> Sequence[Recollection]:
-    """The memory, then with excerpts cut down in steps."""
-    steps = [memory]
-    width = ANSWERED_WIDTH // 2
-    while width >= SMALLEST_WIDTH:
-        steps.append(
-            replace(
-                memory,
-                asked=memory.asked and excerpt(memory.asked, {}, min(width, ASKED_WIDTH)),
-                answered=memory.answered and excerpt(memory.answered, {}, width),
-            )
+def _shorter(memory: Recollection, terms: Terms) -> Iterator[Recollection]:
+    """The memory, then with excerpts cut down in steps, still around what matched."""
+    yield memory
+    for width in SHORTER_WIDTHS:
+        yield replace(
+            memory,
+            asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
+            answered=memory.answered and excerpt(memory.answered, terms.weights, width),
         )
-        width //= 2
-    return steps

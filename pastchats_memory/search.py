@@ -168,7 +168,7 @@ class _Embedding:
         self._text = text
         self._vector: Vector | None = None
         self._fault: ModelUnavailable | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:

@@ -98,7 +98,7 @@ def _begin(arguments: list[str]) -> None:
     if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
         from pastchats_memory.embed.packaged import PackagedEmbedder
 
-        threading.Thread(target=_load, args=(PackagedEmbedder(),), daemon=True).start()
+        threading.Thread(target=_load, args=(PackagedEmbedder(),)).start()
 
 
 def _load(embedder: PackagedEmbedder) -> None:
@@ -107,7 +107,7 @@ def _load(embedder: PackagedEmbedder) -> None:
 
 
 def _leave(code: int) -> None:
-    """End the process at once: the database is closed, and taking the libraries down one by one serves nobody."""
+    """End the process at once: the database is closed, and a library that is still being loaded must not be taken down."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with suppress(OSError):
@@ -144,4 +144,4 @@ def _forget_stdout() -> None:
 
 def _report_bug(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
     traceback.print_exception(kind, fault, trace)
-    sys.exit(BUG)
+    _leave(BUG)

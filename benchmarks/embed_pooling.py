@@ -9,28 +9,7 @@ nDCG@10 is printed per level, beside the share of the windows that the recipe ha
 time). `even` divides a text into windows of equal length instead of full ones and a rest. The last line keeps every
 window as a vector of its own, the best one counting, which no single vector can do.
 
-BEAM-100K (108 queries, six chats whose answers are long; nDCG@10; windows = share of all windows computed):
-
-    recipe                            windows   turn   exchange  session
-    cut at one window                   .33     .449     .535     .951
-    one window: start 222, end 32       .33     .437     .540     .954
-    one window: start 190, end 64       .33     .432     .546     .953    <- chosen
-    one window: start 127, end 127      .33     .417     .528     .943
-    first two, mean                     .54     .415     .509     .937
-    first and last, mean                .54     .394     .532     .945
-    first three and last, mean          .83     .397     .517     .937
-    first three and last, by length     .83     .405     .515     .937
-    all, mean                          1.00     .403     .512     .936
-    all, by length                     1.00     .410     .506     .932
-    all, even lengths, mean            1.00     .399     .504     .934
-    first = all others                 1.00     .418     .527     .940
-    first = 5 times all others         1.00     .434     .531     .951
-    first = 10 times the others, <= 4   .83     .440     .537     .951
-    a vector each, best counts         1.00     .396     .520     .939
-
-RealMem (439 queries, windows .68 to 1.00), by session: the cut .533, one window of start and end .532, .530 and .528,
-the pooled means between .531 and .538. So the end of a long text costs turns .017 and gives exchanges .010, at no cost
-in time; what is said last in a long turn (the question below a pasted log) is then known by meaning too.
+The tables are in README.md, the chosen recipe is one window of the first 190 and the last 64 tokens.
 """
 
 from __future__ import annotations

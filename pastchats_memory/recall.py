@@ -26,8 +26,11 @@ NEIGHBOURS = 12
 ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
 SHORTER_WIDTHS = (350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
-NEAR_TIE = 0.03
-"""Scores that differ by less are equal enough for project and date to decide."""
+NEAR_TIE = 0.1
+"""Scores that differ by less may be equal enough for project and date to decide: rows next to each other in every list,
+however alike, differ by up to a twelfth."""
+NEAR_SIMILARITY = 0.03
+"""How far the cosines of such hits may lie apart, since places alone do not say how much better the better one is."""
 NEAR_DUPLICATE = 0.85
 """Share of words in common above which two entries say the same."""
 
@@ -75,11 +78,19 @@ def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[
     ordered: list[Hit] = []
     tied: list[Hit] = []
     for hit in hits:
-        if tied and hit.score < tied[0].score * (1 - NEAR_TIE):
+        if tied and not _is_near_tie(tied[0], hit):
             ordered += _by_project_and_date(tied, current_project)
             tied = []
         tied.append(hit)
     return ordered + _by_project_and_date(tied, current_project)
+
+
+def _is_near_tie(first: Hit, second: Hit) -> bool:
+    """Whether a hit is as good as the better one; without a model nothing says so."""
+    if first.similarity is None or second.similarity is None:
+        return False
+    is_near = abs(first.similarity - second.similarity) <= NEAR_SIMILARITY
+    return is_near and second.score >= first.score * (1 - NEAR_TIE)
 
 
 def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:

@@ -1,0 +1,226 @@
+"""What a recall block says: one entry an episode, nothing twice, nothing where nothing fits, never more than asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from program import Program, Reader
+
+from pastchats_memory import Memory
+from pastchats_memory.budget import count_tokens
+from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
+from pastchats_memory.render import NOTHING, TOO_SMALL
+
+QUESTION = "How should the rate limiter count requests?"
+ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))
+
+
+def say(folder: Path, conversation: str, *turns: tuple[str, str], project: str = "garden", day: int = 1) -> None:
+    lines = (
+        {
+            "conversation_id": conversation,
+            "project": project,
+            "role": role,
+            "content": text,
+            "timestamp": f"2026-05-{day:02}T08:{minute:02}:07.000Z",
+        }
+        for minute, (role, text) in enumerate(turns)
+    )
+    (folder / f"{conversation}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    """Empty; `say` into its folder, then index it."""
+    (tmp_path / "said").mkdir()
+    with Memory.open(tmp_path / "memory.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def said(tmp_path: Path, memory: Memory) -> Path:  # noqa: ARG001 - which makes the folder
+    folder = tmp_path / "said"
+    say(folder, "elsewhere", *ELSEWHERE, project="kitchen")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demo_memory(demo: Reader):
+    with Memory.open(demo.database) as opened:
+        yield opened
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_episode_is_one_entry_however_many_of_its_turns_match(memory: Memory, said: Path) -> None:
+    turns = (
+        ("user", QUESTION),
+        ("assistant", "The rate limiter should count requests in a token bucket."),
+        ("tool", "rate limiter: 5 requests counted"),
+        ("assistant", "So the rate limiter counts requests as it should."),
+    )
+    say(said, "c1", *turns)
+    memory.index([said])
+    block = memory.recall("rate limiter count requests")
+    assert sum(hit.conversation_id == "c1" for hit in block.hits) == 1
+    assert block.text.count("> How should the rate limiter") == 1
+
+
+def test_two_episodes_of_one_conversation_are_two_entries(memory: Memory, said: Path) -> None:
+    turns = (
+        ("user", QUESTION),
+        ("assistant", "In a token bucket."),
+        ("user", "And whom does the rate limiter tell when there are too many requests?"),
+        ("assistant", "It answers 429 and writes a line to the log."),
+    )
+    say(said, "c1", *turns)
+    memory.index([said])
+    asked = [entry.asked for entry in memory.recall("rate limiter requests").memories]
+    assert {turns[0][1], turns[2][1]} <= set(asked)
+
+
+def test_an_answer_is_shown_with_its_question_and_the_other_way_round(memory: Memory, said: Path) -> None:
+    say(said, "c1", ("user", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
+    memory.index([said])
+    for query in ("rate limiter count requests", "bucket of tokens refilled by Redis"):
+        first = memory.recall(query).memories[0]
+        assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
+
+
+def test_near_duplicates_are_said_once(memory: Memory, said: Path) -> None:
+    answer = "Count them in a token bucket that a script in Redis refills, one bucket for each user and address{}"
+    for number, end in enumerate((".", " of theirs.", ", please.")):
+        say(said, f"c{number}", ("user", QUESTION), ("assistant", answer.format(end)), day=number + 1)
+    say(said, "other", ("user", QUESTION), ("assistant", "A sliding window in memory will do for one process."), day=9)
+    memory.index([said])
+    answers = [entry.answered or "" for entry in memory.recall(QUESTION).memories]
+    assert sum("token bucket" in text for text in answers) == 1
+    assert sum("sliding window" in text for text in answers) == 1
+
+
+def test_no_more_entries_are_said_than_asked_for(demo_memory: Memory) -> None:
+    for limit in (1, 2, 5):
+        assert len(demo_memory.recall("webhook retries", budget=9000, limit=limit).memories) == limit
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def twice(memory: Memory, said: Path) -> Memory:
+    """The same question in two projects, answered differently, the later one in the shed."""
+    say(said, "c1", ("user", QUESTION), ("assistant", "With a token bucket in Redis."), project="garden", day=1)
+    say(said, "c2", ("user", QUESTION), ("assistant", "A sliding window in memory will do."), project="shed", day=2)
+    memory.index([said])
+    return memory
+
+
+def test_of_near_equals_the_newer_comes_first(twice: Memory) -> None:
+    assert [hit.source_project for hit in twice.recall(QUESTION).hits][:2] == ["shed", "garden"]
+
+
+@pytest.mark.parametrize("here", ["garden", "shed"])
+def test_the_current_project_wins_near_ties_and_is_marked(twice: Memory, here: str) -> None:
+    block = twice.recall(QUESTION, current_project=here)
+    assert block.hits[0].source_project == here
+    assert [entry.is_current for entry in block.memories][:2] == [True, False]
+    assert f"## 1. {here} (this project) · " in block.text
+    assert block.text.count("(this project)") == 1
+
+
+def test_the_current_project_does_not_win_against_what_fits_better(twice: Memory) -> None:
+    block = twice.recall(QUESTION, current_project="kitchen")
+    assert block.hits[0].source_project == "shed"
+
+
+# --- silence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["zebra", "best restaurants in Lisbon", "my cat is sick what should I do"])
+def test_recall_is_silent_where_nothing_fits(demo: Reader, query: str) -> None:
+    told = demo("recall", "--query", query)
+    assert told.status == 1
+    assert NOTHING in told.stdout
+    assert "Source:" not in told.stdout
+    assert demo("recall", "--query", query, "--json").results == []
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("build webhook retries", "thundering herd"),
+        ("flaky login test", "login test is flaky"),
+        ("csv import runs out of memory", "MemoryError"),
+        ("CORS error in the browser", "CORS policy"),
+    ],
+)
+def test_recall_speaks_where_something_fits(demo: Reader, query: str, found: str) -> None:
+    told = demo("recall", "--query", query, "--budget", "3000")
+    assert told.status == 0
+    assert found in told.stdout
+
+
+def test_an_empty_memory_is_silent(memory: Memory) -> None:
+    block = memory.recall("anything at all")
+    assert (block.memories, NOTHING in block.text) == ((), True)
+
+
+# --- budget -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 3000), st.sampled_from(["build webhook retries", "flaky login test", "zebra", "e" * 300]))
+def test_a_block_is_never_over_its_budget_and_says_what_it_costs(demo: Reader, budget: int, query: str) -> None:
+    with Memory.open(demo.database) as opened:
+        block = opened.recall(query, budget=budget)
+    assert block.tokens == count_tokens(block.text, wordpieces) <= budget
+    assert all(f"id {hit.id}" in block.text for hit in block.hits)
+    for entry in block.memories:
+        assert len(entry.asked or "") <= ASKED_WIDTH
+        assert len(entry.answered or "") <= ANSWERED_WIDTH
+
+
+def test_ten_times_the_budget_says_more_entries(demo_memory: Memory) -> None:
+    few, many = (demo_memory.recall("build webhook retries", budget=budget).memories for budget in (300, 3000))
+    assert 0 < len(few) < len(many)
+
+
+def test_a_small_budget_still_names_the_best_memory(demo: Reader) -> None:
+    wide, narrow = (
+        demo("recall", "--query", "build webhook retries", "--budget", budget) for budget in ("9000", "260")
+    )
+    assert narrow.status == 0
+    heading = next(line for line in wide.stdout.splitlines() if line.startswith("## 1."))
+    assert heading in narrow.stdout
+    assert "webhook retries" in narrow.stdout.split("Asked:")[1]
+    assert "Source:" in narrow.stdout
+
+
+def test_shortened_excerpts_are_parts_of_what_was_said(demo_memory: Memory) -> None:
+    for budget in (180, 200, 230, 260, 350):
+        for entry in demo_memory.recall("build webhook retries", budget=budget).memories:
+            whole = " ".join(item.content for item in demo_memory.show(entry.hit.id, neighbours=12))
+            for part in (entry.asked, entry.answered):
+                assert part is None or part.strip("…") in whole
+
+
+def test_a_budget_that_holds_no_entry_says_that_there_are_some(demo_memory: Memory) -> None:
+    block = demo_memory.recall("build webhook retries", budget=60)
+    assert (block.memories, TOO_SMALL in block.text) == ((), True)
+    assert demo_memory.recall("build webhook retries", budget=1).text == ""
+
+
+def test_a_budget_of_nothing_is_refused(demo_memory: Memory) -> None:
+    with pytest.raises(UsageFault, match="less than one token"):
+        demo_memory.recall("build webhook retries", budget=0)
+
+
+def test_recall_of_another_directory_marks_nothing(own_demo: Program) -> None:
+    assert "(this project)" not in own_demo("recall", "--query", "build webhook retries").stdout

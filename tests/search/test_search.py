@@ -1,0 +1,113 @@
+"""What the order of a search is made of: plain BM25, plain cosine, and the balance between them."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+
+import numpy as np
+import orjson
+import pytest
+from program import Reader
+
+from pastchats_memory import Memory
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.model import Filters
+from pastchats_memory.query import FUNCTION_WORD, FUNCTION_WORDS, words
+from pastchats_memory.store import lexical
+
+LONGEST = 100_000
+IN_TIME = 10
+"""Seconds on a busy machine; a quiet one needs one or two."""
+
+
+@pytest.fixture(scope="module")
+def memory(demo: Reader):
+    with Memory.open(demo.database) as opened:
+        yield opened
+
+
+def rarest_first(memory: Memory, text: str) -> list[str]:
+    database = memory._database  # noqa: SLF001 - the statement below needs the same tables
+    stems = lexical.stems(database, words(text))
+    rows = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
+    return sorted(words(text), key=lambda word: min(rows[stem] for stem in stems[word]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "webhook retries",
+        "thundering herd receiver jitter",
+        "postgres index lock migration",
+        "CSV",
+        "chart one hour late",
+    ],
+)
+def test_words_without_weights_are_ranked_as_one_statement_of_fts5_ranks_their_or(memory: Memory, text: str) -> None:
+    chosen = [word for word in rarest_first(memory, text) if word not in FUNCTION_WORDS]
+    database = memory._database  # noqa: SLF001 - compared with a statement of our own
+    plainly = database.run(
+        "SELECT rowid, -bm25(prompts_fts) AS score FROM prompts_fts WHERE prompts_fts MATCH ? ORDER BY score DESC, rowid",
+        (" OR ".join(f'"{word}"' for word in chosen),),
+    )
+    found = lexical.search(database, dict.fromkeys(chosen, 1.0), Filters())
+    assert len(plainly) > 1
+    assert list(found) == [id_ for id_, _ in plainly]
+    assert list(found.values()) == pytest.approx([score for _, score in plainly])
+    hits = memory.search(" ".join(chosen), mode="keyword", limit=1000)
+    assert [int(hit.id) for hit in hits] == [id_ for id_, _ in plainly][:1000]
+
+
+def test_a_function_word_adds_its_share_of_bm25(memory: Memory) -> None:
+    database = memory._database  # noqa: SLF001 - compared with a statement of our own
+    plainly = dict(
+        database.run("SELECT rowid, -bm25(prompts_fts) FROM prompts_fts WHERE prompts_fts MATCH '\"after\"'", ())
+    )
+    alone = lexical.search(database, {"after": FUNCTION_WORD}, Filters())
+    assert alone == pytest.approx({id_: FUNCTION_WORD * score for id_, score in plainly.items()})
+
+
+def test_semantic_order_is_that_of_plain_cosines(memory: Memory) -> None:
+    query = PackagedEmbedder().embed_query("why are the tides late").astype(float)
+    database = memory._database  # noqa: SLF001 - compared with the stored vectors
+    cosines = {}
+    for id_, text in database.run("SELECT prompt_id, vector_json FROM prompt_embeddings", ()):
+        row = np.array(orjson.loads(text))
+        cosines[id_] = round(float(row @ query) / math.sqrt(float(row @ row) * float(query @ query)), 6)
+    hits = memory.search("why are the tides late", mode="semantic", limit=1000)
+    assert [int(hit.id) for hit in hits] == sorted(cosines, key=lambda id_: (-cosines[id_], id_))
+    assert [hit.similarity for hit in hits] == pytest.approx([cosines[int(hit.id)] for hit in hits], abs=2e-6)
+
+
+@pytest.mark.parametrize("text", ["webhook retries", "why are the tides late", "how was it"])
+@pytest.mark.parametrize(("meaning", "mode"), [(0, "keyword"), (1, "semantic")])
+def test_an_end_of_the_balance_gives_the_order_of_the_mode(
+    memory: Memory, text: str, meaning: float, mode: str
+) -> None:
+    at_the_end = memory.search(text, meaning=meaning, limit=100)
+    assert [hit.id for hit in at_the_end] == [hit.id for hit in memory.search(text, mode=mode, limit=100)]
+    assert at_the_end
+
+
+def test_between_the_ends_both_engines_have_a_say(memory: Memory) -> None:
+    hits = memory.search("webhook retries", limit=20)
+    assert {name for hit in hits for name in hit.contributions} == {"words", "meaning", "together"}
+    assert all(hit.score == pytest.approx(sum(hit.contributions.values())) for hit in hits)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+@pytest.mark.parametrize("kind", ["prose", "one word", "marks"])
+def test_a_query_of_100_kilobytes_is_answered_in_time(memory: Memory, mode: str, kind: str) -> None:
+    vocabulary = words(" ".join(item.content for item in memory.search("a", mode="semantic", limit=1000)))
+    chooser = random.Random(1)  # noqa: S311 - the same words every time
+    text = {
+        "prose": " ".join(chooser.choices([*vocabulary, *(f"unheard{n}" for n in range(5000))], k=20_000))[:LONGEST],
+        "one word": "x" * LONGEST,
+        "marks": '"*() OR ' * (LONGEST // 8),
+    }[kind]
+    start = time.perf_counter()
+    hits = memory.search(text, mode=mode)
+    assert time.perf_counter() - start < IN_TIME
+    assert bool(hits) == (kind != "one word" or mode != "keyword")

@@ -1,0 +1,298 @@
+"""How well search finds what people judged relevant, against the plain forms of its parts, and what each step is worth.
+
+    PASTCHATS_BENCH=<folder of sets> python benchmarks/quality.py [SET_FOLDER ...] [--databases DIR]
+
+A set is a folder of `<haystack>.jsonl` (messages with `doc_id`, `conversation_id`, perhaps `exchange_id`),
+`queries.jsonl` and `qrels*.tsv`. `Memory` indexes all haystacks of a set into one database, a project each; a query
+searches its own haystack, and only the past where it says so. Messages are ranked to 100; a unit (session, exchange)
+takes the place of its best message. The plain forms are written here once more, straight on the tables: BM25 of one
+FTS5 OR of all words, cosine in NumPy, and the textbook's reciprocal rank fusion (k = 60) of those two.
+
+`hybrid` is compared with the better of `keyword` and `semantic`, by set, level and metric: mean difference and the 95 %
+interval of a paired bootstrap over queries. The second table takes one step of the ranking away at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+import pastchats_memory.search
+from pastchats_memory import Memory, query, rank
+from pastchats_memory.embed.packaged import PackagedEmbedder
+
+LEVELS = {
+    "turn": ("qrels.tsv", "doc_id"),
+    "session": ("qrels_session.tsv", "conversation_id"),
+    "exchange": ("qrels_exchange.tsv", "exchange_id"),
+}
+METRICS = ("R@1", "R@10", "H@1", "H@5", "MRR@10", "nDCG@10")
+DEPTH = 100
+TEXTBOOK_K = 60
+RESAMPLES = 1000
+SEED = 20261122
+ALMOST_NOTHING = 1e-9
+"""A weight that still lists the rows which have the word, but after all others."""
+
+Ranking = Callable[[Mapping[str, Any]], list[int]]
+
+
+@dataclass(frozen=True)
+class Set:
+    """A folder of haystacks with judged queries."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's."""
+        return self.folder.name
+
+    @property
+    def haystacks(self) -> list[Path]:
+        """One file each."""
+        return sorted(path for path in self.folder.glob("*.jsonl") if path.name != "queries.jsonl")
+
+    @property
+    def queries(self) -> list[dict[str, Any]]:
+        """As the file has them."""
+        return [json.loads(line) for line in (self.folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    def relevant(self, level: str) -> dict[str, set[str]]:
+        """Units by query; empty for a level without judgements."""
+        path = self.folder / LEVELS[level][0]
+        units: dict[str, set[str]] = defaultdict(set)
+        for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []:
+            query_id, unit, grade = line.split("\t")
+            if int(grade) > 0:
+                units[query_id].add(unit)
+        return units
+
+    def indexed(self, databases: Path) -> Path:
+        """Its database, made by the product where it is not there yet."""
+        path = databases / f"{self.name}.db"
+        with Memory.open(path) as memory:
+            for haystack in self.haystacks:
+                memory.index([haystack], project=haystack.stem)
+        return path
+
+
+def sets(given: Sequence[Path]) -> list[Set]:
+    """Those given, or those in PASTCHATS_BENCH; ends with a word of where they would be looked for."""
+    bench = os.environ.get("PASTCHATS_BENCH")
+    folders = list(given) or sorted(path.parent for path in Path(bench or os.devnull).glob("*/queries.jsonl"))
+    if not folders:
+        raise SystemExit("no retrieval sets here, nothing measured: name their folders, or set PASTCHATS_BENCH")
+    return [Set(folder) for folder in folders]
+
+
+def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
+    """R@k, H@k, MRR@10 and nDCG@10 with binary gains, ideal cut at 10."""
+    gains = [unit in relevant for unit in ranked]
+    gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(gains[:10]))
+    return {
+        **{f"R@{k}": sum(gains[:k]) / len(relevant) for k in (1, 10)},
+        **{f"H@{k}": float(any(gains[:k])) for k in (1, 5)},
+        "MRR@10": next((1 / (place + 1) for place, hit in enumerate(gains[:10]) if hit), 0.0),
+        "nDCG@10": gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(relevant)))),
+    }
+
+
+class Plain:
+    """The textbook's rankings, straight on the tables."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = apsw.Connection(str(path))
+        self._embedder = PackagedEmbedder()
+        rows = self._connection.execute(
+            "SELECT p.id, p.source_project, p.timestamp, e.vector_json FROM prompts p "
+            "JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.id"
+        ).fetchall()
+        self._ids = np.array([row[0] for row in rows])
+        self._projects = np.array([row[1] for row in rows])
+        self._times = np.array([row[2] or "" for row in rows])
+        self._matrix = np.array([orjson.loads(row[3]) for row in rows])
+        self._matrix /= np.linalg.norm(self._matrix, axis=1, keepdims=True)
+
+    def units(self) -> dict[int, dict[str, str | None]]:
+        """By row the unit that it belongs to on each level."""
+        return {
+            id_: {"conversation_id": conversation, **json.loads(metadata or "{}")}
+            for id_, conversation, metadata in self._connection.execute(
+                "SELECT id, conversation_id, metadata_json FROM prompts"
+            )
+        }
+
+    def bm25(self, asked: Mapping[str, Any]) -> list[int]:
+        """One OR of all words."""
+        expression = " OR ".join(f'"{word}"' for word in query.words(asked["text"]))
+        found = self._connection.execute(
+            "SELECT p.id FROM prompts_fts f JOIN prompts p ON p.id = f.rowid WHERE prompts_fts MATCH ? "
+            "AND p.source_project = ? AND (? IS NULL OR p.timestamp <= ?) ORDER BY bm25(prompts_fts), p.id LIMIT ?",
+            (expression, asked["haystack"], until(asked), until(asked), DEPTH),
+        )
+        return [id_ for (id_,) in found]
+
+    def cosine(self, asked: Mapping[str, Any]) -> list[int]:
+        """All rows of the haystack."""
+        last = until(asked)
+        past = True if last is None else (self._times != "") & (self._times <= last)
+        rows = np.flatnonzero((self._projects == asked["haystack"]) & past)
+        similarities = self._matrix[rows] @ self._embedder.embed_query(asked["text"])
+        return [int(id_) for id_ in self._ids[rows[np.argsort(-similarities, kind="stable")[:DEPTH]]]]
+
+    def rrf(self, asked: Mapping[str, Any]) -> list[int]:
+        """Of those two."""
+        scores: dict[int, float] = defaultdict(float)
+        for ranking in (self.bm25(asked), self.cosine(asked)):
+            for place, id_ in enumerate(ranking, start=1):
+                scores[id_] += 1 / (TEXTBOOK_K + place)
+        return sorted(scores, key=lambda id_: (-scores[id_], id_))[:DEPTH]
+
+
+def until(asked: Mapping[str, Any]) -> str | None:
+    """The last moment that a query may look at, as the table has times."""
+    return query.moment(asked["until"], is_end=True) if asked.get("until") else None
+
+
+def searched(memory: Memory, mode: str) -> Ranking:
+    """The product in a mode."""
+
+    def ranking(asked: Mapping[str, Any]) -> list[int]:
+        filters = {"project": asked["haystack"], "until": asked.get("until") or None}
+        return [int(hit.id) for hit in memory.search(asked["text"], mode=mode, limit=DEPTH, **filters)]
+
+    return ranking
+
+
+@contextmanager
+def instead(module: Any, **values: object) -> Iterator[None]:
+    """Some of a module's constants and functions for others, for a while."""
+    before = {name: getattr(module, name) for name in values}
+    for name, value in values.items():
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(module, name, value)
+
+
+def uncentred(asked: rank.Floats, rows: rank.Floats, background: rank.Floats) -> rank.Floats:
+    """`rank.standing_out` without taking out what the corpus has in common."""
+    usual = background @ asked
+    return np.asarray((rows @ asked - usual.mean()) / (float(usual.std()) or 1.0))
+
+
+ABLATIONS = {
+    "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.TOGETHER: 0.0}}),
+    "without neighbours": (rank, {"BESIDE": 0.0}),
+    "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
+    "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),
+    "without centring": (pastchats_memory.search, {"standing_out": uncentred}),
+    "emphasis 1": (rank, {"EMPHASIS": 1.0}),
+}
+
+
+class Scores:
+    """Of one set: metrics by level and ranking, a row a query."""
+
+    def __init__(self, of: Set, units: Mapping[int, Mapping[str, str | None]]) -> None:
+        self._queries = of.queries
+        self._units = units
+        self._relevant = {level: found for level in LEVELS if (found := of.relevant(level))}
+        self.rows: dict[str, dict[str, NDArray[np.float64]]] = {level: {} for level in self._relevant}
+
+    def add(self, name: str, ranking: Ranking) -> None:
+        """Run a ranking over all queries."""
+        ranked = [(asked["query_id"], ranking(asked)) for asked in self._queries]
+        for level, relevant in self._relevant.items():
+            key = LEVELS[level][1]
+            self.rows[level][name] = np.array(
+                [
+                    list(metrics(self._ordered(ids, key), relevant[query_id]).values())
+                    for query_id, ids in ranked
+                    if relevant.get(query_id)
+                ]
+            )
+
+    def _ordered(self, ids: Sequence[int], key: str) -> list[str]:
+        return list(dict.fromkeys(unit for id_ in ids if (unit := self._units[id_].get(key)) is not None))
+
+
+def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
+    """95 % of the means of resampled queries, shape (queries,)."""
+    chosen = np.random.default_rng(SEED).integers(len(differences), size=(RESAMPLES, len(differences)))
+    low, high = np.percentile(differences[chosen].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def show(of: Set, scores: Scores) -> None:
+    """The tables of a set as Markdown."""
+    for level, rows in scores.rows.items():
+        ablated = [name for name in rows if name in ABLATIONS]
+        print(f"\n### {of.name}, {level} ({len(rows['hybrid'])} queries)\n\n| ranking | {' | '.join(METRICS)} |")
+        print(f"|---|{'---:|' * len(METRICS)}")
+        for name in (name for name in rows if name not in ablated):
+            print(f"| {name} | " + " | ".join(f"{value:.4f}" for value in rows[name].mean(axis=0)) + " |")
+        for number, metric in enumerate(METRICS):
+            better = max(("keyword", "semantic"), key=lambda name: rows[name][:, number].mean())
+            differences = rows["hybrid"][:, number] - rows[better][:, number]
+            low, high = interval(differences)
+            verdict = "at least" if differences.mean() >= 0 else "BELOW" if high < 0 else "below, within chance"
+            print(f"- {metric}: {differences.mean():+.4f} [{low:+.4f}, {high:+.4f}] {verdict} {better}")
+        for name in ablated:
+            differences = rows[name] - rows["hybrid"]
+            low, high = interval(differences[:, -1])
+            shown = ", ".join(f"{m} {value:+.4f}" for m, value in zip(METRICS, differences.mean(axis=0), strict=True))
+            print(f"- hybrid {name}: {shown} [{low:+.4f}, {high:+.4f}]")
+
+
+def measure(of: Set, databases: Path) -> Scores:
+    """All rankings over a set."""
+    path = of.indexed(databases)
+    plain = Plain(path)
+    scores = Scores(of, plain.units())
+    with Memory.open(path) as memory, instead(pastchats_memory.search, excerpt=lambda text, *_: text):
+        # snippets are not what is measured here, and would take most of the time
+        scores.add("plain BM25", plain.bm25)
+        scores.add("keyword", searched(memory, "keyword"))
+        scores.add("plain cosine", plain.cosine)
+        scores.add("semantic", searched(memory, "semantic"))
+        scores.add("textbook RRF", plain.rrf)
+        scores.add("hybrid", searched(memory, "hybrid"))
+        for name, (module, values) in ABLATIONS.items():
+            with instead(module, **values):
+                scores.add(name, searched(memory, "hybrid"))
+    return scores
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sets", nargs="*", type=Path)
+    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.databases or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in sets(arguments.sets):
+            show(one, measure(one, folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-speed bench-index bench-memory bench-embed clean
+.PHONY: demo test lint bench-speed bench-index bench-memory bench-embed bench-quality clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -34,6 +34,10 @@ bench-memory: $(VENV)/installed
 bench-embed: $(VENV)/installed
 	$(BIN)/python benchmarks/embed_throughput.py
 	$(if $(PASTCHATS_BENCH),$(BIN)/python benchmarks/embed_pooling.py)
+
+bench-quality: $(VENV)/installed
+	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/recall_floor.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'

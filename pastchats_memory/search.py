@@ -149,7 +149,9 @@ def _together(
     outside = {id_ for before, after, _ in beside.values() for id_ in (before, after) if id_ is not None}
     neighbours = allowed_ids(database, sorted(outside), request.filters)
     found, rows = vectors.matrix(database, sorted({*pool, *neighbours}))
-    _, background = vectors.matrix(database, spread_ids(database, request.filters, SAMPLE))
+    sampled, background = vectors.matrix(database, spread_ids(database, request.filters, SAMPLE))
+    if not sampled:  # nearly all of a large corpus was deleted
+        background = rows
     best = max(matches.values(), default=1.0)
     shares = np.array([matches.get(id_, 0.0) / best for id_ in found])
     own = evidence(shares, standing_out(vectors.unit(query_vector), rows, background), request.meaning)

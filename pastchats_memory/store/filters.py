@@ -10,6 +10,8 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 
 NOTE = "note"
+SCATTER = 2654435761
+"""Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue."""
 
 
 def conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -43,9 +45,11 @@ def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filter
 
 def spread_ids(database: Database, filters: Filters, about: int) -> list[int]:
     """About so many of the ids that the filters let through, or all where they are fewer: a sample of what is searched."""
+    if filters == Filters():
+        last = database.value("SELECT max(id) FROM prompts") or 1
+        return sorted({1 + number * SCATTER % last for number in range(about)})
     where, values = conditions(filters)
     rows = database.value(f"SELECT count(*) FROM prompts p WHERE {where}", values)
-    # Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue.
-    chosen = f"(p.id * 2654435761 >> 16) % {max(1, rows // about)} = 0"
+    chosen = f"(p.id * {SCATTER} >> 16) % {max(1, rows // about)} = 0"
     found = database.run(f"SELECT p.id FROM prompts p WHERE {where} AND {chosen}", values)
     return [id_ for (id_,) in found]

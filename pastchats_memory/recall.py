@@ -15,10 +15,13 @@ from pastchats_memory.search import Request, Terms, search_terms
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
 
-LEAST_SIMILARITY = 0.30
-"""Below this best cosine, and without a telling word in common, recall says nothing (`benchmarks/recall_floor.py`)."""
+LEAST_SIMILARITY = 0.50
+"""Below this best cosine recall says nothing: 3 % of questions with nothing to find reach it, 90 % of the others
+(`benchmarks/recall_floor.py`)."""
+LEAST_SHARE = 0.95
+"""Unless one hit has so much of the question's weight in words: names and numbers mean little to the model."""
 LEAST_COVERAGE = 0.5
-"""Share of the question's weight that the corpus must know for words alone to speak (same measurement)."""
+"""Share of the question's weight that the corpus must know for recall to speak where there is no model."""
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
 NEIGHBOURS = 12
@@ -67,10 +70,15 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
 
 def _is_silent(found: Hits, terms: Terms) -> bool:
     """Whether nothing that was found has anything to do with the question."""
-    best = max((hit.similarity for hit in found if hit.similarity is not None), default=None)
-    if best is not None and best >= LEAST_SIMILARITY:
-        return False
-    return terms.coverage < LEAST_COVERAGE or not any(hit.lexical_rank for hit in found)
+    similarities = [hit.similarity for hit in found if hit.similarity is not None]
+    if not similarities:
+        return not found or terms.coverage < LEAST_COVERAGE
+    return max(similarities) < LEAST_SIMILARITY and max(share(hit.content, terms) for hit in found) < LEAST_SHARE
+
+
+def share(text: str, terms: Terms) -> float:
+    """How much of the question's weight stands in a text, 0 to 1; words that the corpus does not know count as absent."""
+    return terms.coverage * _weight(text, terms) / sum(terms.weights.values()) if terms.weights else 0.0
 
 
 def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
@@ -137,7 +145,7 @@ def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, r
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"]
-    answer = item if item.role != "user" else max(answers, key=lambda turn: _weight(turn, terms), default=None)
+    answer = item if item.role != "user" else max(answers, key=lambda turn: _weight(turn.content, terms), default=None)
     return Recollection(
         hit=hit,
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
@@ -147,8 +155,8 @@ def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, r
     )
 
 
-def _weight(turn: Item, terms: Terms) -> float:
-    present = set(_WORD.findall(turn.content.lower()))
+def _weight(text: str, terms: Terms) -> float:
+    present = set(_WORD.findall(text.lower()))
     return sum(weight for word, weight in terms.weights.items() if word in present)
 
 

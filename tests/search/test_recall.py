@@ -12,8 +12,9 @@ from program import Program, Reader
 
 from pastchats_memory import Memory
 from pastchats_memory.budget import count_tokens
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.wordpiece import wordpieces
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 
@@ -165,6 +166,27 @@ def test_recall_speaks_where_something_fits(demo: Reader, query: str, found: str
     told = demo("recall", "--query", query, "--budget", "3000")
     assert told.status == 0
     assert found in told.stdout
+
+
+@pytest.mark.parametrize("name", ["next_attempt_at", "41c9e0d", "ConnectionRefusedError", "Delfzijl"])
+def test_a_name_that_was_said_is_recalled_however_little_it_means(demo_memory: Memory, name: str) -> None:
+    block = demo_memory.recall(name)
+    assert any(name.lower() in hit.content.lower() for hit in block.hits)
+
+
+def test_a_name_that_was_never_said_is_not_recalled(demo_memory: Memory) -> None:
+    assert demo_memory.recall("frobnicate_widget_42").memories == ()
+
+
+def test_without_a_model_recall_speaks_where_the_words_of_the_question_are_known(demo_memory: Memory) -> None:
+    class Lost(PackagedEmbedder):
+        def embed_query(self, text: str):  # noqa: ARG002 - the protocol's signature
+            raise ModelUnavailable("the packaged model cannot be loaded", "Reinstall pastchats-memory.")
+
+    bare = Memory(demo_memory._database, Lost())  # noqa: SLF001 - no public way to lose a model
+    assert bare.recall("build webhook retries").memories
+    assert bare.recall("best restaurants in Lisbon").memories == ()
+    assert "by words alone" in bare.recall("best restaurants in Lisbon").warnings[0]
 
 
 def test_an_empty_memory_is_silent(memory: Memory) -> None:

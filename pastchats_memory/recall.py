@@ -10,7 +10,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text
+from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import Request, Terms, search_terms
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
@@ -171,13 +171,20 @@ def _within_budget(
     warnings: tuple[str, ...],
     count_tokens: Callable[[str], int],
 ) -> Block:
-    """As many entries as fit, best first; the one that does not is tried with shorter excerpts before it is left out."""
+    """As many entries as fit, best first; the one that does not is tried with shorter excerpts before it is left out.
+
+    Entries are counted one by one: tokens do not reach across the line between two, so the block is never more than
+    the sum of its parts, and no text is counted twice but for the whole at the end.
+    """
     query = request.search.text
     kept: list[Recollection] = []
+    left = request.budget - count_tokens(block_text(query, [], ""))
     for memory in memories:
         for shortened in _shorter(memory, terms):
-            if count_tokens(block_text(query, [*kept, shortened])) <= request.budget:
+            needed = count_tokens(entry_text(len(kept) + 1, shortened))
+            if needed <= left:
                 kept.append(shortened)
+                left -= needed
                 break
         else:
             break

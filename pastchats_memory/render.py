@@ -54,15 +54,16 @@ def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTH
     head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:200]}\n"
     if not memories:
         return f"{head}\n{nothing}\n"
-    return head + "".join(f"\n{_entry(place, memory)}" for place, memory in enumerate(memories, start=1))
+    return head + "".join(entry_text(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-def _entry(place: int, memory: Recollection) -> str:
+def entry_text(place: int, memory: Recollection) -> str:
+    """One entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
     when = local_time(hit.timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
-    lines = [f"## {place}. {title}"]
+    lines = ["", f"## {place}. {title}"]
     if memory.outcome != "unknown":
         lines.append(f"Outcome: {memory.outcome}")
     if memory.asked:

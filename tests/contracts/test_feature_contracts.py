@@ -182,7 +182,7 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
     ("breakage", "fault"),
     [
         (
-            "entry = render._entry\nrender._entry = lambda *of: '\\n'.join(entry(*of).splitlines()[:-1]) + '\\n'",
+            "entry = render.entry_text\nrender.entry_text = lambda *of: '\\n'.join(entry(*of).splitlines()[:-1]) + '\\n'",
             "has 0 sources",
         ),
         ("render.citation = lambda hit: hit.source_path", "cites"),

@@ -347,8 +347,10 @@ class _Writer:
         """Embed what has no vector yet and store everything that waits."""
         encoded = self._encode([prompt for file in self._files for prompt in file.waiting.values()])
         with self._database.transaction():
-            for file in self._files:
-                self._store(file, encoded)
+            source_ids = [self._store(file, encoded) for file in self._files]
+            # After all of the batch, so that what moved from one note to another is still there to be known again.
+            for file, source_id in zip(self._files, source_ids, strict=True):
+                self._finish(file, source_id)
             vectors.catch_up(self._database)
         for file in self._files:
             if file.is_whole:
@@ -368,7 +370,7 @@ class _Writer:
         self._report.cached += len(changed) - len(missing)
         return encoded
 
-    def _store(self, file: _File, encoded: dict[bytes, str]) -> None:
+    def _store(self, file: _File, encoded: dict[bytes, str]) -> int:
         candidate = file.reading.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
@@ -377,6 +379,9 @@ class _Writer:
             file.updated += written.updated
             file.seen.update(written.ids)
             file.waiting.clear()
+        return source_id
+
+    def _finish(self, file: _File, source_id: int) -> None:
         if file.is_whole and not file.reading.is_cut_short:
             if file.format == "notes":
                 self._report.superseded += corpus.supersede(self._database, source_id, file.seen)

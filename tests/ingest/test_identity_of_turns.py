@@ -303,3 +303,23 @@ def test_equal_texts_go_through_the_model_once(memory: Memory, tmp_path: Path) -
     )
     second = memory.index([tmp_path])
     assert (added(second), second.embedded, second.cached) == (10, 0, 10)
+
+
+@pytest.mark.parametrize(("left", "entered"), [(EARLIER, LATER), (LATER, EARLIER)])
+def test_a_part_that_moved_to_a_note_of_the_same_name_is_still_one_row(
+    memory: Memory, tmp_path: Path, left: int, entered: int
+) -> None:
+    before, after = (tmp_path / "notes" / folder / "log.md" for folder in ("a", "b"))
+    for path in (before, after):
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# Log\n\nWhat stays in {path.parent.name}.\n", encoding="utf-8")
+    append(before, "\n## Fence\n\nThe fence is painted green.\n")
+    memory.index([tmp_path / "notes"])
+    (fence,) = memory.search("fence", mode="keyword")
+    before.write_text("# Log\n\nWhat stays in a.\n", encoding="utf-8")
+    append(after, "\n## Fence\n\nThe fence is painted green.\n")
+    os.utime(before, (left, left))
+    os.utime(after, (entered, entered))
+    memory.index([tmp_path / "notes"])
+    (found,) = memory.search("fence", mode="keyword")
+    assert (found.id, found.source_path) == (fence.id, str(after))

@@ -4,6 +4,7 @@
     ├── UsageFault              what was asked cannot be asked: an empty query, an unknown mode
     ├── InputMissing            a path that was named is not there
     ├── ModelUnavailable        the embedding model cannot be loaded
+    ├── ModelChanged            the stored vectors are another model's, or another version's
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
@@ -47,6 +48,12 @@ class ModelUnavailable(MemoryFault):
     """The embedding model cannot be loaded; words still work."""
 
     kind = "model_unavailable"
+
+
+class ModelChanged(MemoryFault):
+    """The stored vectors were made by another model, or by another version of it; words still work."""
+
+    kind = "model_changed"
 
 
 class StoreFault(MemoryFault):

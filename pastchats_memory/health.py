@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.errors import ModelUnavailable
+from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.store import checks
+from pastchats_memory.store import checks, sources
 from pastchats_memory.store.database import Database
 
 
@@ -59,7 +59,7 @@ def examine(database: Database, embedder: Embedder) -> list[Finding]:
     return [
         *_database_findings(database),
         _permissions(database.path),
-        _model(embedder),
+        _model(database, embedder),
         _extension(database),
         _sources(database),
     ]
@@ -95,10 +95,11 @@ def _permissions(path: Path) -> Finding:
     )
 
 
-def _model(embedder: Embedder) -> Finding:
+def _model(database: Database, embedder: Embedder) -> Finding:
     try:
         embedder.embed_query("ready")
-    except ModelUnavailable as fault:
+        sources.require_model(database, embedder.name, embedder.version)
+    except (ModelUnavailable, ModelChanged) as fault:
         return Finding("model", is_well=False, detail=fault.message, remedy=fault.hint)
     return Finding("model", is_well=True, detail=f"{embedder.name} answers")
 

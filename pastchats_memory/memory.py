@@ -75,6 +75,7 @@ class Memory:
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
             ModelUnavailable: the model cannot be loaded; nothing was indexed.
+            ModelChanged: the database has vectors of another model or version; nothing was indexed.
             StoreFault: the database cannot be written; what was stored before stands.
         """
         from pastchats_memory.ingest import IndexOptions, index

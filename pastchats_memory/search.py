@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pastchats_memory.embed import Embedder, Vector
-from pastchats_memory.errors import ModelUnavailable, UsageFault
+from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, Place
 from pastchats_memory.query import coverage, looked_up, term, words
@@ -26,7 +26,7 @@ from pastchats_memory.rank import (
     standing_out,
     with_neighbours,
 )
-from pastchats_memory.store import lexical, prompts, vectors
+from pastchats_memory.store import lexical, prompts, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids, spread_ids
 
@@ -94,7 +94,9 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     if embedding is not None:
         try:
             query_vector = embedding.vector()
-        except ModelUnavailable as fault:
+            sources.require_model(database, embedder.name, embedder.version)
+        except (ModelUnavailable, ModelChanged) as fault:
+            query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
             matches = lexical.search(database, terms.looked_up, request.filters)
     fused = _fused(database, request, matches, query_vector)

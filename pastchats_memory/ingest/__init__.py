@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
@@ -120,6 +119,7 @@ def index(
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
         ModelUnavailable: the model cannot be loaded.
+        ModelChanged: the database has vectors of another model or version; nothing was indexed.
         StoreFault: the database cannot be written; earlier batches stand.
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
@@ -129,7 +129,7 @@ def index(
     report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
     with database.transaction():
         run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name)
-        _remember_model(database, embedder)
+        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
@@ -161,21 +161,6 @@ def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[Fil
         reading = _Reading(candidate)
         turns = sum(1 for _ in _turns(source, reader, reading))
         yield FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable)), turns
-
-
-def _remember_model(database: Database, embedder: Embedder) -> None:
-    known = sources.meta(database)
-    if "model_name" not in known:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        sources.set_meta(
-            database,
-            {
-                "model_name": embedder.name,
-                "model_version": embedder.version,
-                "embedding_dim": str(embedder.dim),
-                "last_reindex_at": now,
-            },
-        )
 
 
 def _index_files(

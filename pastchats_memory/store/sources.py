@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import orjson
 
+from pastchats_memory.errors import ModelChanged
 from pastchats_memory.store.database import Database
 
 
@@ -89,3 +91,27 @@ def set_meta(database: Database, values: Mapping[str, str]) -> None:
 def meta(database: Database) -> dict[str, str]:
     """All of `embedding_meta`. Raises StoreFault."""
     return dict(database.run("SELECT key, value FROM embedding_meta"))
+
+
+def require_model(database: Database, name: str, version: str) -> None:
+    """Let only the model pass whose vectors are stored, or any where none are: two models' vectors cannot be compared.
+
+    Raises:
+        ModelChanged: they were made by another model, or by another version of it.
+    """
+    known = meta(database)
+    if "model_name" in known and (known["model_name"], known.get("model_version")) != (name, version):
+        raise ModelChanged(
+            f"the vectors in {database.path} are of {known['model_name']} {known.get('model_version')}, "
+            f"and this release has {name} {version}",
+            "Index your transcripts into a new database: pastchats-memory index --db NEW.db PATH.",
+        )
+
+
+def claim_model(database: Database, name: str, version: str, dim: int) -> None:
+    """Write down whose vectors the database has from now on. Raises ModelChanged where it has another's."""
+    require_model(database, name, version)
+    if "model_name" not in meta(database):
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
+        set_meta(database, written)

@@ -102,8 +102,16 @@ def _is_near_tie(first: Hit, second: Hit) -> bool:
 
 
 def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:
-    newest_first = sorted(tied, key=lambda hit: hit.timestamp or "", reverse=True)
+    """The current project first, then the newer conversation; within one the better hit stays before the later one."""
+    newest: dict[str, str] = {}
+    for hit in tied:
+        newest[_conversation(hit)] = max(newest.get(_conversation(hit), ""), hit.timestamp or "")
+    newest_first = sorted(tied, key=lambda hit: newest[_conversation(hit)], reverse=True)
     return sorted(newest_first, key=lambda hit: hit.source_project != current_project)
+
+
+def _conversation(hit: Hit) -> str:
+    return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
 
 
 def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:

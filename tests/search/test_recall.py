@@ -127,6 +127,11 @@ def test_of_near_equals_the_newer_comes_first(twice: Memory) -> None:
     assert [hit.source_project for hit in twice.recall(QUESTION).hits][:2] == ["shed", "garden"]
 
 
+def test_of_one_conversation_the_turn_that_fits_best_stands_for_it_however_late_the_others_are(demo: Reader) -> None:
+    first = demo("recall", "--query", "flaky login test", "--json").results[0]
+    assert first["content"].endswith("Find out why the login test is flaky.")
+
+
 @pytest.mark.parametrize("here", ["garden", "shed"])
 def test_the_current_project_wins_near_ties_and_is_marked(twice: Memory, here: str) -> None:
     block = twice.recall(QUESTION, current_project=here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
@@ -14,6 +14,7 @@ from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
 from pastchats_memory.readers.clean import clean
+from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.source import NotText, Source
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
@@ -172,6 +173,7 @@ def _index_files(
     progress: Callable[[Progress], None],
 ) -> None:
     known = sources.known_sources(database)
+    found = [_as_before(candidate, known) for candidate in found]
     todo = [candidate for candidate in found if options.force or not _unchanged(candidate, options, known)]
     unchanged = {candidate.name for candidate in found} - {candidate.name for candidate in todo}
     report.files_unchanged = len(unchanged)
@@ -186,9 +188,9 @@ def _index_files(
             report.files.append(_failed(candidate, fault))
         else:
             if reader is None:
-                writer.pass_over(candidate, _recipe(candidate, options), reason)
+                writer.pass_over(candidate, _recipe(options, left=candidate), reason)
             else:
-                file = writer.open(candidate, _recipe(candidate, options), reader.FORMAT)
+                file = writer.open(candidate, _recipe(options), reader.FORMAT)
                 characters = 0
                 for prompt in _prompts(source, reader, options, file.reading):
                     writer.add(file, prompt)
@@ -201,19 +203,25 @@ def _index_files(
     writer.flush()
 
 
-def _recipe(candidate: Candidate, options: IndexOptions) -> str:
-    """What besides its bytes decides what is made of a file."""
+def _as_before(candidate: Candidate, known: dict[str, SourceState]) -> Candidate:
+    """A note that was taken once stays taken, as if it were named each time."""
+    state = known.get(candidate.name)
+    return replace(candidate, named=True) if state is not None and state.format == NOTES else candidate
+
+
+def _recipe(options: IndexOptions, *, left: Candidate | None = None) -> str:
+    """What besides its bytes decides what is made of a file; of one that was left, also whether notes were wanted."""
     versions = ",".join(f"{reader.FORMAT}={reader.VERSION}" for reader in (*READERS, *FALLBACKS))
-    return f"{versions};project={options.project or ''};notes={options.notes or candidate.named:d}"
+    wanted = "" if left is None else f";notes={options.notes or left.named:d}"
+    return f"{versions};project={options.project or ''}{wanted}"
 
 
 def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, SourceState]) -> bool:
     state = known.get(candidate.name)
-    return state is not None and (state.size, state.mtime_ns, state.recipe) == (
-        candidate.size,
-        candidate.mtime_ns,
-        _recipe(candidate, options),
-    )
+    if state is None:
+        return False
+    recipe = _recipe(options, left=candidate if state.format is None else None)
+    return (state.size, state.mtime_ns, state.recipe) == (candidate.size, candidate.mtime_ns, recipe)
 
 
 def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
@@ -368,7 +376,7 @@ class _Writer:
 
     def _finish(self, file: _File, source_id: int) -> None:
         if file.is_whole and not file.reading.is_cut_short:
-            if file.format == "notes":
+            if file.format == NOTES:
                 self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
             sources.finish_source(self._database, _state(file))
 

@@ -71,3 +71,20 @@ def test_five_thousand_unchanged_files_take_less_than_a_second(tmp_path: Path) -
             taken.append(time.perf_counter() - start)
     assert report.files_unchanged == 5_000
     assert min(taken) < 1
+
+
+def test_a_note_that_was_taken_stays_taken_and_costs_nothing_without_the_option(tmp_path: Path) -> None:
+    note = tmp_path / "docs" / "fence.md"
+    note.parent.mkdir()
+    note.write_text("# Fence\n\nIt is painted green.\n", encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        assert memory.index([note.parent]).taken == []
+        assert len(memory.index([note.parent], notes=True).taken) == 1
+        for notes in (False, True, False):
+            report = memory.index([note.parent], notes=notes)
+            assert (report.files_unchanged, report.known) == (1, 1)
+        note.write_text("# Fence\n\nIt is painted dark blue.\n", encoding="utf-8")
+        assert [file.added for file in memory.index([note.parent]).taken] == [1]
+        assert [hit.content for hit in memory.search("painted", mode="keyword")] == [
+            "# Fence\n\nIt is painted dark blue."
+        ]

@@ -27,9 +27,8 @@ FUNCTION_WORDS = frozenset(
 DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
 
 _WORD = re.compile(r"[^\W_]+")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_SECONDS = re.compile(r"\d\d:\d\d:\d\d\Z")
-_MINUTES = re.compile(r"[T ]\d\d:\d\d\Z")
+_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
+_TIME = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
 
 
 def words(text: str) -> list[str]:
@@ -76,7 +75,7 @@ def looked_up(terms: Sequence[Term]) -> dict[str, float]:
 
 
 def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
-    """A bound for `timestamp` out of an ISO date or time; a day, minute or second means all of it.
+    """A bound for `timestamp` out of an ISO date or time; a day, hour, minute or second means all of it.
 
     Args:
         text: such as `2026-01-31` or `2026-01-31T08:15Z`.
@@ -103,7 +102,9 @@ def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
 
 
 def _rest_of_unit(text: str) -> timedelta:
-    bare = re.sub(r"(Z|[+-]\d\d:?\d\d)\Z", "", text)
-    if _SECONDS.search(bare):
+    found = _TIME.search(text)
+    if found is None or found["fraction"]:
+        return timedelta(0)
+    if found["second"]:
         return timedelta(milliseconds=999)
-    return timedelta(seconds=59, milliseconds=999) if _MINUTES.search(bare) else timedelta(0)
+    return timedelta(minutes=0 if found["minute"] else 59, seconds=59, milliseconds=999)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 ELLIPSIS = "…"
@@ -27,31 +29,29 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
 def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
     """Where the window of `width` begins whose distinct words weigh most; the earliest of equals."""
     found = [
-        (match.start(), stem, weight)
-        for match in _WORD.finditer(text)
-        if (known := _known(match.group().lower(), weights))
-        for stem, weight in (known,)
+        (match.start(), stem) for match in _WORD.finditer(text) if (stem := _known(match.group().lower(), weights))
     ]
+    reach = max(0, width - 40)
     best_start, best_weight = 0, 0.0
-    for first, (place, _, _) in enumerate(found):
-        inside: dict[str, float] = {}
-        for other, stem, weight in found[first:]:
-            if other - place > width - 40:
-                break
-            inside[stem] = weight
-        if sum(inside.values()) > best_weight:
-            best_start, best_weight = place, sum(inside.values())
+    inside: Counter[str] = Counter()  # of the window that moves along, so that megabytes of one word take no longer
+    end = 0
+    for place, stem in found:
+        while end < len(found) and found[end][0] - place <= reach:
+            inside[found[end][1]] += 1
+            end += 1
+        weight = math.fsum(weights[stem] for stem, count in inside.items() if count)
+        if weight > best_weight:
+            best_start, best_weight = place, weight
+        inside[stem] -= 1
     return max(0, best_start - width // 6)
 
 
-def _known(word: str, weights: Mapping[str, float]) -> tuple[str, float] | None:
+def _known(word: str, weights: Mapping[str, float]) -> str | None:
     """The query's word that this one is a form of: equal, or equal up to the endings that a stemmer takes off."""
     if word in weights:
-        return word, weights[word]
-    for length in range(len(word) - 1, max(3, len(word) - 4), -1):
-        if (stem := word[:length]) in weights:
-            return stem, weights[stem]
-    return None
+        return word
+    shorter = (word[:length] for length in range(len(word) - 1, max(3, len(word) - 4), -1))
+    return next((stem for stem in shorter if stem in weights), None)
 
 
 def _cut(text: str, start: int, width: int) -> str:

@@ -1,0 +1,13 @@
+"""A text of megabytes costs what its length costs, whatever it says."""
+
+from __future__ import annotations
+
+import time
+
+from pastchats_memory.excerpt import excerpt
+
+
+def test_an_excerpt_of_a_megabyte_that_repeats_one_word_takes_no_longer_than_the_megabyte() -> None:
+    start = time.process_time()
+    assert len(excerpt("a " * 500_000 + "needle", {"a": 1.0, "needle": 2.0}, 700)) <= 700
+    assert time.process_time() - start < 10

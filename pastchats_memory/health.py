@@ -10,7 +10,7 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.store import checks, sources
+from pastchats_memory.store import checks, sources, vectors
 from pastchats_memory.store.database import Database
 
 
@@ -105,11 +105,12 @@ def _model(database: Database, embedder: Embedder) -> Finding:
 
 
 def _extension(database: Database) -> Finding:
-    detail = (
-        "sqlite-vec is loaded"
-        if database.vec0_loaded
-        else "sqlite-vec does not load; the exact engine answers the same"
-    )
+    if not database.vec0_loaded:
+        detail = "sqlite-vec does not load; the exact engine answers the same"
+    elif vectors.engine_of(database) != "vec0":
+        detail = "sqlite-vec is loaded and its table not made yet; the exact engine answers the same"
+    else:
+        detail = "sqlite-vec is loaded"
     return Finding("engine", is_well=True, detail=detail)
 
 

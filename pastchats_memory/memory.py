@@ -13,7 +13,7 @@ from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Filters, Hits, Item, utf8
 from pastchats_memory.query import moment
-from pastchats_memory.search import Request, search
+from pastchats_memory.search import Request, cited, search
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.vectors import catch_up_at_opening
 
@@ -102,6 +102,7 @@ class Memory:
         since: str | None = None,
         until: str | None = None,
         type: str | None = None,  # noqa: A002 - the field's name in SPEC
+        status: str | None = None,
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -118,6 +119,7 @@ class Memory:
             since: only from this ISO date or time on; a time without a zone is local.
             until: only up to and with this date or time; a day means all of it.
             type: `prompt` or `note`.
+            status: only tasks of this status; no turn and no note has one, so any leaves nothing.
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, 0 words to 1 meaning.
@@ -127,20 +129,17 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         filters = _filters(project=project, role=role, since=since, until=until, type_=type)
-        return search(
-            self._database,
-            self._embedder,
-            Request(
-                utf8(query),
-                mode=mode,
-                limit=limit,
-                page=page,
-                filters=filters,
-                threshold=threshold,
-                min_similarity=min_similarity,
-                meaning=meaning,
-            ),
+        request = Request(
+            utf8(query),
+            mode=mode,
+            limit=limit,
+            page=page,
+            filters=filters,
+            threshold=threshold,
+            min_similarity=min_similarity,
+            meaning=meaning,
         )
+        return search(self._database, self._embedder, request) if status is None else Hits()
 
     def recall(
         self,
@@ -184,7 +183,8 @@ class Memory:
         if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
             raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
         found = prompts.items(self._database, [int(id_)])
-        return prompts.conversation_around(self._database, found[0], neighbours) if found else []
+        around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
+        return [cited(item) for item in around]
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""

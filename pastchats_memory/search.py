@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -253,3 +253,9 @@ def standing_place(item: Item) -> Place:
     """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
     standing = (place for place in item.places if Path(place.path).exists())
     return next(standing, item.places[0] if item.places else Place(item.source_path, 0, None))
+
+
+def cited(item: Item) -> Item:
+    """The item as filed under the place where it can be read now, that place first."""
+    where = standing_place(item)
+    return replace(item, source_path=where.path, places=tuple(sorted(item.places, key=lambda place: place != where)))

@@ -29,7 +29,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     """The whole text of an item, with its neighbours in the conversation."""
     with options.open_memory(db) as memory:
         items = memory.show(id_, neighbours)
-    id_ = id_.lstrip("0")
+    id_ = str(int(id_))
     if as_json:
         emit_json({"schema": "show/1", "results": [item_json(item, is_asked=str(item.id) == id_) for item in items]})
     elif items:

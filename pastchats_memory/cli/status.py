@@ -36,7 +36,7 @@ def command(db: str | None, as_json: bool) -> int:
 def _text(status: Status) -> str:
     roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
-    engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; sqlite-vec does not load here)"
+    engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),

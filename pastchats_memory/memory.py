@@ -139,7 +139,10 @@ class Memory:
             min_similarity=min_similarity,
             meaning=meaning,
         )
-        return search(self._database, self._embedder, request) if status is None else Hits()
+        if status is not None:
+            return Hits()
+        with self._database.snapshot():
+            return search(self._database, self._embedder, request)
 
     def recall(
         self,
@@ -169,7 +172,8 @@ class Memory:
 
         filters = _filters(project=project, since=since)
         request = RecallRequest(Request(utf8(query), limit=limit, filters=filters), budget, current_project)
-        return recall(self._database, self._embedder, request, _count_tokens)
+        with self._database.snapshot():
+            return recall(self._database, self._embedder, request, _count_tokens)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.

@@ -69,6 +69,16 @@ class Database:
             if self.connection.in_transaction:
                 self.run("ROLLBACK")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One view of the file for several statements, so that what one of them found is there for the next."""
+        self.run("BEGIN")
+        try:
+            yield
+        finally:
+            if self.connection.in_transaction:
+                self.run("ROLLBACK")
+
     def close(self) -> None:
         """Give the file back; the last one out folds the write-ahead log in."""
         with translated(str(self.path)):

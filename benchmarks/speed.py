@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -25,23 +26,27 @@ import corpus
 import timing
 from cold_start import BARE, QUIET
 
-QUESTIONS = (
-    "build the payment service",
-    "how did we fix the failing connection to the database last week",
-    "why was the payment service started again after the update",
-    "what is the best way to store the results of a search",
-    "strange login test",
-)
+from pastchats_memory.store.database import open_database
+
 WORST = "what did they say about the time when we had to use the new system for all of our first work"
 """Nothing but frequent words."""
 
 
+def questions(database: Path) -> list[str]:
+    """The first words of a few turns: made-up texts answer nothing else, and a recall that is silent does less."""
+    with open_database(database) as opened:
+        found = opened.run(
+            "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 5"
+        )
+    return [" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found]
+
+
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
     """A way that asks the next question."""
-    questions = itertools.cycle(QUESTIONS)
+    asked = itertools.cycle(questions(database))
 
     def run() -> None:
-        timing.process(timing.PROGRAM, command, next(questions), "--db", str(database), *options)()
+        timing.process(timing.PROGRAM, command, next(asked), "--db", str(database), *options)()
 
     return run
 
@@ -50,7 +55,7 @@ def phases(database: Path, rounds: int) -> dict[str, list[float]]:
     """Milliseconds by phase in each round."""
     took = defaultdict(list)
     script = str(Path(__file__).with_name("phases.py"))
-    for question in itertools.islice(itertools.cycle(QUESTIONS), rounds):
+    for question in itertools.islice(itertools.cycle(questions(database)), rounds):
         command = [sys.executable, script, str(database), question, str(time.time())]
         ran = subprocess.run(command, check=True, capture_output=True)
         ended = time.time()

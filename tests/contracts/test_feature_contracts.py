@@ -162,7 +162,7 @@ def test_a_program_that_needs_the_extension_is_noticed(demo: Program, tmp_path: 
 
 
 def test_every_memory_can_be_traced_to_its_source(demo: Program) -> None:
-    for query in (QUERY, "queue in Postgres or Redis", "flaky login test"):
+    for query in (QUERY, "queue in Postgres or Redis"):
         assert untraceable(demo, query) == []
 
 

@@ -28,6 +28,8 @@ def load(database: str | None = None, environment: Mapping[str, str] = os.enviro
     Raises:
         UsageFault: the folder is in a home, and there is none.
     """
+    if database == "":
+        raise UsageFault("--db names no file", "Is the variable that it was taken from set?")
     named = database or environment.get(DATABASE_VARIABLE)
     data = Path(environment.get("XDG_DATA_HOME") or "")
     try:

@@ -15,7 +15,8 @@ TOO_SMALL = "There are memories of this, but not one fits into so small a budget
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
-    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"  # zero-width, line separators, bidirectional overrides
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u061c"
+    "\U000e0000-\U000e007f]"  # zero-width, line separators, bidirectional overrides
 )
 
 
@@ -46,7 +47,8 @@ def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
 def citation(hit: Hit) -> str:
     """`path:line (turn N)`, with N counted from 0 as `turn_index` is."""
     line = "" if hit.source_line is None else f":{hit.source_line}"
-    return f"{one_line(hit.source_path)}{line} (turn {hit.turn_index})"
+    path = sanitised(hit.source_path).replace("\n", " ")
+    return f"{path}{line} (turn {hit.turn_index})"
 
 
 def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -66,8 +67,8 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:]
-    _begin(arguments)
     try:
+        _begin(arguments)
         with program.make_context("pastchats-memory", arguments) as context:
             code = program.invoke(context)
         if sys.stdout is not None:
@@ -89,12 +90,22 @@ def main() -> None:
     _leave(code)
 
 
+def _interrupted(*_: object) -> None:
+    """Leave at once: an exception amid the imports of two threads can leave them waiting for each other.
+
+    `index`, which has something to finish, takes the usual KeyboardInterrupt instead once it is under way.
+    """
+    _leave(INTERRUPTED)
+
+
 def _begin(arguments: list[str]) -> None:
     """Start with what takes longest and most questions need, so that it loads beside everything that comes before it.
 
     NumPy is imported before the thread begins: two threads that import it at once break it for both.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
+        signal.signal(signal.SIGINT, _interrupted)
     if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
         from pastchats_memory.embed.packaged import PackagedEmbedder
 

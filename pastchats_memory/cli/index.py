@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -59,6 +60,8 @@ def command(
     if dry_run:
         return _dry_run(named, notes=notes, as_json=as_json)
     with options.open_memory(db, create=True) as memory, _progress() as progress:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             report = memory.index(named, project, force=force, notes=notes, progress=progress)
         except KeyboardInterrupt:

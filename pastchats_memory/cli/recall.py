@@ -49,5 +49,7 @@ def command(
         emit_json(recall_json(block, budget))
     else:
         click.echo(block.text, nl=False)
+        if not block.text:
+            warn([f"a budget of {budget} tokens holds not even the word that nothing was found; 60 and more do"])
     warn(block.warnings)
     return DONE if block.memories else NOTHING

@@ -101,7 +101,7 @@ class Memory:
         role: str | None = None,
         since: str | None = None,
         until: str | None = None,
-        type: str | None = None,  # noqa: A002 - the field's name in SPEC
+        type: str | None = None,  # noqa: A002 - the field's name in every output
         status: str | None = None,
         threshold: float | None = None,
         min_similarity: float | None = None,

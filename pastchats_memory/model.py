@@ -9,8 +9,6 @@ from types import MappingProxyType
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
 
-ROLES = ("user", "assistant", "system", "tool", "note")
-
 RECALL_HEADING = "# Memory Recall"
 """First line of every block this program hands to an agent, by which its own echo is known again."""
 
@@ -187,7 +185,7 @@ class Block:
     text: str
     """Markdown within the budget."""
     tokens: int
-    """Of the text, counted as SPEC says; never over the budget."""
+    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
     warnings: tuple[str, ...] = ()
 
     @property

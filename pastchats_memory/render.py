@@ -81,7 +81,7 @@ def _quoted(text: str) -> str:
 
 
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
-    """A result as SPEC's JSON has it; with `explain` the contributions whose sum is the score."""
+    """A result as `contracts/schemas/search.json` has it; with `explain` the contributions whose sum is the score."""
     row: dict[str, Any] = {
         "rank": hit.rank,
         "score": hit.score,

@@ -50,6 +50,6 @@ def command(
     else:
         click.echo(block.text, nl=False)
         if not block.text:
-            warn([f"a budget of {budget} tokens holds not even the word that nothing was found; 60 and more do"])
+            warn([f"a budget of {budget} tokens holds not even the word that nothing was found; raise --budget"])
     warn(block.warnings)
     return DONE if block.memories else NOTHING

@@ -56,7 +56,7 @@ def command(
     query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
     with options.open_memory(db) as memory:
-        hits = memory.search(query, type=type_, **balance, **how)  # type: ignore[arg-type]
+        hits = memory.search(query, type=type_, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
     if as_json:
         emit_json(search_json(hits, explain=explain))
     elif hits:

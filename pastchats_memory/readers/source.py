@@ -1,6 +1,6 @@
 """One file as a reader sees it: its shape, its JSON records with line numbers, its document or its text.
 
-Nothing here knows a format. Bytes are judged first (FORMATS: compressed, another program's database, a Git LFS pointer),
+Nothing here knows a format. Bytes are judged first (compressed, another program's database, a Git LFS pointer),
 encodings are undone, and whatever cannot be parsed is yielded as `Unreadable`, never raised.
 """
 

@@ -20,6 +20,7 @@ PACKAGE = "pastchats_memory"
 IN_THE_PACKAGE = {
     f"{PACKAGE}/py.typed",
     f"{PACKAGE}/store/schema.sql",
+    f"{PACKAGE}/store/migrations/0001_first.sql",
     f"{PACKAGE}/embed/minilm/LICENSE",
     f"{PACKAGE}/embed/minilm/NOTICE",
     f"{PACKAGE}/embed/minilm/model.onnx",

@@ -16,7 +16,7 @@ import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseNewer, DatabaseReadOnly, DiskFull
 from pastchats_memory.store.faults import translated
-from pastchats_memory.store.migrations import MIGRATIONS
+from pastchats_memory.store.migrations import SCHEMA_VERSION, migration, schema
 
 APPLICATION_ID = 0x70636D31
 """Marks a file as ours in its header (`pcm1`), so that another program's database is never filled with our tables."""
@@ -179,25 +179,36 @@ def _prepare(database: Database) -> None:
     version = database.value("PRAGMA user_version")
     _refuse_foreign(database, version)
     database.run("COMMIT")
-    if version == len(MIGRATIONS) or not database.writable:
-        database.run("PRAGMA synchronous=NORMAL")
-        return
+    if version < SCHEMA_VERSION:
+        _bring_up_to_date(database)
+    database.run("PRAGMA synchronous=NORMAL")
+
+
+def _bring_up_to_date(database: Database) -> None:
+    """Make the schema in a new file, run in an older one what it has not run yet; all of it or nothing."""
     _switch_to_wal(database)
     with database.transaction():
-        for number in range(database.value("PRAGMA user_version"), len(MIGRATIONS)):
-            database.run(MIGRATIONS[number]())
-            database.run(f"PRAGMA user_version={number + 1}")
+        version = database.value("PRAGMA user_version")  # another process may have been quicker
+        if version == 0:
+            database.run(schema())
+        for number in range(version or SCHEMA_VERSION, SCHEMA_VERSION):
+            database.run(migration(number))
+        database.run(f"PRAGMA user_version={SCHEMA_VERSION}")
         database.run(f"PRAGMA application_id={APPLICATION_ID}")
-    database.run("PRAGMA synchronous=NORMAL")
 
 
 def _refuse_foreign(database: Database, version: int) -> None:
     application = database.value("PRAGMA application_id")
     if application == APPLICATION_ID:
-        if version > len(MIGRATIONS):
+        if version > SCHEMA_VERSION:
             raise DatabaseNewer(
-                f"{database.path} has schema version {version}; this release knows {len(MIGRATIONS)}",
+                f"{database.path} has schema version {version}; this release knows {SCHEMA_VERSION}",
                 "Upgrade with `pip install --upgrade pastchats-memory`, or name another database with --db.",
+            )
+        if version < SCHEMA_VERSION and not database.writable:
+            raise DatabaseReadOnly(
+                f"{database.path} is of an older release and may not be written, so it cannot be brought up to date",
+                "Make it writable once, or copy it and name the copy with --db.",
             )
     elif application or version or database.value("SELECT count(*) FROM sqlite_schema"):
         raise DatabaseCorrupt(

@@ -1,0 +1,24 @@
+"""The schema as it is now, and what each version did to the one before. Append only: databases in the field have run a prefix."""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[str, ...] = ("0001_first.sql",)
+"""Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def schema() -> str:
+    """The statements that make a new database of the current version."""
+    return _text("schema.sql")
+
+
+def migration(number: int) -> str:
+    """The statements that bring a database from version `number` to the next."""
+    return _text(f"migrations/{MIGRATIONS[number]}")
+
+
+def _text(name: str) -> str:
+    from importlib.resources import files  # brings tempfile, random and more; only a new or older database needs it
+
+    return files("pastchats_memory.store").joinpath(name).read_text(encoding="utf-8")

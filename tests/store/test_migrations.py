@@ -1,0 +1,65 @@
+"""Databases of earlier versions, brought up to date by opening them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+from pastchats_memory.store import migrations
+from pastchats_memory.store.database import APPLICATION_ID, open_database
+
+FOLDER = Path(migrations.__file__).parent
+
+
+def of_version(path: Path, version: int) -> Path:
+    """A database that has run the first `version` migrations, as that release left it."""
+    connection = apsw.Connection(str(path))
+    for number in range(version):
+        connection.execute(migrations.migration(number))
+    connection.execute(f"PRAGMA user_version={version}; PRAGMA application_id={APPLICATION_ID}")
+    connection.close()
+    return path
+
+
+def shape_of(path: Path) -> dict[str, object]:
+    """Every table with its columns and foreign keys, every index, trigger and virtual table with its statement."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    shape: dict[str, object] = {}
+    for kind, name, statement in connection.execute(
+        "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'vec\\_%' ESCAPE '\\'"
+    ).fetchall():
+        plain = re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", statement))
+        if kind == "table" and not plain.startswith("CREATE VIRTUAL"):
+            columns = connection.execute("SELECT * FROM pragma_table_xinfo(?)", (name,)).fetchall()
+            keys = connection.execute("SELECT * FROM pragma_foreign_key_list(?)", (name,)).fetchall()
+            shape[name] = (columns, keys, "WITHOUT ROWID" in plain, "AUTOINCREMENT" in plain)
+        else:
+            shape[name] = plain
+    connection.close()
+    return shape
+
+
+@pytest.mark.parametrize("version", range(1, migrations.SCHEMA_VERSION + 1))
+def test_a_database_of_any_earlier_version_becomes_like_a_new_one(tmp_path: Path, version: int) -> None:
+    old, new = of_version(tmp_path / "old.db", version), tmp_path / "new.db"
+    open_database(old).close()
+    open_database(new, create=True).close()
+    assert shape_of(old) == shape_of(new)
+
+
+def test_every_migration_file_is_listed_once_and_in_order() -> None:
+    assert sorted(path.name for path in FOLDER.glob("*.sql")) == list(migrations.MIGRATIONS)
+    assert [int(name[:4]) for name in migrations.MIGRATIONS] == list(range(1, migrations.SCHEMA_VERSION + 1))
+
+
+def test_a_database_whose_version_was_never_raised_is_noticed_by_its_shape(tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
+    open_database(new, create=True).close()
+    before = shape_of(new)
+    connection = apsw.Connection(str(new))
+    connection.execute("ALTER TABLE runs ADD COLUMN note TEXT")
+    connection.close()
+    assert shape_of(new) != before

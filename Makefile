@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench-speed bench-index bench-memory bench-embed bench-quality clean
+.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -17,6 +17,17 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Every branch of every reader, by its fixtures alone: neither chance nor files from elsewhere may be needed.
+coverage: $(VENV)/installed-dev
+	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/readers -m 'not hypothesis'
+	$(BIN)/coverage report
+
+# Minutes a format, and for those of the first release; FORMATS='codex cline' for some only.
+MINUTES ?= 2
+FIRST_FIVE ?= 10
+fuzz: $(VENV)/installed-dev
+	$(BIN)/python tests/readers/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
 
 bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
@@ -52,4 +63,4 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,13 +12,14 @@ from pastchats_memory.readers.source import Source
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
+FOLDERS = {"markdown": "dialogue"}
+"""Where the fixtures of a format are, if not in a folder of its name."""
 
 
 def inputs(format_name):
     """Every input file of a format's fixtures; never none."""
-    found = [
-        path for path in sorted((FIXTURES / format_name).iterdir()) if path.is_file() and path.suffix != ".expected"
-    ]
+    folder = FIXTURES / FOLDERS.get(format_name, format_name)
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix != ".expected"]
     assert found, f"no fixtures for {format_name}"
     return found
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 STRANGE = st.sampled_from(
     [None, True, 0, -1, 1.5, 10**400, "", "x", "\ud83d", "\0", [], [[]], ["x"], {}, {"type": "text"}, {"x": {}}]
 )
+DELETED = object()
 
 
 def places(value, path=()):
@@ -18,14 +19,19 @@ def places(value, path=()):
         yield from places(child, (*path, key))
 
 
+def at(value, path):
+    """What stands at the path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
 def changed(value, path, new):
     """A copy of the value with what stands at the path replaced, or left out when `new` is DELETED."""
     if not path:
         return new
     whole = copy.deepcopy(value)
-    holder = whole
-    for key in path[:-1]:
-        holder = holder[key]
+    holder = at(whole, path[:-1])
     if new is DELETED:
         del holder[path[-1]]
     else:
@@ -33,30 +39,54 @@ def changed(value, path, new):
     return whole
 
 
-DELETED = object()
-
-
 @st.composite
 def damaged_lines(draw, lines):
-    """Bytes of a JSONL file after one accident: cut anywhere, a line twice or lost, a value of another type, a key gone."""
+    """Bytes of a file of lines after one accident: cut anywhere, a line twice, lost or moved, and in JSON a value changed."""
     lines = list(lines)
-    at = draw(st.integers(0, len(lines) - 1))
+    number = draw(st.integers(0, len(lines) - 1))
     accident = draw(st.sampled_from(["cut", "twice", "lost", "type", "key", "moved"]))
     if accident == "cut":
         text = "\n".join(lines).encode()
         return text[: draw(st.integers(0, len(text)))]
     if accident == "twice":
-        lines.insert(at, lines[at])
+        lines.insert(number, lines[number])
     elif accident == "lost":
-        del lines[at]
+        del lines[number]
     elif accident == "moved":
-        lines.insert(0, lines.pop(at))
+        lines.insert(0, lines.pop(number))
     else:
         try:
-            value = json.loads(lines[at])
+            value = json.loads(lines[number])
         except ValueError:
             value = {}
-        path = draw(st.sampled_from(list(places(value))))
-        new = DELETED if accident == "key" and path else draw(STRANGE)
-        lines[at] = json.dumps(changed(value, path, new))
+        lines[number] = json.dumps(draw(damaged_value(value)))
     return "\n".join(lines).encode() + b"\n"
+
+
+@st.composite
+def damaged_value(draw, value):
+    """The JSON value with something in it changed, gone, twice, or put where something else stood."""
+    path = draw(st.sampled_from(list(places(value))))
+    accident = draw(st.sampled_from(["type", "key", "twice", "moved"]))
+    if accident == "key" and path:
+        return changed(value, path, DELETED)
+    if accident == "twice" and isinstance(found := at(value, path), list) and found:
+        number = draw(st.integers(0, len(found) - 1))
+        return changed(value, path, [*found[:number], found[number], *found[number:]])
+    if accident == "moved":
+        return changed(value, path, copy.deepcopy(at(value, draw(st.sampled_from(list(places(value)))))))
+    return changed(value, path, draw(STRANGE))
+
+
+@st.composite
+def damaged(draw, path):
+    """Bytes of the file after one accident of any kind."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        value = json.loads(text) if path.suffix == ".json" and draw(st.booleans()) else None
+    except ValueError:
+        value = None
+    if value is None:
+        return draw(damaged_lines(text.split("\n")))
+    value = draw(damaged_value(value))
+    return json.dumps(value, indent=draw(st.sampled_from([None, 1]))).encode()

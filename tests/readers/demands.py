@@ -1,0 +1,62 @@
+"""What is asked of every reader, whatever became of the file."""
+
+import json
+import re
+
+from golden import inputs
+
+from pastchats_memory.model import Turn
+from pastchats_memory.readers import FALLBACKS, READERS
+from pastchats_memory.readers.clean import clean
+from pastchats_memory.readers.source import NotText, Source
+
+ROLES = {"user", "assistant", "system", "tool", "note"}
+KINDS = {"prompt", "command", "answer", "summary", "error", "result", "note"}
+BRANCHES = {"main", "abandoned", "sidechain"}
+FIRST_FIVE = {"claude-code", "codex", "chatgpt", "messages", "markdown"}
+"""Formats whose readers are fuzzed longest."""
+
+_QUIRK = re.compile(r"([a-z][a-z-]*-q\d+)(?:-|\Z)")
+
+
+def read_by_everyone(path, wanted=None):
+    """Has each reader that takes the file, and `wanted` in any case, read it; raises nothing but AssertionError."""
+    source = Source(path, named=True)
+    try:
+        claims = [reader for reader in READERS if reader.recognise(source)]
+        fallbacks = [reader for reader in FALLBACKS if reader.recognise(source)]
+    except NotText:
+        return
+    assert len(claims) <= 1, f"claimed by {[reader.FORMAT for reader in claims]}"
+    for reader in {reader.FORMAT: reader for reader in (*claims, *fallbacks, wanted) if reader}.values():
+        for row in reader.read(source):
+            hold_to_the_contract(row, reader)
+
+
+def hold_to_the_contract(row, reader):
+    """A turn is fit to be stored; what was not understood is said."""
+    if not isinstance(row, Turn):
+        assert row.path
+        assert row.reason
+        assert row.line >= 0
+        return
+    stored = clean(row)
+    if stored is not None:
+        assert stored.content.encode()
+        assert "\0" not in stored.content
+        json.dumps(stored.metadata).encode()
+    assert row.line >= 1
+    assert row.branch in BRANCHES
+    assert row.kind in KINDS
+    assert reader in FALLBACKS or row.role in ROLES
+
+
+def quirk_of(path):
+    """`codex-q4` of `codex-q4-parent.jsonl`, None for a fixture of no quirk; what stands before the format is a date."""
+    found = _QUIRK.search(path.name.split(".")[0])
+    return found[1] if found else None
+
+
+def quirks_of(format_name):
+    """The quirks that the fixtures of a format show."""
+    return {quirk for path in inputs(format_name) if (quirk := quirk_of(path))}

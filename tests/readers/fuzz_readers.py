@@ -1,0 +1,77 @@
+"""Damages the fixtures of each format for minutes and keeps what a reader did not live through in fixtures/fuzz.
+
+Usage: python tests/readers/fuzz_readers.py [--minutes 2] [--first-five 10] [FORMAT...]
+"""
+
+import argparse
+import hashlib
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from demands import FIRST_FIVE, read_by_everyone
+from golden import FIXTURES, inputs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import damaged
+
+from pastchats_memory.readers import FALLBACKS, READERS
+
+ROUND = 500
+"""Examples between two looks at the clock."""
+
+
+def fuzz(reader, minutes, folder):
+    """How many damaged files were read, and the fault and the smallest file that a reader did not live through, or None."""
+    read, last = 0, None
+
+    @settings(max_examples=ROUND, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def live_through(data):
+        nonlocal read, last
+        path = data.draw(st.sampled_from(inputs(reader.FORMAT)))
+        last = folder / path.name
+        last.write_bytes(data.draw(damaged(path)))
+        if data.draw(st.booleans()):
+            last.write_bytes(data.draw(damaged(last)))
+        read += 1
+        read_by_everyone(last, reader)
+
+    end = time.monotonic() + minutes * 60
+    while time.monotonic() < end:
+        try:
+            live_through()
+        except Exception as fault:  # noqa: BLE001 - whatever a reader raises is what is looked for
+            return read, fault, last
+    return read, None, None
+
+
+def keep(reader, last):
+    """Where the smallest file that a reader did not live through is kept as a fixture."""
+    digest = hashlib.sha256(last.read_bytes()).hexdigest()[:12]
+    return shutil.copy(last, FIXTURES / "fuzz" / f"{reader.FORMAT}-{digest}{last.suffix}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("formats", nargs="*")
+    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--first-five", type=float, default=10)
+    wanted = parser.parse_args()
+    failed = False
+    for reader in (*READERS, *FALLBACKS):
+        if wanted.formats and reader.FORMAT not in wanted.formats:
+            continue
+        minutes = wanted.first_five if reader.FORMAT in FIRST_FIVE else wanted.minutes
+        with tempfile.TemporaryDirectory() as folder:
+            read, fault, last = fuzz(reader, minutes, Path(folder))
+            outcome = f"{fault!r}, kept as {keep(reader, last)}" if last else "nothing found"
+        failed |= last is not None
+        print(f"{reader.FORMAT}: {read} damaged files in up to {minutes:g} minutes, {outcome}", flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

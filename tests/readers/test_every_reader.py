@@ -1,0 +1,67 @@
+"""What holds for each reader of a format of its own; a new one is tested by its line in `READERS` and its fixtures."""
+
+import re
+
+import pytest
+from demands import quirks_of, read_by_everyone
+from golden import FIXTURES, expected, inputs, plain, rows, shared
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import damaged
+
+from pastchats_memory.readers import FALLBACKS, READERS, reader_for
+from pastchats_memory.readers.source import NotText, Source
+
+PAIRS = [(reader, path) for reader in READERS for path in inputs(reader.FORMAT)]
+README = FIXTURES / "README.md"
+ROW = re.compile(r"^\| ([a-z-]+-q\d+) \| (.+) \|$", re.MULTILINE)
+FUZZED = sorted((FIXTURES / "fuzz").glob("[!.]*"))
+
+
+def by_name(value):
+    return getattr(value, "FORMAT", None) or value.name
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
+    assert [plain(row) for row in rows(reader, path)] == expected(path)
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_no_other_reader_claims_it(reader, path):
+    assert reader_for(Source(path)) is reader
+
+
+def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():
+    table = ROW.findall(README.read_text(encoding="utf-8"))
+    listed = [quirk for quirk, _ in table]
+    assert len(set(listed)) == len(listed)
+    shown = set().union(*(quirks_of(reader.FORMAT) for reader in (*READERS, *FALLBACKS)))
+    assert set(listed) == shown
+
+
+@pytest.mark.parametrize("path", FUZZED, ids=lambda path: path.name)
+def test_what_the_fuzzer_found_once_is_found_no_more(path):
+    read_by_everyone(path)
+
+
+@pytest.mark.parametrize("reader", READERS, ids=by_name)
+def test_no_accident_to_a_file_raises(reader, tmp_path):
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def live_through(data):
+        path = data.draw(st.sampled_from(inputs(reader.FORMAT)))
+        target = tmp_path / path.name
+        target.write_bytes(data.draw(damaged(path)))
+        read_by_everyone(target, reader)
+
+    live_through()
+
+
+def test_no_real_file_is_claimed_by_two_readers():
+    folder = shared("transcripts")
+    for path in filter(lambda path: path.is_file(), folder.rglob("*")):
+        try:
+            reader_for(Source(path))  # raises TwoClaims
+        except NotText:
+            continue

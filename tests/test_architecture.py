@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "config": {"errors"},
     **{room: {"model", "errors"} for room in PURE},
     "embed": {"errors"},
-    "foreign": {"errors"},
+    "foreign": set(),
     "store": {"model", "errors"},
     "readers": {"model", "errors", "foreign"},
     "project": set(),

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import Unreadable, utf8
+from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 
-SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt"})
+SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt"}) | DATABASE_SUFFIXES
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
 
@@ -22,7 +23,9 @@ class Candidate:
 
     path: Path
     size: int
+    """Of the file and of those that are read with it."""
     mtime_ns: int
+    """The latest of them."""
     named: bool
     """Given by the person, not found below a folder."""
 
@@ -58,12 +61,13 @@ def _absolute(path: Path) -> Path:
 def _below(root: Path, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
+        alone = _candidate(root, status, named=True) if stat.S_ISREG(status.st_mode) else None
     except FileNotFoundError as fault:
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    if stat.S_ISREG(status.st_mode):
-        yield Candidate(root, status.st_size, status.st_mtime_ns, named=True)
+    if alone is not None:
+        yield alone
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
@@ -79,14 +83,21 @@ def _in_folder(root: str, unreadable: list[Unreadable]) -> Iterator[Candidate]:
         except OSError as fault:
             unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
+        elsewhere = told_elsewhere(folder, [entry.name for entry in entries])
         for entry in entries:
+            if entry.name in elsewhere:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED_FOLDERS:
                     folders.append(entry.path)
             elif os.path.splitext(entry.name)[1].lower() in SUFFIXES and entry.is_file(follow_symlinks=False):  # noqa: PTH122 - ten times faster over thousands of files
                 try:
-                    status = entry.stat(follow_symlinks=False)
+                    yield _candidate(Path(entry.path), entry.stat(follow_symlinks=False), named=False)
                 except OSError as fault:
                     unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
-                    continue
-                yield Candidate(Path(entry.path), status.st_size, status.st_mtime_ns, named=False)
+
+
+def _candidate(path: Path, status: os.stat_result, *, named: bool) -> Candidate:
+    together = [status, *(other.stat() for other in read_with(path))]
+    size = sum(each.st_size for each in together)
+    return Candidate(path, size, max(each.st_mtime_ns for each in together), named)

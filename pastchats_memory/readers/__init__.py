@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import chatgpt, claude_code, codex, dialogue, messages, notes
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.source import NotText, Source
 
 
 class Reader(Protocol):
@@ -44,4 +44,6 @@ def reader_for(source: Source) -> Reader | None:
     if len(claims) > 1:
         names = " and ".join(reader.FORMAT for reader in claims)
         raise TwoClaims(f"claimed by {names}; please report this file's shape")
+    if not claims and source.shape == "sqlite":
+        raise NotText("an SQLite database in which no known program keeps conversations")
     return claims[0] if claims else next((reader for reader in FALLBACKS if reader.recognise(source)), None)

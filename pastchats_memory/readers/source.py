@@ -1,6 +1,6 @@
 """One file as a reader sees it: its shape, its JSON records with line numbers, its document or its text.
 
-Nothing here knows a format. Bytes are judged first (compressed, another program's database, a Git LFS pointer),
+Nothing here knows a format. Bytes are judged first (a database, compressed, a Git LFS pointer),
 encodings are undone, and whatever cannot be parsed is yielded as `Unreadable`, never raised.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -18,9 +18,10 @@ from typing import BinaryIO, Literal
 
 import orjson
 
-from pastchats_memory.model import Unreadable
+from pastchats_memory import foreign
+from pastchats_memory.model import Turn, Unreadable
 
-Shape = Literal["jsonl", "json", "markdown", "other"]
+Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
 SAMPLE_RECORDS = 40
 HEAD_BYTES = 64 * 1024
@@ -31,13 +32,14 @@ PLAIN_SUFFIXES = frozenset({".txt", ""})
 SHORT_LINE = 4096
 NUL_SHARE = 0.9
 
+SQLITE = b"SQLite format 3\0"
 MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it first"),
     (b"\x1f\x8b", "gzip-compressed; unpack it first"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
     (b"BZh", "bzip2-compressed; unpack it first"),
     (b"\xfd7zXZ\0", "xz-compressed; unpack it first"),
-    (b"SQLite format 3\0", "another program's SQLite database"),
+    (SQLITE, "an SQLite database without tables"),
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
 )
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -84,6 +86,27 @@ class Source:
         return text
 
     @cached_property
+    def tables(self) -> dict[str, frozenset[str]]:
+        """Tables and their columns, in small letters; none of a file that is no database. Raises NotText, OSError."""
+        with self.path.open("rb") as file:
+            if file.read(len(SQLITE)) != SQLITE:
+                return {}
+        try:
+            return foreign.tables(self.path)
+        except foreign.ForeignFault as fault:
+            raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
+
+    def from_database(
+        self, telling: Callable[[foreign.Database], Iterator[Turn | Unreadable]]
+    ) -> Iterator[Turn | Unreadable]:
+        """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
+        try:
+            with foreign.opened(self.path) as database:
+                yield from telling(database)
+        except foreign.ForeignFault as fault:
+            yield Unreadable(str(self.path), 0, str(fault))
+
+    @cached_property
     def encoding(self) -> str:
         """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
         with self.path.open("rb") as file:
@@ -100,7 +123,9 @@ class Source:
 
     @cached_property
     def shape(self) -> Shape:
-        """What kind of text this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        """What kind of file this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        if self.tables:
+            return "sqlite"
         start = self.head.lstrip()[:1]
         suffix = self.path.suffix.lower()
         if suffix in MARKDOWN_SUFFIXES:

@@ -1,0 +1,222 @@
+"""Other programs' SQLite files, read as values: no write, no lock on the original, no knowledge of any format.
+
+A database in use has its newest rows in a `-wal` beside it, or half of a change in a `-journal`. Then both are copied to
+a private folder and the copy is opened; its folder is gone before the first row is read, so that nothing stays behind
+whatever ends the process. A file that stands alone is opened where it is, as one that does not change.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
+
+import apsw
+
+Value = str | int | float | bytes | None
+Row = tuple[Value, ...]
+
+BESIDE = ("-wal", "-journal")
+"""What a name gets for the file that holds rows which are not in the database itself."""
+WAL_HEADER = 32
+"""Bytes that a checkpoint changes when it begins the -wal anew."""
+ATTEMPTS = 5
+PAUSE = 0.2
+"""Seconds until a file that was written to while it was copied is copied again."""
+
+_ANY: Mapping[str, Value] = MappingProxyType({})
+
+
+class ForeignFault(ValueError):
+    """Another program's database is damaged, or was written to all the while."""
+
+
+def beside(path: Path) -> list[Path]:
+    """The files next to the database without which it is not whole. Raises OSError."""
+    return [other for suffix in BESIDE if _has_bytes(other := path.with_name(path.name + suffix))]
+
+
+def _has_bytes(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:  # it goes whenever the program is closed
+        return False
+
+
+def tables(path: Path) -> dict[str, frozenset[str]]:
+    """Names of the tables and of their columns, in small letters; of a file in use as it was a moment ago.
+
+    Raises:
+        ForeignFault: it cannot be read as a database.
+        OSError: it cannot be read at all.
+    """
+    if not beside(path):
+        with _alone(path) as database:
+            return database.tables
+    try:
+        with _alone(path) as database:
+            found = database.tables
+    except ForeignFault:
+        found = {}
+    if found:
+        return found
+    with opened(path) as database:
+        return database.tables
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Database]:
+    """The database for reading, with everything that was committed to it.
+
+    Raises:
+        ForeignFault: it is damaged, or was written to all the time.
+        OSError: it cannot be read at all.
+    """
+    if not beside(path):
+        with _alone(path) as database:
+            yield database
+        return
+    folder = Path(tempfile.mkdtemp(prefix="pastchats-memory-"))  # with mode 0700
+    try:
+        connection = _connected(_copied(path, folder), "")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    with _closing(connection) as database:
+        yield database
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[Database]:
+    with _closing(_connected(path, "&immutable=1")) as database:
+        yield database
+
+
+def _connected(path: Path, wanted: str) -> apsw.Connection:
+    """A connection in a transaction of its own, so that every file it needs is open."""
+    writable = not wanted
+    flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection = apsw.Connection(
+            f"file:{quote(os.fsencode(path))}?mode={'rw' if writable else 'ro'}{wanted}", flags=flags
+        )
+    except apsw.Error as fault:
+        raise ForeignFault(str(fault)) from fault
+    try:
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        for statement in ("PRAGMA locking_mode=EXCLUSIVE", "PRAGMA temp_store=MEMORY", "BEGIN"):
+            connection.execute(statement)
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except apsw.Error as fault:
+        connection.close(force=True)
+        raise ForeignFault(str(fault)) from fault
+    return connection
+
+
+@contextmanager
+def _closing(connection: apsw.Connection) -> Iterator[Database]:
+    try:
+        yield Database(connection)
+    except apsw.Error as fault:
+        raise ForeignFault(str(fault)) from fault
+    finally:
+        connection.close(force=True)
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A copy of the file and of what stands beside it, all of one moment."""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(PAUSE)
+        before = _moment(path)
+        for source in (path, *beside(path)):
+            shutil.copyfile(source, folder / source.name)
+        if _moment(path) == before:
+            return folder / path.name
+        for copy in folder.iterdir():
+            copy.unlink()
+    raise ForeignFault("written to all the while; close the program that it belongs to and index again")
+
+
+def _moment(path: Path) -> tuple[object, ...]:
+    """What stays as it is while rows are only added to the -wal."""
+    status = path.stat()
+    heads = []
+    for other in beside(path):
+        with other.open("rb") as file:
+            heads.append((other.name, file.read(WAL_HEADER)))
+    return status.st_size, status.st_mtime_ns, *heads
+
+
+class Database:
+    """Tables of another program and the values in them."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._encoding = str(connection.execute("PRAGMA encoding").fetchall()[0][0]).lower()
+        self.tables = dict(self._tables())
+
+    def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Plain tables alone: reading a view or a virtual table would run what the file says."""
+        listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        for (name,) in self._connection.execute(listed).fetchall():
+            columns = self._connection.execute(f"PRAGMA table_info({_quoted(str(name))})").fetchall()
+            yield str(name).lower(), frozenset(str(column[1]).lower() for column in columns)
+
+    def rows(
+        self,
+        table: str,
+        columns: Sequence[str],
+        *,
+        where: Mapping[str, Value] = _ANY,
+        within: tuple[str, str, str] | None = None,
+        order: Sequence[str] = (),
+    ) -> Iterator[Row]:
+        """The named columns of a table, streamed; None for a column that this version of the program does not have.
+
+        Args:
+            table: may be missing: no rows.
+            columns: in small letters.
+            where: values that columns must have; a column that is missing: no rows.
+            within: a column, its lowest value and the one before which it ends.
+            order: columns; those that are missing are passed over.
+
+        Raises:
+            ForeignFault: the file is damaged, at once or further on.
+        """
+        known = self.tables.get(table, frozenset())
+        if not known or not known.issuperset(where):
+            return
+        conditions = [f"{_quoted(column)} = ?" for column in where]
+        values = [*where.values()]
+        if within is not None:
+            conditions.append(f"{_quoted(within[0])} >= ? AND {_quoted(within[0])} < ?")
+            values += within[1:]
+        ordered = [_quoted(column) for column in order if column in known]
+        statement = f"SELECT {', '.join(_selected(column, known) for column in columns)} FROM {_quoted(table)}"
+        statement += f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        statement += f" ORDER BY {', '.join(ordered)}" if ordered else ""
+        for row in self._connection.execute(statement, values):
+            yield tuple(self._value(*pair) for pair in zip(row[::2], row[1::2], strict=True))
+
+    def _value(self, value: Value, is_text: Value) -> Value:
+        """Text comes as bytes, since a program may have stored bytes as text that are none."""
+        return value.decode(self._encoding, "replace") if is_text and isinstance(value, bytes) else value
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _selected(column: str, known: frozenset[str]) -> str:
+    if column not in known:
+        return "NULL, 0"
+    name = _quoted(column)
+    is_text = f"typeof({name}) = 'text'"
+    return f"CASE WHEN {is_text} THEN CAST({name} AS BLOB) ELSE {name} END, {is_text}"

@@ -1,0 +1,25 @@
+"""Which files are read as one, for programs that keep a conversation in several: asked when files are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from pastchats_memory import foreign
+from pastchats_memory.readers import opencode_tree
+
+DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
+
+
+def read_with(path: Path) -> Iterator[Path]:
+    """The other files whose change is a change of this one. Raises OSError."""
+    if path.suffix.lower() in DATABASE_SUFFIXES:
+        yield from foreign.beside(path)
+    elif path.name.startswith((opencode_tree.SESSION, opencode_tree.MESSAGE)) and (tree := opencode_tree.tree_of(path)):
+        yield from (file for file in tree.files() if file != path)
+
+
+def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
+    """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
+    of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)
+    return opencode_tree.told_elsewhere(Path(folder), names) if of_tree else ()

@@ -16,7 +16,7 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.chatgpt_message import said_in
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Record, Source, parse_json
+from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Element, Record, Source, parse_json
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
@@ -36,9 +36,9 @@ def recognise(source: Source) -> bool:
     """Whether a conversation with a `mapping` of nodes is in it; the sidecars of an export have none."""
     if source.shape == "jsonl":
         return any(is_conversation(record) for record in source.sample)
-    return any(
-        is_conversation(item) for part in _parts(source) for item in list_of(part.conversations)[:SAMPLE_RECORDS]
-    )
+    if source.shape == "json":
+        return any(is_conversation(item) for item in _listed(source.outline)[:SAMPLE_RECORDS])
+    return any(is_conversation(item) for part in _fenced(source) for item in part.conversations[:SAMPLE_RECORDS])
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
@@ -52,13 +52,19 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
                     item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no conversation")
                 )
         return
-    for part in _parts(source):
-        lines = _Lines(part.text, part.first_line)
-        for place, value in enumerate(part.conversations):
-            if is_conversation(value):
-                yield from _turns(mapping_of(value), lines)
+    if source.shape == "json":
+        for place, element in enumerate(_elements(source)):
+            if isinstance(element, Unreadable):
+                yield element
+            elif is_conversation(element.value):
+                yield from _turns(mapping_of(element.value), _Lines(element.text, element.line))
             else:
-                yield Unreadable(str(source.path), part.first_line, f"item {place} of the export is no conversation")
+                yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
+        return
+    for part in _fenced(source):
+        lines = _Lines(part.text, part.first_line)
+        for value in filter(is_conversation, part.conversations):
+            yield from _turns(mapping_of(value), lines)
 
 
 def is_conversation(value: object) -> bool:
@@ -70,19 +76,25 @@ def is_conversation(value: object) -> bool:
     return any("message" in mapping_of(node) for node in nodes.values()) or "current_node" in fields
 
 
+def _elements(source: Source) -> Iterator[Element | Unreadable]:
+    """The items of the export one by one, whatever its size; a single conversation is one of its own."""
+    if is_conversation(source.outline):
+        yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
+    else:
+        yield from source.elements(*(() if isinstance(source.outline, list) else ("conversations",)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A JSON text, the line of the file at which it starts, and the items of its list of conversations."""
+    """A JSON text within Markdown, the line of the file at which it starts, and the items of its list of conversations."""
 
     text: str
     first_line: int
     conversations: list[object]
 
 
-def _parts(source: Source) -> Iterator[_Part]:
-    if source.shape == "json":
-        yield _Part(source.text, 1, _listed(source.document))
-    elif source.shape == "markdown" and '"mapping"' in source.text:
+def _fenced(source: Source) -> Iterator[_Part]:
+    if source.shape == "markdown" and '"mapping"' in source.text:
         for opening in _FENCE.finditer(source.text):
             text = source.text[opening.end() :].partition("\n```")[0]
             if len(text) < len(source.text) * FENCED_SHARE:

@@ -48,7 +48,7 @@ NO_CALL = Call("tool")
 def recognise(source: Source) -> bool:
     """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
     if source.shape == "json":
-        return isinstance(mapping_of(source.document).get("loglines"), list)
+        return isinstance(mapping_of(source.outline).get("loglines"), list)
     return any(_is_ours(record) for record in source.sample)
 
 

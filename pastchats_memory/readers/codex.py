@@ -47,7 +47,7 @@ NO_CALL = Call("tool")
 def recognise(source: Source) -> bool:
     """Whether any of the first records is a rollout line of one of the three generations."""
     if source.shape == "json":
-        document = mapping_of(source.document)
+        document = mapping_of(source.outline)
         return isinstance(document.get("session"), dict) and isinstance(document.get("items"), list)
     return any(_is_ours(record) for record in source.sample)
 

@@ -69,6 +69,10 @@ class Context:
         )
 
 
+NOWHERE = Context()
+"""What is known where no object is around the messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """The messages of one list, map or tree, in the order of the file."""
@@ -84,7 +88,7 @@ class Conversation:
 
 def conversations_of(value: object, context: Context | None = None, depth: int = 0) -> Iterator[Conversation]:
     """Every conversation of a JSON value, in the order of the file; nothing where the value is something else."""
-    outer = context or Context()
+    outer = context or NOWHERE
     if depth > DEEPEST:
         return
     if isinstance(value, list):
@@ -98,6 +102,45 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
                     yield from conversations_of(item, separate, depth + 1)
     elif isinstance(value, dict):
         yield from _of_object(value, outer.inside(value), depth)
+
+
+@dataclass(frozen=True, slots=True)
+class LongList:
+    """The list in a document that can be read item by item, since none of its items needs another to be understood."""
+
+    keys: tuple[str, ...]
+    """Under which it stands, from the top of the document down."""
+    context: Context
+    opening: list[object]
+    """Its first items."""
+    has_messages: bool
+    """Its items are the messages of one conversation; else each is a conversation or has some."""
+
+
+def long_list_in(outline: object) -> LongList | None:
+    """The list of messages or conversations in a document's outline.
+
+    None where a conversation is a tree or a map, or stands under a name of the file's choosing: these are known from the
+    whole alone.
+    """
+    keys: tuple[str, ...] = ()
+    context = NOWHERE
+    while isinstance(outline, dict):
+        context = context.inside(outline)
+        inner = outline
+        key = next((key for key in CONTAINER_KEYS if any(_inside(inner.get(key), context))), None)
+        if key is None:
+            return None
+        keys, outline = (*keys, key), outline[key]
+    items = list_of(outline)
+    messages = _messages_of(items)
+    if any(message.parent_id for message in messages) or (messages and len(list(_flattened(items))) > len(items)):
+        return None
+    return LongList(keys, context, items, bool(messages))
+
+
+def _inside(value: object, context: Context) -> Iterator[Conversation]:
+    return conversations_of(value, context, 1) if isinstance(value, dict | list) else iter(())
 
 
 def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversation]:

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.containers import Context, Conversation, conversations_of, is_dialogue
+from pastchats_memory.readers.containers import (
+    NOWHERE,
+    Context,
+    Conversation,
+    conversations_of,
+    is_dialogue,
+    long_list_in,
+)
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Record, Source
+from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Source
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
@@ -29,7 +37,7 @@ def recognise(source: Source) -> bool:
     if source.shape == "jsonl":
         opening = _opening(source)
         return _is_message_a_line(opening) or any(_conversations(opening))
-    return source.shape == "json" and any(conversations_of(source.document))
+    return source.shape == "json" and any(conversations_of(source.outline))
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
@@ -37,7 +45,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
     if source.shape != "jsonl":
         yield from _read_document(source)
     elif _is_message_a_line(opening := _opening(source)):
-        yield from _read_messages(source, opening)
+        yield from _read_messages(source, source.records(), opening)
     else:
         yield from _read_conversations(source)
 
@@ -58,12 +66,23 @@ def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
 
 
 def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
-    if isinstance(source.document, BadJson):
-        yield Unreadable(str(source.path), 0, f"not JSON: {source.document.reason}")
+    if isinstance(source.outline, BadJson):
+        yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
         return
-    places = Places(source.text)
-    for conversation in conversations_of(source.document):
-        yield from _turns(conversation, places)
+    long = long_list_in(source.outline) if source.size > LARGE_DOCUMENT else None
+    if long is None:
+        places = Places(source.text)
+        for conversation in conversations_of(source.document):
+            yield from _turns(conversation, places)
+    elif long.has_messages:
+        yield from _read_messages(source, source.elements(*long.keys), long.opening, long.context)
+    else:
+        for element in source.elements(*long.keys):
+            if isinstance(element, Unreadable):
+                yield element
+                continue
+            for conversation in conversations_of(element.value, replace(long.context, conversation_id=None)):
+                yield from _turns(conversation, Places(element.text, element.line))
 
 
 def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
@@ -75,16 +94,20 @@ def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
             yield from _turns(conversation, Places("", item.line))
 
 
-def _read_messages(source: Source, opening: list[object]) -> Iterator[Turn | Unreadable]:
-    """One message a line: the conversation is the one that the line names, else the one of a header line, else the file."""
+def _read_messages(
+    source: Source,
+    items: Iterable[Record | Element | Unreadable],
+    opening: list[object],
+    context: Context = NOWHERE,
+) -> Iterator[Turn | Unreadable]:
+    """One message a line, or an item of a long list: the conversation is the one that the line names, else the one of a header line, else the file."""
     first = [
         message for value in opening if isinstance(value, dict) and (message := message_of(value)) and message.text
     ]
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
-    context = Context()
     before_first = True
-    for item in source.records():
+    for item in items:
         if isinstance(item, Unreadable):
             yield item
         elif not isinstance(item.value, dict):
@@ -92,11 +115,15 @@ def _read_messages(source: Source, opening: list[object]) -> Iterator[Turn | Unr
         elif message := message_of(item.value):
             before_first = False
             if message.text:
-                yield _turn(message, context, line=item.line, fallback_id=file_id, shared=shared)
+                yield _turn(message, context, line=_line(item, message), fallback_id=file_id, shared=shared)
         elif "role" in item.value and "content" in item.value:
             yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
         elif before_first:
             context = context.inside(item.value)
+
+
+def _line(item: Record | Element, message: Message) -> int:
+    return item.line if isinstance(item, Record) else Places(item.text, item.line).line(message.first_piece)
 
 
 def _turns(conversation: Conversation, places: Places) -> Iterator[Turn]:

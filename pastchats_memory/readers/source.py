@@ -1,7 +1,7 @@
-"""One file as a reader sees it: its shape, its JSON records with line numbers, its document or its text.
+"""One file as a reader sees it: its shape, its JSON records with line numbers, its document, piece by piece, or its text.
 
-Nothing here knows a format. Bytes are judged first (a database, compressed, a Git LFS pointer),
-encodings are undone, and whatever cannot be parsed is yielded as `Unreadable`, never raised.
+Nothing here knows a format. Bytes are judged first (a database, compressed, a Git LFS pointer), encodings are undone,
+and whatever cannot be parsed is yielded as `Unreadable`, never raised.
 """
 
 from __future__ import annotations
@@ -20,12 +20,17 @@ import orjson
 
 from pastchats_memory import foreign
 from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.scan import Scanner, Torn
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
 SAMPLE_RECORDS = 40
 HEAD_BYTES = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
+LARGE_DOCUMENT = 8 * 1024 * 1024
+"""Bytes above which a JSON document is never parsed whole to see what it is: parsed, it takes five to ten times as much."""
+OUTLINE_DEPTH = 3
+OUTLINE_KEYS = 200
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 PLAIN_SUFFIXES = frozenset({".txt", ""})
@@ -57,11 +62,30 @@ class Record:
     value: object
 
 
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One value of a JSON document: an item of an array, or what an object has under a key."""
+
+    line: int
+    """1-based line on which it begins."""
+    value: object
+    key: str | None
+    """None for an item of an array."""
+    raw: bytes
+    """The UTF-8 text that it was parsed from, by which `Places` finds the lines of what is in it."""
+
+    @property
+    def text(self) -> str:
+        """The same as text."""
+        return self.raw.decode("utf-8", errors="replace")
+
+
 @dataclass(frozen=True)
 class Source:
     """A file to be read, with what the caller wants of it."""
 
     path: Path
+    """Of the file; of a member of an archive the archive's path, a slash, and the member's own."""
     named: bool = False
     """The person named this very file, not a folder above it."""
     notes: bool = False
@@ -70,11 +94,25 @@ class Source:
     """Characters after which a part of a note is split further."""
     chunk_overlap: int = 2
     """Lines that two neighbouring chunks of one part share."""
+    unpacked: Callable[[], BinaryIO] | None = None
+    """Opens the bytes where they are not simply the file's: those of a member of an archive."""
+
+    def open(self) -> BinaryIO:
+        """The bytes as they are. Raises OSError."""
+        return self.path.open("rb") if self.unpacked is None else self.unpacked()
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, unpacked. Raises OSError."""
+        if self.unpacked is None:
+            return self.path.stat().st_size
+        with self.open() as file:
+            return file.seek(0, io.SEEK_END)
 
     @cached_property
     def head(self) -> str:
         """The first 64 KiB as text, line ends as they are. Raises NotText for bytes that are no text, OSError."""
-        with self.path.open("rb") as file:
+        with self.open() as file:
             raw = file.read(HEAD_BYTES)
         for magic, what in MAGIC:
             if raw.startswith(magic):
@@ -109,7 +147,7 @@ class Source:
     @cached_property
     def encoding(self) -> str:
         """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
-        with self.path.open("rb") as file:
+        with self.open() as file:
             raw = file.read(256)
         for mark, name in BOMS:
             if raw.startswith(mark):
@@ -133,20 +171,20 @@ class Source:
         if suffix == ".json" or suffix in JSONL_SUFFIXES or start in ("{", "["):
             if self._is_lines(suffix):
                 return "jsonl"
-            if suffix not in PLAIN_SUFFIXES or not isinstance(self.document, BadJson):
+            if suffix not in PLAIN_SUFFIXES or not isinstance(self.outline, BadJson):
                 return "json"
         return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 
     def _is_lines(self, suffix: str) -> bool:
         """Whether the first line is a whole JSON value and not the only one; a name alone does not decide, in either direction."""
-        present = (line for line in map(_stripped, self._lines()) if line and not line.startswith(b"//"))
+        present = (line for line in map(_stripped, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
         opening = list(islice(present, 2))
-        if opening and len(opening[0]) <= LONGEST_LINE and isinstance(parse_json(opening[0]), dict | list):
+        if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
             return len(opening) > 1 or suffix in JSONL_SUFFIXES
         if suffix not in JSONL_SUFFIXES:
             return False
         indented = bool(opening) and opening[0][:1] in b"{[" and len(opening[0]) <= SHORT_LINE
-        return not indented or isinstance(self.document, BadJson)
+        return not indented or isinstance(self.outline, BadJson)
 
     @cached_property
     def sample(self) -> tuple[dict[str, object], ...]:
@@ -175,19 +213,69 @@ class Source:
             elif line.endswith(b"\n"):
                 yield Unreadable(str(self.path), number, f"not JSON: {value.reason}")
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
         r"""UTF-8 lines with their ends, split on `\n` alone, since U+2028 occurs in strings; an over-long one is cut."""
-        with self.path.open("rb") as file:
-            stream: BinaryIO = file
-            if self.encoding == "utf-8-sig":
-                file.seek(len(codecs.BOM_UTF8))
-            elif self.encoding != "utf-8":
-                stream = io.BytesIO(self.text.encode("utf-8", errors="replace"))
-            while line := stream.readline(LONGEST_LINE + 1):
+        with self._utf8() as stream:
+            while line := stream.readline(longest + 1):
                 rest = line
-                while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
-                    rest = stream.readline(LONGEST_LINE + 1)
+                while len(rest) > longest and not rest.endswith(b"\n"):
+                    rest = stream.readline(longest + 1)
                 yield line
+
+    def _utf8(self) -> BinaryIO:
+        """The bytes as UTF-8 without a byte order mark, whatever they are on the disk. Raises OSError."""
+        stream = self.open()
+        if self.encoding == "utf-8-sig":
+            stream.seek(len(codecs.BOM_UTF8))
+        elif self.encoding != "utf-8":
+            stream.close()
+            return io.BytesIO(self.text.encode("utf-8", errors="replace"))
+        return stream
+
+    def elements(self, *keys: str) -> Iterator[Element | Unreadable]:
+        """The items of the document's array, or of the array or object below `keys`, streamed.
+
+        Each is parsed alone, so that a document of any size costs no more memory than its largest item, and a broken
+        item costs itself; where the document is cut short, the last value says so. Nothing for a document that has no
+        such place. `source.elements()` gives the conversations of `[{…}, {…}]`, `source.elements("messages")` those of
+        `{"title": …, "messages": [{…}, {…}]}`.
+        """
+        with self._utf8() as stream:
+            scanner = Scanner(stream)
+            try:
+                yield from self._elements_below(scanner, keys)
+            except Torn as fault:
+                yield Unreadable(str(self.path), scanner.line, f"not JSON: {fault}")
+
+    def _elements_below(self, scanner: Scanner, keys: tuple[str, ...]) -> Iterator[Element | Unreadable]:
+        for wanted in keys:
+            if scanner.peek() != b"{" or not _entered(scanner, wanted):
+                return
+        if scanner.peek() not in (b"[", b"{"):
+            return
+        for key in scanner.members():
+            scanner.peek()
+            line = scanner.line
+            raw = scanner.value()
+            value = parse_json(raw)
+            if isinstance(value, BadJson):
+                yield Unreadable(str(self.path), line, f"not JSON: {value.reason}")
+            else:
+                yield Element(line, value, key, raw)
+
+    @cached_property
+    def outline(self) -> object:
+        """The document, or of a large one what is needed to recognise it: each of its long arrays cut to 40 items.
+
+        Below the third level values are whole. BadJson for what is no JSON. Raises NotText, OSError.
+        """
+        if self.size <= LARGE_DOCUMENT:
+            return self.document
+        with self._utf8() as stream:
+            try:
+                return _outlined(Scanner(stream), 0)
+            except Torn as fault:
+                return BadJson(str(fault))
 
     @cached_property
     def document(self) -> object:
@@ -197,8 +285,37 @@ class Source:
     @cached_property
     def text(self) -> str:
         r"""The whole file as text, line ends as `\n`. Raises OSError."""
-        raw = self.path.read_bytes().decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        with self.open() as file:
+            raw = file.read().decode(self.encoding, errors="replace").removeprefix("\ufeff")
         return raw.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _entered(scanner: Scanner, wanted: str) -> bool:
+    """Whether the object has such a key; the scanner then stands before what it has under it."""
+    for key in scanner.members():
+        if key == wanted:
+            return True
+        scanner.skip()
+    return False
+
+
+def _outlined(scanner: Scanner, depth: int) -> object:
+    opening = scanner.peek()
+    if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
+        value = parse_json(scanner.value())
+        if isinstance(value, BadJson):
+            raise Torn(value.reason)
+        return value
+    items: list[tuple[str | None, object]] = []
+    most = SAMPLE_RECORDS if opening == b"[" else OUTLINE_KEYS
+    for key in scanner.members():
+        if len(items) < most:
+            items.append((key, _outlined(scanner, depth + 1)))
+        elif depth == 0 and opening == b"[":
+            break  # what comes after it is of no interest
+        else:
+            scanner.skip()
+    return [value for _, value in items] if opening == b"[" else dict(items)
 
 
 def _stripped(line: bytes) -> bytes:

@@ -1,0 +1,66 @@
+"""A large document is read piece by piece and gives the same turns as the same document read whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from golden import inputs
+
+from pastchats_memory.readers import messages, reader_for, source
+from pastchats_memory.readers.source import Source
+
+SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
+CHATS = [{"id": f"c{number}", "title": f"Chat {number}", "messages": SAID[number : number + 4]} for number in range(60)]
+DOCUMENTS = {
+    "messages": SAID,
+    "messages below a key": {"id": "one", "messages": SAID, "title": "behind them", "model": "m"},
+    "messages two keys down": {"data": {"conversation": SAID, "cwd": "/home/mira/src/courier"}},
+    "conversations": CHATS,
+    "conversations below a key": {"exported": 1, "conversations": CHATS, "name": "all"},
+    "lists of messages": [SAID[:4], SAID[4:8]],
+    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(SAID)}},
+    "a map of conversations": {chat["id"]: {"messages": chat["messages"]} for chat in CHATS},
+    "a tree": {"messages": [{**said, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, said in enumerate(SAID)]},
+    "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
+}
+
+
+def _turns(path, monkeypatch, large):
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
+    monkeypatch.setattr(messages, "LARGE_DOCUMENT", large)
+    reader = reader_for(Source(path))
+    return reader, list(reader.read(Source(path))) if reader else []
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeypatch, name, indent):
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(DOCUMENTS[name], indent=indent), encoding="utf-8")
+    whole = _turns(path, monkeypatch, 1 << 30)
+    assert whole[1]
+    assert _turns(path, monkeypatch, 0) == whole
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for folder in ("chatgpt", "messages", "claude-code", "codex")
+        for path in inputs(folder)
+        if path.suffix == ".json"
+    ],
+    ids=lambda path: path.name,
+)
+def test_every_fixture_that_is_a_document_is_read_alike(path, monkeypatch):
+    assert _turns(path, monkeypatch, 0) == _turns(path, monkeypatch, 1 << 30)
+
+
+def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monkeypatch):
+    path = tmp_path / "chat.json"
+    for value in (SAID, CHATS):
+        path.write_text(json.dumps(value, indent=1)[:-100], encoding="utf-8")
+        _, rows = _turns(path, monkeypatch, 0)
+        assert rows[-1].reason == "not JSON: the document is cut short"
+        assert len(rows) > len(value) - 5

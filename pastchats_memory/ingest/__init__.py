@@ -16,6 +16,7 @@ from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, read
 from pastchats_memory.readers.clean import clean
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.source import NotText, Source
+from pastchats_memory.redact import redact, redacted_value
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database
@@ -267,16 +268,17 @@ def _prompts(source: Source, reader: Reader, options: IndexOptions, reading: _Re
     identities = Identities(utf8(source.path.name))
     places: Counter[str | None] = Counter()
     for turn in _turns(source, reader, reading):
-        metadata = {**turn.metadata, "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
+        content = redact(turn.content).text
+        metadata = {**redacted_value(turn.metadata), "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
         if turn.native_id is not None:
             metadata["native_id"] = turn.native_id
         yield Prompt(
             source_path=reading.candidate.name,
             project=options.project or project_of(turn, source.path),
             turn_index=places[turn.conversation_id],
-            turn=turn,
-            content_hash=identities.of(turn),
-            text_hash=text_hash(turn.content),
+            turn=replace(turn, content=content),
+            content_hash=identities.of(turn),  # of the text as it was, so that better detectors make no second row
+            text_hash=text_hash(content),
             metadata=metadata,
         )
         places[turn.conversation_id] += 1

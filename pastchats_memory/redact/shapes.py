@@ -1,0 +1,212 @@
+"""Secrets that are known by their shape alone, as the providers' documents give it.
+
+The patterns are bounded, so that none takes longer than its own length on hostile text. Where a provider says how long
+a token is, the pattern asks for at least that, since tokens have grown before.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.redact.detector import Detector, shape
+
+_END = r"(?![A-Za-z0-9])"
+_B64 = r"[A-Za-z0-9+/]"
+_URL64 = r"[A-Za-z0-9_\-]"
+_BREAK = r"(?:\r?\n|\\{1,3}r\\{1,3}n|\\{1,3}n|[ \t])"
+"""The end of a line as it is, or as JSON in JSON writes it."""
+
+
+def _prefixed(kind: str, prefixes: str, rest: str) -> tuple[Detector, ...]:
+    return tuple(shape(kind, prefix, re.escape(prefix) + rest) for prefix in prefixes.split())
+
+
+LANGUAGE_MODELS: tuple[Detector, ...] = (
+    *_prefixed("anthropic-key", "sk-ant-", rf"{_URL64}{{20,200}}"),
+    *_prefixed("openrouter-key", "sk-or-", rf"{_URL64}{{20,100}}"),
+    *_prefixed("langfuse-key", "sk-lf-", rf"{_URL64}{{20,60}}"),
+    *_prefixed("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", rf"{_URL64}{{20,250}}"),
+    *_prefixed("openai-key", "sk-", rf"(?=[a-z\-]{{0,8}}[A-Za-z0-9_]*\d)[A-Za-z0-9]{{20,64}}{_END}"),
+    *_prefixed("groq-key", "gsk_", r"[A-Za-z0-9]{40,60}"),
+    *_prefixed("xai-key", "xai-", rf"{_URL64}{{60,100}}"),
+    *_prefixed("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,60}"),
+    *_prefixed("replicate-token", "r8_", r"[A-Za-z0-9]{36,40}"),
+    *_prefixed("hugging-face-token", "hf_ api_org_", rf"[A-Za-z0-9]{{30,40}}{_END}"),
+    *_prefixed("langsmith-key", "lsv2_pt_ lsv2_sk_ ls__", r"[A-Za-z0-9_]{30,60}"),
+    *_prefixed("pinecone-key", "pcsk_", r"[A-Za-z0-9_]{40,80}"),
+    *_prefixed("voyage-key", "pa-", rf"(?=[^\s\d]{{0,40}}\d){_URL64}{{43}}{_END}"),
+    *_prefixed("fireworks-key", "fw_", rf"[A-Za-z0-9]{{22,24}}{_END}"),
+    *_prefixed("tavily-key", "tvly-", rf"{_URL64}{{20,60}}"),
+    *_prefixed("nvidia-key", "nvapi-", rf"{_URL64}{{50,80}}"),
+)
+
+CLOUDS: tuple[Detector, ...] = (
+    *_prefixed("aws-access-key", "AKIA ASIA ABIA ACCA A3T", rf"[A-Z0-9]{{13,17}}{_END}"),
+    *_prefixed("aws-bedrock-key", "ABSK", rf"{_B64}{{90,140}}={{0,2}}"),
+    *_prefixed("google-api-key", "AIza", rf"{_URL64}{{35}}"),
+    *_prefixed("google-oauth-secret", "GOCSPX-", rf"{_URL64}{{20,40}}"),
+    *_prefixed("google-oauth-token", "ya29.", rf"{_URL64}{{20,1000}}"),
+    *_prefixed("google-refresh-token", "1//0", rf"{_URL64}{{30,120}}"),
+    shape("azure-storage-key", "AccountKey=", rf"AccountKey=(?P<secret>{_B64}{{40,100}}={{0,2}})"),
+    shape("azure-shared-access-key", "SharedAccessKey=", rf"SharedAccessKey=(?P<secret>{_B64}{{40,60}}={{0,2}})"),
+    shape("azure-sas-signature", "sig=", r"sig=(?P<secret>(?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){40,120}={0,2})"),
+    shape("azure-client-secret", "Q~", r"[A-Za-z0-9_~.\-]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}(?![A-Za-z0-9_~\-])", reach=4),
+    shape("azure-storage-key", "+ASt", rf"{_B64}{{76}}\+ASt{_B64}{{6}}==", reach=76),
+    shape("azure-key", "AzSe", rf"{_B64}{{42}}AzSe[A-D]{_B64}{{5}}", reach=42),
+    shape("azure-key", "AzCa", rf"{_B64}{{42}}AzCa[A-D]{_B64}{{5}}", reach=42),
+    shape("azure-openai-key", "ACOG", r"[A-Za-z0-9]{52}J[A-Za-z0-9]{4,20}ACOG[A-Za-z0-9]{4}", reach=73),
+    shape("azure-devops-token", "AZDO", r"[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}", reach=80),
+    *_prefixed("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"[a-f0-9]{64}"),
+    *_prefixed("heroku-key", "HRKU-", rf"{_URL64}{{30,70}}"),
+    *_prefixed("alibaba-access-key", "LTAI", rf"(?=[A-Za-z]{{0,20}}\d)[A-Za-z0-9]{{12,24}}{_END}"),
+    *_prefixed("tencent-secret-id", "AKID", rf"(?=[A-Za-z]{{0,32}}\d)[A-Za-z0-9]{{32}}{_END}"),
+    *_prefixed("fly-token", "fm1r_ fm1a_ fm2_", r"[A-Za-z0-9+/=,_]{80,2000}"),
+    *_prefixed("fly-token", "fo1_", rf"{_URL64}{{40,50}}"),
+    *_prefixed("databricks-token", "dapi", rf"[a-f0-9]{{32}}(?:-\d)?{_END}"),
+    *_prefixed("netlify-token", "nfp_", r"[A-Za-z0-9_]{36,40}"),
+    *_prefixed("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,60}"),
+    *_prefixed("supabase-key", "sbp_ sb_secret_", r"[A-Za-z0-9_\-]{20,60}"),
+    *_prefixed("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.\-]{32,64}"),
+    *_prefixed("neon-key", "napi_", r"[a-z0-9]{60,70}"),
+    *_prefixed("scaleway-key", "SCW", rf"(?=[A-Z]{{0,17}}\d)[A-Z0-9]{{17}}{_END}"),
+    *_prefixed("cloudflare-token", "v1.0-", r"[a-f0-9]{24}-[a-f0-9]{146}"),
+    *_prefixed("cloudflare-token", "cfut_ cfat_ cfk_", r"[A-Za-z0-9_\-]{40,60}"),
+)
+
+CODE_HOSTS: tuple[Detector, ...] = (
+    *_prefixed("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,255}"),
+    *_prefixed("github-token", "github_pat_", r"[A-Za-z0-9_]{40,100}"),
+    *_prefixed(
+        "gitlab-token",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- glsoat- glffct- gloas- glwt- GR1348941",
+        rf"{_URL64}[A-Za-z0-9_.\-]{{18,300}}",
+    ),
+    *_prefixed("bitbucket-token", "ATBB ATCTT3x", r"[A-Za-z0-9_=\-]{24,250}"),
+    *_prefixed("atlassian-token", "ATATT3x", r"[A-Za-z0-9_=\-.+/]{60,300}"),
+    *_prefixed("npm-token", "npm_", rf"[A-Za-z0-9]{{36}}{_END}"),
+    shape(
+        "npm-token",
+        "_authToken",
+        r"_authToken\s{0,3}=\s{0,3}[\"']?(?P<secret>[A-Za-z0-9_\-+/=.]{10,200})",
+        bounded=False,
+    ),
+    *_prefixed("pypi-token", "pypi-", rf"{_URL64}{{50,300}}"),
+    *_prefixed("rubygems-key", "rubygems_", r"[a-f0-9]{48}"),
+    *_prefixed("crates-token", "cio", rf"(?=[A-Za-z]{{0,32}}\d)[A-Za-z0-9]{{32}}{_END}"),
+    *_prefixed("nuget-key", "oy2", rf"[a-z0-9]{{43}}{_END}"),
+    *_prefixed("docker-token", "dckr_pat_ dckr_oat_", rf"{_URL64}{{20,60}}"),
+    *_prefixed("artifactory-key", "AKCp", r"[A-Za-z0-9]{60,80}"),
+    *_prefixed("artifactory-token", "cmVmdGtuOj", r"[A-Za-z0-9]{50,70}"),
+    *_prefixed("terraform-token", "ATLASV1 atlasv1", r"\.[A-Za-z0-9_=\-]{40,80}"),
+    shape("terraform-token", ".atlasv1.", rf"[A-Za-z0-9]{{14}}\.atlasv1\.{_URL64}{{60,70}}", reach=14),
+    *_prefixed("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9_]{30,80}"),
+    *_prefixed("buildkite-token", "bkua_ bkct_ bkaj_", r"[a-z0-9]{40}"),
+    *_prefixed("sonar-token", "squ_ sqp_ sqa_", rf"[a-f0-9]{{40}}{_END}"),
+    *_prefixed("snyk-token", "snyk_", r"[A-Za-z0-9_.\-]{30,80}"),
+    *_prefixed("launchdarkly-key", "sdk- api- mob-", r"[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[a-f0-9]{4}-[a-f0-9]{12}"),
+)
+
+MESSENGERS: tuple[Detector, ...] = (
+    *_prefixed(
+        "slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp-", r"[A-Za-z0-9%\-.]{10,300}"
+    ),
+    shape(
+        "slack-webhook",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,120})",
+    ),
+    shape(
+        "discord-webhook", "/api/webhooks/", rf"/api/webhooks/(?P<secret>\d{{16,20}}/{_URL64}{{50,80}})", bounded=False
+    ),
+    shape("discord-token", ".G", rf"[MNO][A-Za-z0-9_\-]{{22,27}}\.G{_URL64}{{5}}\.{_URL64}{{27,40}}", reach=28),
+    shape("discord-token", ".Y", rf"[MNO][A-Za-z0-9_\-]{{22,27}}\.Y{_URL64}{{5}}\.{_URL64}{{27,40}}", reach=28),
+    shape("discord-token", ".X", rf"[MNO][A-Za-z0-9_\-]{{22,27}}\.X{_URL64}{{5}}\.{_URL64}{{27,40}}", reach=28),
+    shape(
+        "teams-webhook",
+        ".webhook.office.com/",
+        r"\.webhook\.office\.com/(?P<secret>webhookb2/[^\s\"'\\]{40,300})",
+        bounded=False,
+    ),
+    shape("telegram-token", ":AA", rf"\d{{8,10}}:AA{_URL64}{{32,35}}", reach=10),
+    *_prefixed("twilio-key", "SK", rf"[0-9a-f]{{32}}{_END}"),
+    *_prefixed("sendgrid-key", "SG.", rf"{_URL64}{{16,32}}\.{_URL64}{{32,64}}"),
+    *_prefixed("mailgun-key", "key-", rf"[0-9a-f]{{32}}{_END}"),
+    *_prefixed("brevo-key", "xkeysib- xsmtpsib-", r"[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    shape("mailchimp-key", "-us", rf"[0-9a-f]{{32}}-us\d{{1,2}}{_END}", reach=32),
+    *_prefixed("resend-key", "re_", rf"(?=[A-Za-z_]{{0,30}}\d)[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{18,30}}{_END}"),
+)
+
+SERVICES: tuple[Detector, ...] = (
+    *_prefixed("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_org_", r"[A-Za-z0-9_]{16,250}"),
+    *_prefixed("stripe-webhook-secret", "whsec_", r"[A-Za-z0-9+/=]{24,80}"),
+    *_prefixed("square-token", "sq0atp- sq0csp- EAAAE EAAAl", rf"{_URL64}{{20,80}}"),
+    *_prefixed("shopify-token", "shpat_ shpss_ shpca_ shppa_ shptka_", r"[a-fA-F0-9]{32}"),
+    *_prefixed("paypal-token", "access_token$production$ access_token$sandbox$", r"[a-z0-9]{13,20}\$[a-f0-9]{32}"),
+    *_prefixed("razorpay-key", "rzp_live_ rzp_test_", r"[A-Za-z0-9]{14,24}"),
+    *_prefixed("flutterwave-key", "FLWSECK- FLWSECK_TEST-", r"[A-Za-z0-9\-]{20,60}"),
+    *_prefixed("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,70}"),
+    *_prefixed("notion-token", "ntn_", r"[A-Za-z0-9]{40,60}"),
+    *_prefixed("notion-token", "secret_", rf"(?=[A-Za-z]{{0,42}}\d)[A-Za-z0-9]{{43}}{_END}"),
+    *_prefixed("figma-token", "figd_ figo_ figu_", rf"{_URL64}{{38,60}}"),
+    *_prefixed("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    *_prefixed("asana-token", "1/", r"\d{16}(?:/\d{16})?:[a-z0-9]{32}"),
+    *_prefixed("dropbox-token", "sl.", rf"(?:u\.)?{_URL64}{{100,1400}}"),
+    *_prefixed("facebook-token", "EAA", rf"(?=[A-Za-z]{{0,60}}\d)[A-Za-z0-9]{{80,300}}{_END}"),
+    *_prefixed("new-relic-key", "NRAK- NRAL- NRJS- NRII- NRIQ-", rf"{_URL64}{{19,40}}"),
+    *_prefixed("grafana-token", "glsa_ glc_ eyJrIjoi", r"[A-Za-z0-9_+/=]{32,400}"),
+    *_prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", r"[A-Za-z0-9_+/=\-]{40,400}"),
+    *_prefixed("dynatrace-token", "dt0c01. dt0s01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    *_prefixed("postman-key", "PMAK-", r"[a-f0-9]{24}-[a-f0-9]{30,36}"),
+    *_prefixed("pulumi-token", "pul-", r"[a-f0-9]{40}"),
+    *_prefixed("doppler-token", "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.", r"[A-Za-z0-9._\-]{40,80}"),
+    *_prefixed("vault-token", "hvs. hvb. hvr.", rf"{_URL64}{{24,300}}"),
+    *_prefixed("1password-token", "ops_eyJ", r"[A-Za-z0-9+/=_\-]{100,2000}"),
+    *_prefixed(
+        "1password-key",
+        "A3-",
+        r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}",
+    ),
+    *_prefixed("tailscale-key", "tskey-", r"[a-z]{3,9}-[A-Za-z0-9\-]{16,80}"),
+    *_prefixed("ngrok-key", "ak_ cr_", rf"2[A-Za-z0-9]{{26}}{_END}"),
+    *_prefixed("typeform-token", "tfp_", r"[A-Za-z0-9_\-.]{40,80}"),
+    *_prefixed("intra42-secret", "s-s4t2ud- s-s4t2af-", r"[a-f0-9]{64}"),
+    *_prefixed("duffel-token", "duffel_live_ duffel_test_", rf"{_URL64}{{40,60}}"),
+    *_prefixed("easypost-key", "EZAK EZTK", rf"[A-Za-z0-9]{{54}}{_END}"),
+    *_prefixed("readme-key", "rdme_", r"[a-z0-9]{70}"),
+    *_prefixed("prefect-key", "pnu_ pnb_", rf"[A-Za-z0-9]{{36}}{_END}"),
+    *_prefixed("posthog-key", "phx_ phs_", r"[A-Za-z0-9_\-]{40,60}"),
+    *_prefixed("contentful-token", "CFPAT-", rf"{_URL64}{{40,50}}"),
+    *_prefixed("mapbox-secret", "sk.eyJ", rf"{_URL64}{{50,200}}\.{_URL64}{{20,40}}"),
+    *_prefixed("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,60}"),
+    *_prefixed("hubspot-token", "pat-na1- pat-eu1- pat-na2-", r"[a-f0-9\-]{36}"),
+    *_prefixed("clickup-token", "pk_", rf"\d{{6,10}}_[A-Z0-9]{{32}}{_END}"),
+    *_prefixed("ssh-private-key", "b3BlbnNzaC1rZXktdjE", rf"{_B64}{{100,8000}}={{0,2}}"),
+)
+
+STRUCTURES: tuple[Detector, ...] = (
+    shape(
+        "private-key",
+        "-----BEGIN ",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"]){16,20000})"
+        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+        bounded=False,
+    ),
+    shape(
+        "private-key",
+        "Private-Lines: ",
+        rf"Private-Lines: \d{{1,3}}(?P<secret>(?:{_BREAK}{{1,2}}[A-Za-z0-9+/=]{{4,80}}){{1,99}})",
+        bounded=False,
+    ),
+    shape("jwt", "eyJ", rf"eyJ{_URL64}{{8,4000}}\.(?:eyJ)?{_URL64}{{10,8000}}\.{_URL64}{{10,2000}}"),
+    shape(
+        "url-password",
+        "://",
+        r"://[^\s/:@\"'<>\\?#]{0,128}:(?P<secret>(?!//)(?!(?:password|passwd|pass|pwd|pw|PASSWORD|PASS|secret)@)(?![\$<{*][^@]{0,60}[}>*]?@|%[sd]@|\[redacted)[^\s/@\"'<>\\]{1,256}"
+        r"(?:[/#?][^\s/@\"'<>\\]{1,64})?)@(?=[A-Za-z0-9\[_$\{.\-])",
+        bounded=False,
+    ),
+    shape("url-token", "://", r"://(?P<secret>[A-Za-z0-9_\-]{20,128})@(?=[A-Za-z0-9])", bounded=False, rank=1),
+)
+
+TOKENS: tuple[Detector, ...] = (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES)
+"""What stands within one run of token characters."""

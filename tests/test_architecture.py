@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """What each room may import of ours besides itself."""
 
-FORMATS = {"chatgpt", "claude_code", "codex", "dialogue", "messages", "notes"}
+FORMATS = {"aider", "chatgpt", "claude_code", "codex", "dialogue", "messages", "notes"}
 """Readers of a format each: none may lean on another."""
 
 

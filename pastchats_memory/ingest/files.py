@@ -12,7 +12,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import Unreadable, utf8
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 
-SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt"}) | DATABASE_SUFFIXES
+SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"}) | DATABASE_SUFFIXES
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers import chatgpt, claude_code, codex, dialogue, messages, notes
+from pastchats_memory.readers import aider, chatgpt, claude_code, codex, dialogue, messages, notes
 from pastchats_memory.readers.source import NotText, Source
 
 
@@ -27,7 +27,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (claude_code, codex, chatgpt, dialogue)
+READERS: tuple[Reader, ...] = (claude_code, codex, chatgpt, aider, dialogue)
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
 FALLBACKS: tuple[Reader, ...] = (messages, notes)

@@ -29,6 +29,7 @@ class Draft:
     native_id: str | None = None
     branch: str = "main"
     metadata: Json = field(default_factory=dict)
+    end_line: int | None = None
     until: int = 0
     """Position of the last record that may add to it."""
 
@@ -42,6 +43,7 @@ class Draft:
             kind=self.kind,
             content=content,
             line=self.line,
+            end_line=self.end_line,
             conversation_id=self.conversation_id,
             timestamp=self.timestamp,
             cwd=self.cwd,

@@ -1,0 +1,231 @@
+"""aider's `.aider.chat.history.md` to turns, and its `.aider.input.history`, which alone knows when a prompt was typed.
+
+aider ends every line that it writes itself (prompts, notices) in two spaces. That tells `#### ` and `> ` of an answer from
+its own; in a file whose line ends were trimmed the lines around have to tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.aider_lines import Block, blocks_of
+from pastchats_memory.readers.drafts import Draft
+from pastchats_memory.readers.fields import list_of
+from pastchats_memory.readers.source import NotText, Source
+from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import excerpt
+
+FORMAT = "aider"
+VERSION = 1
+
+CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
+OPENING = 4096
+ASKING = frozenset({"ask", "code", "architect", "context", "help"})
+"""Commands that only say who is to answer: what follows them is the prompt."""
+
+_STARTED = re.compile(r"^# aider chat started at \d{4}-", re.MULTILINE)
+_TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)\s*\Z")
+_COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
+_MODEL = re.compile(r"(?:Main model|Model): (\S+)")
+_EDITED = re.compile(r"Applied edit to (.+)")
+_COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) ")
+_FAULT = re.compile(
+    r"litellm\.|Traceback|Error\b|Unable to|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
+)
+_THOUGHTS = (
+    re.compile(r"<(think|thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL),
+    re.compile(r"^-*\s*► \*\*THINKING\*\*$.*?(?:^-*\s*► \*\*ANSWER\*\*$|\Z)", re.DOTALL | re.MULTILINE),
+)
+
+
+def recognise(source: Source) -> bool:
+    """Whether the file opens as a chat history, with its heading near the top, or as an input history."""
+    if source.shape == "markdown" and _STARTED.search(source.head[:OPENING]):
+        return True
+    return source.shape != "jsonl" and next(_typed(source.head.split("\n")[:3]), None) is not None
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """One turn a prompt, an answer and an error; of an input history the prompts that the chat history beside it lacks."""
+    lines = source.text.split("\n")
+    if _STARTED.search(source.head[:OPENING]):
+        yield from _chats(lines, _times_beside(source.path))
+    else:
+        yield from _inputs(lines, source.path)
+
+
+def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
+    equal: Counter[str] = Counter()
+    blocks = blocks_of(lines)
+    for number, (_, group) in enumerate(groupby(_numbered(blocks), key=lambda pair: pair[0])):
+        session = [block for _, block in group]
+        started = session[0].text if session[0].kind == "header" else ""
+        equal[started] += 1
+        telling = _Telling(times, to_the_minute(iso_utc(started, LOCAL)))
+        for block in session:
+            telling.take(block)
+        first = next((draft for draft in telling.drafts if draft.role == "user"), None)
+        own = [("aider", started), ("again", str(equal[started])), ("user", first.texts[0] if first else str(number))]
+        for draft in telling.drafts:
+            draft.conversation_id = conversation_hash(own)
+            if turn := draft.turn():
+                yield turn
+
+
+def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
+    """Blocks with the number of the session that they belong to; what stands before the first heading is one too."""
+    session = 0
+    for block in blocks:
+        session += block.kind == "header"
+        yield session, block
+
+
+@dataclass
+class _Telling:
+    """The turns of one session in the making."""
+
+    times: _Times
+    started: str | None
+    drafts: list[Draft] = field(default_factory=list)
+    model: str = ""
+    answer: Draft | None = None
+    prompt: Draft | None = None
+
+    def take(self, block: Block) -> None:
+        """Add what the block says."""
+        match block.kind:
+            case "user":
+                self._typed(block)
+            case "answer":
+                text = block.text
+                for thought in _THOUGHTS:
+                    text = thought.sub("", text)
+                self.answer = self._add("assistant", "answer", text.strip(), block)
+                self.answer.metadata["model"] = self.model
+            case "notice":
+                self._notice(block)
+
+    def _typed(self, block: Block) -> None:
+        # answers to "add all of these files?" are echoed as if they were prompts
+        typed = "\n".join(line for line in block.text.split("\n") if not _CONFIRMED.search(line)).strip()
+        if not typed or typed == "<blank>":
+            return
+        kind, text = _asked(typed)
+        self._retried(text)
+        self.prompt = self._add("user", kind, text, block)
+        self.prompt.timestamp = self.times.take(typed) or self.started
+        self.answer = None
+
+    def _retried(self, text: str) -> None:
+        """The same prompt again, with no answer between: it was stopped, or the provider failed."""
+        if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
+            self.prompt.branch = "abandoned"
+            _flag(self.prompt, "interrupted")
+
+    def _notice(self, block: Block) -> None:
+        lines = block.text.split("\n")
+        for line in lines:
+            if found := _MODEL.match(line):
+                self.model = found[1]
+            if line.startswith("^C") and (spoken := self.answer or self.prompt):
+                _flag(spoken, "interrupted")
+            for key, pattern in (("files", _EDITED), ("commits", _COMMITTED)):
+                if self.answer is not None and (found := pattern.match(line)):
+                    named = list_of(self.answer.metadata.setdefault(key, []))
+                    if found[1].strip() not in named:
+                        named.append(found[1].strip())
+        place = next((place for place, line in enumerate(lines) if _FAULT.match(line)), None)
+        if place is not None and self.prompt is not None:
+            self._add("tool", "error", excerpt("\n".join(lines[place:]).strip()), block, block.start + place)
+
+    def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> Draft:
+        draft = Draft(
+            role=role,
+            kind=kind,
+            line=(block.start if start is None else start) + 1,
+            texts=[text],
+            timestamp=self.prompt.timestamp if self.prompt else self.started,
+            end_line=block.end + 1,
+        )
+        self.drafts.append(draft)
+        return draft
+
+
+def _flag(draft: Draft, name: str) -> None:
+    draft.metadata["flags"] = [name]
+
+
+class _Times:
+    """When each text was typed, asked for in the order in which they were."""
+
+    def __init__(self, entries: Iterable[tuple[int, str, str]]) -> None:
+        self._times: defaultdict[str, deque[str]] = defaultdict(deque)
+        for _, moment, text in entries:
+            self._times[text].append(moment)
+
+    def take(self, text: str) -> str | None:
+        times = self._times.get(text)
+        return iso_utc(times.popleft(), LOCAL) if times else None
+
+
+def _times_beside(path: Path) -> _Times:
+    return _Times(_typed(_lines_beside(path, INPUT)))
+
+
+def _lines_beside(path: Path, name: str) -> list[str]:
+    """The lines of the other history in the same folder; none where there is no such text."""
+    other = Source(path.with_name(name))
+    try:
+        return other.text.split("\n") if other.path != path and other.head else []
+    except (NotText, OSError):
+        return []
+
+
+def _typed(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+    """0-based line, local time and text of each entry: a line with the time, then the lines of the prompt after a `+`."""
+    started, moment, text = 0, "", list[str]()
+    for place, line in enumerate(lines):
+        if line.startswith("+") and moment:
+            text.append(line[1:].rstrip())
+            continue
+        if text:
+            yield started, moment, "\n".join(text).strip()
+        found = _TYPED_AT.match(line)
+        started, moment, text = place, found[1] if found else "", []
+    if text:
+        yield started, moment, "\n".join(text).strip()
+
+
+def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
+    entries = list(_typed(lines))
+    name = conversation_hash(("aider", f"{moment} {text}") for _, moment, text in entries)
+    told = Counter(block.text for block in blocks_of(_lines_beside(path, CHAT)) if block.kind == "user")
+    for place, moment, text in entries:
+        if told[text]:
+            told[text] -= 1
+        elif text:
+            kind, words = _asked(text)
+            yield Turn(
+                role="user",
+                kind=kind,
+                content=words,
+                line=place + 1,
+                conversation_id=name,
+                timestamp=iso_utc(moment, LOCAL),
+            )
+
+
+def _asked(typed: str) -> tuple[str, str]:
+    """Kind and words of what was typed: `/ask why?` asks why, every other command steers aider."""
+    found = _COMMAND.match(typed)
+    if found and found[1] in ASKING and (words := (found[2] or "").strip()):
+        return "prompt", words
+    return "command" if found or typed.startswith("!") else "prompt", typed

@@ -1,0 +1,103 @@
+import csv
+
+import pytest
+from golden import FIXTURES, shared, turns
+
+from pastchats_memory.ingest.files import candidates
+from pastchats_memory.readers import aider, reader_for
+from pastchats_memory.readers.source import Source
+
+CHAT = """
+# aider chat started at 2026-02-02 10:00:00
+
+#### Which cable?~~
+
+Red.
+
+> Tokens: 2k sent, 1 received.~~
+
+#### Which cable?~~
+
+Still red.
+
+#### /ask and why?~~
+""".replace("~", " ")
+TYPED = """
+# 2026-02-02 10:01:30.25
++Which cable?
+
+# 2026-02-02 10:17:00
++Which cable?
+
+# 2026-02-02 10:20:59.5
++/ask and why?
+
+# 2026-02-02 11:00:00
++Never sent
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / aider.CHAT).write_text(CHAT, encoding="utf-8")
+    (tmp_path / aider.INPUT).write_text(TYPED, encoding="utf-8")
+    return tmp_path
+
+
+def test_prompts_have_the_times_of_the_input_history_beside_them(folder):
+    said = [(turn.content, turn.timestamp[11:16]) for turn in turns(aider, folder / aider.CHAT)]
+    assert said == [
+        ("Which cable?", "10:01"),
+        ("Red.", "10:01"),
+        ("Which cable?", "10:17"),
+        ("Still red.", "10:17"),
+        ("and why?", "10:20"),
+    ]
+
+
+def test_an_input_history_tells_only_the_prompts_that_the_chat_history_lacks(folder):
+    assert [turn.content for turn in turns(aider, folder / aider.INPUT)] == ["Never sent"]
+    (folder / aider.CHAT).unlink()
+    assert len(turns(aider, folder / aider.INPUT)) == 4
+
+
+def test_a_chat_history_beside_something_that_is_no_text_is_read_all_the_same(folder):
+    (folder / aider.INPUT).write_bytes(bytes(range(256)) * 64)
+    assert [turn.timestamp[11:16] for turn in turns(aider, folder / aider.CHAT)] == ["10:00"] * 5
+
+
+def test_a_session_keeps_its_id_when_it_grows_and_moves(folder, tmp_path_factory):
+    before = {turn.conversation_id for turn in turns(aider, folder / aider.CHAT)}
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "kept.md"
+    elsewhere.write_text(CHAT + "\nBecause it is the hot one.\n", encoding="utf-8")
+    assert {turn.conversation_id for turn in turns(aider, elsewhere)} == before
+    assert len(before) == 1
+
+
+def test_both_histories_are_found_below_a_folder(folder):
+    assert {candidate.path.name for candidate in candidates([folder])[0]} == {aider.CHAT, aider.INPUT}
+    assert {reader_for(Source(path)) for path in folder.iterdir()} == {aider}
+
+
+def test_a_history_of_another_shell_is_not_taken(tmp_path):
+    path = tmp_path / "zsh.history"
+    path.write_text("# 2026-02-02 10:01:30\nls\n", encoding="utf-8")
+    assert not aider.recognise(Source(path))
+
+
+def test_line_ends_that_were_trimmed_cost_nothing_but_the_two_blanks(tmp_path):
+    path = tmp_path / "trimmed.md"
+    for marked in (FIXTURES / "aider").glob("aider-q[2356789]-*.md"):
+        text = marked.read_text(encoding="utf-8")
+        path.write_text("\n".join(line.rstrip() for line in text.split("\n")), encoding="utf-8")
+        assert [turn.content for turn in turns(aider, path)] == [turn.content for turn in turns(aider, marked)]
+
+
+def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
+    folder = shared("transcripts")
+    with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:
+        listed = [row for row in csv.DictReader(file, delimiter="\t") if row["format"] == "aider"]
+    assert listed
+    for row in listed:
+        said = [turn.role for turn in turns(aider, folder / row["file"])]
+        assert said.count("user") == int(row["human_prompts_or_items"]), row["file"]

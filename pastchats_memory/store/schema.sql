@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 1.
+-- The database contract of pastchats-memory, schema version 2.
 --
 -- Durable: prompts, prompt_embeddings (the vectors' one source of truth), sources, sightings, runs.
 -- Derived, and rebuilt from the durable ones: prompts_fts, vector_blocks, and the vec0 table `vec_prompts`, which is
@@ -16,13 +16,15 @@ CREATE TABLE prompts (
   content_hash TEXT NOT NULL UNIQUE,
   metadata_json TEXT,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  text_hash BLOB NOT NULL                  -- of the content alone: the key under which its vector is found again
+  text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
+  echo_hash TEXT                           -- of role, text and time: a copy under another native id has the same
 );
 
 CREATE INDEX prompts_by_conversation ON prompts(conversation_id, turn_index);
 CREATE INDEX prompts_by_project ON prompts(source_project, timestamp);
 CREATE INDEX prompts_by_time ON prompts(timestamp);
 CREATE INDEX prompts_by_text ON prompts(text_hash);
+CREATE INDEX prompts_by_echo ON prompts(echo_hash);
 
 CREATE TABLE prompt_embeddings (
   prompt_id INTEGER PRIMARY KEY,
@@ -67,10 +69,15 @@ CREATE TABLE sources (
   path TEXT NOT NULL UNIQUE,
   size INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL,
-  recipe TEXT NOT NULL,                    -- readers' versions and the options it was read with
+  recipe TEXT NOT NULL,                    -- versions of its reader and of the recipe of identities
   format TEXT,                             -- NULL: not taken
   note TEXT,                               -- why it was not taken, or what was not understood in it
-  indexed_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+  indexed_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  file_id TEXT,                            -- device and inode: a renamed file keeps them
+  fingerprint TEXT,                        -- of its bytes: a file that was moved elsewhere has the same
+  project TEXT,                            -- what --project said of it; NULL: as recorded in it
+  resume TEXT,                             -- JSON: where its reader goes on when it has grown
+  problems TEXT                            -- JSON: lines that were not understood
 );
 
 -- Every place where a turn was seen; the citation uses one that still exists.
@@ -94,7 +101,8 @@ CREATE TABLE runs (
   unreadable INTEGER NOT NULL DEFAULT 0,
   model TEXT NOT NULL,
   duration_s REAL,
-  outcome TEXT NOT NULL DEFAULT 'running'  -- running, done, interrupted, failed
+  outcome TEXT NOT NULL DEFAULT 'running', -- running, done, interrupted, failed
+  pid INTEGER                              -- of the process, while it runs
 );
 
 CREATE TABLE embedding_meta (

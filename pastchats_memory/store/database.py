@@ -57,6 +57,10 @@ class Database:
         found = self.run(statement, values)
         return found[0][0] if found else None
 
+    def blobs(self, table: str, column: str) -> Blobs:
+        """A way to read the column's values into memory that the caller has."""
+        return Blobs(self, table, column)
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later."""
@@ -72,6 +76,9 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """One view of the file for several statements, so that what one of them found is there for the next."""
+        if self.connection.in_transaction:
+            yield
+            return
         self.run("BEGIN")
         try:
             yield
@@ -89,6 +96,32 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Blobs:
+    """Values of a column, row by row, without the two copies that a statement would make of each."""
+
+    def __init__(self, database: Database, table: str, column: str) -> None:
+        self._database = database
+        self._table = table
+        self._column = column
+        self._open: apsw.Blob | None = None
+
+    def read(self, row: int, into: memoryview) -> None:
+        """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
+        with translated(str(self._database.path)):
+            if self._open is None:
+                self._open = self._database.connection.blob_open(
+                    "main", self._table, self._column, row, writeable=False
+                )
+            else:
+                self._open.reopen(row)
+            self._open.read_into(into)
+
+    def close(self) -> None:
+        """Let go of the row that was read last."""
+        if self._open is not None:
+            self._open.close()
 
 
 def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:

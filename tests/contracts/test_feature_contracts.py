@@ -149,14 +149,14 @@ def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_stat
 
 def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_path: Path) -> None:
     crippled = demo.without_sqlite_vec(tmp_path).altered(
-        "from pastchats_memory.store import vectors\nvectors._by_blocks = lambda *_: []"
+        "from pastchats_memory.store import vectors\nvectors._proposed = lambda *_: []"
     )
     assert len(lost_without_extension(demo, crippled)) >= 2
 
 
 def test_a_program_that_needs_the_extension_is_noticed(demo: Program, tmp_path: Path) -> None:
     dependent = demo.without_sqlite_vec(tmp_path).altered(
-        "from pastchats_memory.store import vectors\nvectors.engine_of = lambda _: 'vec0'"
+        "from pastchats_memory.store import vec0\nvec0.is_there = lambda _: True"
     )
     assert len(lost_without_extension(demo, dependent)) >= 2
 

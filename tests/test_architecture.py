@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from program import REPOSITORY
 
+from pastchats_memory.readers import FALLBACKS, READERS
+
 PACKAGE = REPOSITORY / "pastchats_memory"
 LONGEST_FUNCTION = 40
 LONGEST_FILE = 400
@@ -45,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """What each room may import of ours besides itself."""
 
-FORMATS = {"aider", "chatgpt", "claude_code", "codex", "dialogue", "messages", "notes"}
+FORMATS = {reader.__name__.rpartition(".")[2] for reader in (*READERS, *FALLBACKS)}
 """Readers of a format each: none may lean on another."""
 
 

@@ -6,7 +6,21 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers import aider, chatgpt, claude_code, codex, dialogue, messages, notes
+from pastchats_memory.readers import (
+    aider,
+    chatgpt,
+    claude_code,
+    codex,
+    copilot_cli,
+    cursor,
+    dialogue,
+    gemini_cli,
+    goose,
+    messages,
+    notes,
+    pi,
+    qwen_code,
+)
 from pastchats_memory.readers.source import NotText, Source
 
 
@@ -20,14 +34,24 @@ class Reader(Protocol):
 
     def recognise(self, source: Source) -> bool:
         """Whether this is a file of the format, by content first and by path only between equals. Raises NotText, OSError."""
-        ...
 
     def read(self, source: Source) -> Iterator[Turn | Unreadable]:
         """The turns in the order of each conversation, and the lines that were not understood. Raises OSError."""
-        ...
 
 
-READERS: tuple[Reader, ...] = (claude_code, codex, chatgpt, aider, dialogue)
+READERS: tuple[Reader, ...] = (
+    claude_code,
+    codex,
+    gemini_cli,
+    qwen_code,
+    copilot_cli,
+    pi,
+    goose,
+    cursor,
+    chatgpt,
+    aider,
+    dialogue,
+)
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
 FALLBACKS: tuple[Reader, ...] = (messages, notes)

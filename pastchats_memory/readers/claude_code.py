@@ -49,7 +49,12 @@ def recognise(source: Source) -> bool:
     """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
     if source.shape == "json":
         return isinstance(mapping_of(source.outline).get("loglines"), list)
-    return any(_is_ours(record) for record in source.sample)
+    return any(map(_is_ours, source.sample)) and not any(map(_is_in_parts, source.sample))
+
+
+def _is_in_parts(record: Json) -> bool:
+    """Whether the record is Qwen Code's, whose envelope is the same and whose messages are Gemini's."""
+    return "parts" in mapping_of(record.get("message"))
 
 
 def _is_ours(record: Json) -> bool:
@@ -57,7 +62,7 @@ def _is_ours(record: Json) -> bool:
         return True
     message = mapping_of(record.get("message"))
     kind = record.get("type")
-    if not isinstance(kind, str) or kind not in TYPES or "parts" in message or isinstance(record.get("payload"), dict):
+    if not isinstance(kind, str) or kind not in TYPES or isinstance(record.get("payload"), dict):
         return False
     return any(mark in record for mark in MARKS) or (kind in SPOKEN and isinstance(message.get("role"), str))
 

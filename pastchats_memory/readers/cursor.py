@@ -1,0 +1,144 @@
+"""Cursor's agent transcripts to turns: a message a line, or text with `user:` and `assistant:` on lines of their own.
+
+Neither has times or ids; results of tools are only in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import without_rim
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.telling import About, At, Telling, pictures_in, texts_of
+from pastchats_memory.readers.traffic import output_of
+
+FORMAT = "cursor"
+VERSION = 1
+
+WRAPPERS = (
+    "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
+    "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
+    "project_layout", "current_file", "cursor_commands", "always_applied_workspace_rules", "mcp_instructions",
+)  # fmt: skip
+"""Context that Cursor puts around what a person typed."""
+HIDDEN = "[REDACTED]"
+FOLDER = "agent-transcripts"
+ROLES = ("user", "assistant")
+
+_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>", re.DOTALL)
+_MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the lines are messages of a role without a type, or the text opens with a role of Cursor's."""
+    if source.shape == "jsonl":
+        return any(_is_message(record) for record in source.sample)
+    return source.shape == "markdown" and _is_transcript(source)
+
+
+def _is_message(record: Json) -> bool:
+    content = mapping_of(record.get("message")).get("content")
+    return record.get("role") in ROLES and "type" not in record and isinstance(content, list)
+
+
+def _is_transcript(source: Source) -> bool:
+    """Whether a text opens with a role, and Cursor's own marks or its folder tell it from any other such text."""
+    opening = source.head.lstrip().partition("\n")[0].strip()
+    own = FOLDER in source.path.parts or "<user_query>" in source.head or "\n[Tool call] " in source.head
+    return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in file order; lines that are no messages."""
+    telling = Telling(_about(source.path))
+    branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
+    if source.shape == "jsonl":
+        for position, item in enumerate(source.records()):
+            if isinstance(item, Unreadable):
+                yield item
+            elif fault := _take(telling, item, branch):
+                yield Unreadable(str(source.path), item.line, fault)
+            yield from telling.drafts.ready(position)
+    else:
+        for role, line, lines in _blocks(source.text):
+            if role == "user":
+                telling.prompt(typed("\n".join(lines)), At(line, branch=branch))
+            else:
+                _spoken(telling, lines, At(line, branch=branch))
+    yield from telling.drafts.rest()
+
+
+def _about(path: Path) -> About:
+    """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in."""
+    parent = path.parent.parent.name if path.parent.name == "subagents" else ""
+    return About(f"{parent}/{path.stem}" if parent else path.stem, metadata={"parent_conversation_id": parent})
+
+
+def _take(telling: Telling, item: Record, branch: str) -> str | None:
+    """Add what the line says; the reason why it says nothing that can be read, else None."""
+    record, at = mapping_of(item.value), At(item.line, branch=branch)
+    if record.get("role") not in ROLES:
+        return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
+    content = mapping_of(record.get("message")).get("content")
+    if not isinstance(content, str | list):
+        return f"content of a message is a {type(content).__name__}"
+    if record["role"] == "user":
+        telling.prompt(typed(texts_of(content)), at, pictures_in(content))
+        return None
+    telling.answer(texts_of(content).replace(HIDDEN, "").strip(), at)
+    for block in map(mapping_of, list_of(content)):
+        if block.get("type") == "tool_use":
+            telling.call("", text_of(block.get("name")), block.get("input"))
+    return None
+
+
+def typed(text: str) -> str:
+    """What the person typed of a text in the user's role."""
+    queries = _QUERY.findall(text)
+    return "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Role, line of its marker and lines of every message. Inside what a person typed, a line `user:` is theirs."""
+    role, first, lines, inside = "", 1, list[str](), False
+    for number, line in enumerate(text.split("\n"), start=1):
+        marker = line.strip().removesuffix(":")
+        if line.strip().endswith(":") and marker in ROLES and not inside:
+            if role:
+                yield role, first, lines
+            role, first, lines = marker, number, []
+            continue
+        inside = (inside or "<user_query>" in line) and "</user_query>" not in line
+        lines.append(line)
+    if role:
+        yield role, first, lines
+
+
+def _spoken(telling: Telling, lines: list[str], at: At) -> None:
+    """The visible words of an answer, then its tools. What a marker hides is indented below it, or ends at a blank line."""
+    shown, marked, hidden = list[str](), list[tuple[str, str, list[str]]](), False
+    for line in lines:
+        if found := _MARKER.match(line.strip()):
+            hidden = True
+            marked.append((found[1], found[2], []))
+        elif hidden and (not line.strip() or line[:1] in (" ", "\t") or marked[-1][2][-1:] != [""]):
+            marked[-1][2].append(line.strip())
+        else:
+            hidden = False
+            shown.append(line)
+    telling.answer("\n".join(shown).replace(HIDDEN, "").strip(), at)
+    for marker, name, body in marked:
+        if marker == "Tool call":
+            telling.call("", name, dict(pair for line in body if (pair := _pair(line))))
+        elif marker == "Tool result":
+            telling.result("", output_of("\n".join(body)), at)
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """A tool's input as the text has it, `key: value` on a line."""
+    key, colon, value = line.partition(":")
+    return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None

@@ -1,0 +1,175 @@
+"""Gemini CLI sessions to turns: one JSON document, or a log of messages that are written again when they grow.
+
+The last record of an id has its words, the first one its place; what was rewound, or is missing from a checkpoint, is
+`abandoned`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.drafts import Draft
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.gemini_record import (
+    Overview,
+    is_change,
+    is_header,
+    is_message,
+    project_folder,
+    records_of,
+)
+from pastchats_memory.readers.gemini_shell import shell_output
+from pastchats_memory.readers.injected import BUILT_INS, without_rim
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import text_in
+
+FORMAT = "gemini-cli"
+VERSION = 1
+
+CONTEXT = ("session_context", "hook_context")
+SETTING_UP = "This is the Gemini CLI. We are setting up the context for our chat."
+INVESTIGATION = "Your task is to do a deep investigation"
+"""How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
+OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
+CANCELLED = "Request cancelled"
+
+_COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the document or a line tells of a session with a project's hash, or a line changes what stands above it."""
+    if source.shape == "json":
+        document = mapping_of(source.document)
+        return is_header(document) and isinstance(document.get("messages", []), list)
+    return any(is_header(record) or is_change(record) for record in source.sample)
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
+    view = Overview()
+    for position, item in enumerate(records_of(source)):
+        if isinstance(item, Record):
+            view.add(mapping_of(item.value), position)
+    session = _Session(source, view)
+    for position, item in enumerate(records_of(source)):
+        if isinstance(item, Unreadable):
+            yield item
+        elif fault := session.take(item, position):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from session.telling.drafts.ready(position)
+    yield from session.telling.drafts.rest()
+
+
+class _Session:
+    """The second pass: each message is begun where it is said first and filled in where it is said last."""
+
+    def __init__(self, source: Source, view: Overview) -> None:
+        header = view.header
+        self._view = view
+        self._stem = source.path.stem
+        self._branch = "sidechain" if header.get("kind") == "subagent" else "main"
+        self._begun: dict[str, Draft] = {}
+        self._prompts: set[str] = set()
+        session, folder = text_of(header.get("sessionId")), source.path.parent
+        inside = self._branch == "sidechain" and folder.parent.name == "chats"
+        about = About(
+            f"{folder.name}/{session}" if inside else session or self._stem,
+            project_folder(source.path, header) or view.cwd,
+            started=to_the_minute(iso_utc(header.get("startTime"))),
+            metadata={"title": text_of(header.get("summary")), "parent_conversation_id": folder.name if inside else ""},
+        )
+        self.telling = Telling(about)
+
+    def take(self, item: Record, position: int) -> str | None:
+        """Add what the record says; the reason why it says nothing that can be read, else None."""
+        record = item.value
+        if not isinstance(record, dict):
+            return f"a {type(record).__name__} instead of a record"
+        if not is_message(record):
+            known = is_header(record) or is_change(record) or "type" not in record
+            return None if known or record.get("type") == "session_metadata" else "neither a session nor a message"
+        if not isinstance(record["content"], str | list | dict | None):
+            return f"content of a message is a {type(record['content']).__name__}"
+        own_id = text_of(record["id"])
+        branch = self._branch if own_id in self._view.living else "abandoned"
+        at = At(item.line, record.get("timestamp"), own_id, branch)
+        if record["type"] == "user":
+            self._prompt(record, at)
+        elif record["type"] in ("gemini", "qwen"):
+            self._answer(record, at, position)
+        elif record["type"] == "error":
+            self.telling.drafts.flag("api_error")
+        elif CANCELLED in _text(record["content"]):
+            self.telling.drafts.flag("interrupted")
+        return None
+
+    def _prompt(self, record: Json, at: At) -> None:
+        if at.native_id in self._prompts:
+            return
+        self._prompts.add(at.native_id)
+        text = typed(_text(record.get("displayContent") or record["content"]))
+        if text.startswith(INVESTIGATION) and self._branch == "main":
+            self._branch = "sidechain"
+            self.telling.about.metadata["parent_conversation_id"] = self.telling.about.conversation_id
+            self.telling.about.conversation_id = f"{self.telling.about.conversation_id}/{self._stem}"
+            at = At(at.line, at.time, at.native_id, self._branch)
+        command = _COMMAND.match(text)
+        if command is None or command[1].lower() not in BUILT_INS:
+            pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
+            self.telling.prompt(text, at, pictures, kind="command" if command else "prompt")
+
+    def _answer(self, record: Json, at: At, position: int) -> None:
+        draft = self._begun.get(at.native_id)
+        if draft is None:
+            draft = self.telling.say("assistant", "answer", "", at, model=text_of(record.get("model")))
+            draft.until = self._view.last[at.native_id]
+            self._begun[at.native_id] = draft
+        draft.texts = [_text(record["content"]) or draft.texts[0]]
+        if position != self._view.last[at.native_id]:
+            return
+        del self._begun[at.native_id]
+        for call in map(mapping_of, list_of(record.get("toolCalls"))):
+            self._tool(call, at)
+
+    def _tool(self, call: Json, at: At) -> None:
+        call_id, status = text_of(call.get("id")), call.get("status")
+        self.telling.call(call_id, text_of(call.get("name")), call.get("args"))
+        responses = [
+            mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
+            for part in list_of(call.get("result"))
+        ]
+        fault = "\n".join(text for response in responses if (text := text_of(response.get("error"))))
+        output = shell_output(
+            fault or "\n".join(text_in(response.get("output")) for response in responses),
+            failed=status == "error" or bool(fault),
+        )
+        own = At(at.line, call.get("timestamp") or at.time, call_id or at.native_id, at.branch)
+        if status != "cancelled":
+            self.telling.result(call_id, output, own)
+
+
+def _text(content: object) -> str:
+    """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
+    if isinstance(content, str):
+        return content
+    parts = [content] if isinstance(content, dict) else list_of(content)
+    shown = (part if isinstance(part, str) else _shown(mapping_of(part)) for part in parts)
+    return "".join(shown)
+
+
+def _shown(part: Json) -> str:
+    return "" if part.get("thought") is True else text_of(part.get("text"))
+
+
+def typed(text: str) -> str:
+    """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
+    text = without_rim(text, CONTEXT)
+    if text.startswith(SETTING_UP):
+        return ""
+    before, opened, rest = text.partition(OPENED)
+    text = f"{before}{rest.partition(CLOSED)[2]}" if opened else text
+    return "" if text.strip() in ("?", "/") else text.strip()

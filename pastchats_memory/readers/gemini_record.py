@@ -1,0 +1,134 @@
+"""A Gemini CLI session as a list of changes, whether it is one document or a log, and which messages outlived them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.telling import folder_of
+
+SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
+LONGEST_PATH = 1000
+
+_SEPARATOR = re.compile(r"[/\\]")
+
+
+def is_header(record: Json) -> bool:
+    """Whether the object tells of a session."""
+    return isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
+
+
+def is_change(record: Json) -> bool:
+    """Whether the line changes what stands above it."""
+    return "$set" in record or "$rewindTo" in record
+
+
+def is_message(record: Json) -> bool:
+    """Whether the object is a message of a session."""
+    return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
+
+
+def records_of(source: Source) -> Iterator[Record | Unreadable]:
+    """Header, messages and changes in file order; a checkpoint's messages come one by one before the checkpoint itself."""
+    if source.shape == "json":
+        document, places = mapping_of(source.document), Places(source.text)
+        yield Record(1, {key: value for key, value in document.items() if key != "messages"})
+        for message in list_of(document.get("messages")):
+            yield Record(places.line(text_of(mapping_of(message).get("id"))), message)
+        return
+    for item in source.records():
+        replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None
+        for message in list_of(replaced):
+            yield Record(item.line, message)
+        yield item
+
+
+@dataclass(slots=True)
+class Overview:
+    """The first pass: where each message is said last, and whether a rewinding or a checkpoint took it away."""
+
+    header: Json = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    """By message id, the position of the record that has its final words."""
+    living: dict[str, None] = field(default_factory=dict)
+    """Ids of the messages on the current branch, in order."""
+    cwd: str | None = None
+
+    def add(self, record: Json, position: int) -> None:
+        """One record more, in file order."""
+        if is_header(record):
+            self.header = record | self.header
+        elif is_message(record):
+            own_id = text_of(record["id"])
+            self.last[own_id] = position
+            self.living[own_id] = None
+            self.cwd = self.cwd or self._told_by_tools(record)
+        else:
+            self._change(record)
+
+    def _change(self, record: Json) -> None:
+        changes = mapping_of(record.get("$set"))
+        if isinstance(changes.get("messages"), list):
+            kept = [text_of(mapping_of(message).get("id")) for message in list_of(changes["messages"])]
+            self.living = dict.fromkeys(kept)
+        self.header |= {key: value for key, value in changes.items() if key != "messages"}
+        if "$rewindTo" in record:
+            ids = list(self.living)
+            target = record["$rewindTo"]
+            self.living = dict.fromkeys(ids[: ids.index(target)] if target in self.living else [])
+
+    def _told_by_tools(self, record: Json) -> str | None:
+        """The project's folder, if a path that a tool was given lies in it: its hash is that of the session."""
+        wanted = text_of(self.header.get("projectHash"))
+        for call in map(mapping_of, list_of(record.get("toolCalls"))):
+            for value in mapping_of(call.get("args")).values():
+                if found := _folder_with_hash(text_of(value), wanted):
+                    return found
+        return None
+
+
+def _folder_with_hash(path: str, wanted: str) -> str | None:
+    if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
+        return None
+    ends = [found.start() for found in _SEPARATOR.finditer(path) if found.start()]
+    return next((path[:end] for end in (*ends, len(path)) if _hash(path[:end]) == wanted), None)
+
+
+def _hash(path: str) -> str:
+    return hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
+
+
+def project_folder(path: Path, header: Json) -> str | None:
+    """The working directory as Gemini CLI keeps it beside its sessions, else one of the session's folders with its hash.
+
+    `tmp/<project>/.project_root` has the path; `projects.json` maps paths to the names of the folders in `tmp`.
+    """
+    chats = next((folder for folder in path.parents if folder.name == "chats"), None)
+    if chats is not None:
+        home = chats.parent
+        if root := _text_in(home / ".project_root").strip():
+            return root
+        listed = mapping_of(mapping_of(_json_in(home.parent.parent / "projects.json")).get("projects"))
+        for folder, name in listed.items():
+            if name == home.name or _hash(folder) == header.get("projectHash"):
+                return folder
+    folders = (folder_of(folder) for folder in list_of(header.get("directories")))
+    return next((folder for folder in folders if folder and _hash(folder) == header.get("projectHash")), None)
+
+
+def _text_in(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _json_in(path: Path) -> object:
+    return Source(path).document if path.is_file() else None

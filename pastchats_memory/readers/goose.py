@@ -1,0 +1,105 @@
+"""Goose sessions before 1.10 to turns: a line about the session, then a message a line with blocks of content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
+from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.traffic import Output, text_in
+
+FORMAT = "goose"
+VERSION = 1
+
+TOOLS = ("toolRequest", "toolResponse")
+
+
+def recognise(source: Source) -> bool:
+    """Whether a line tells of a session of Goose, or a message calls a tool as Goose writes it."""
+    return any(_is_header(record) or _calls(record) for record in source.sample)
+
+
+def _is_header(record: Json) -> bool:
+    named = "message_count" in record or "description" in record
+    return isinstance(record.get("working_dir"), str) and named and "role" not in record
+
+
+def _calls(record: Json) -> bool:
+    return "created" in record and any(block.get("type") in TOOLS for block in _blocks(record))
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in file order; lines that are no messages."""
+    telling = Telling(About(source.path.stem))
+    for position, item in enumerate(source.records()):
+        if isinstance(item, Unreadable):
+            yield item
+        elif fault := _take(telling, item):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    yield from telling.drafts.rest()
+
+
+def _take(telling: Telling, item: Record) -> str | None:
+    """Add what the line says; the reason why it says nothing that can be read, else None."""
+    record, about = mapping_of(item.value), telling.about
+    if _is_header(record):
+        about.conversation_id = text_of(record.get("id")) or about.conversation_id
+        about.cwd = folder_of(record.get("working_dir"))
+        about.metadata["title"] = text_of(record.get("description"))
+        return None
+    if record.get("role") not in ("user", "assistant"):
+        return "neither a session nor a message"
+    blocks = _blocks(record)
+    if not blocks and _content(record) != []:
+        return "content is neither text nor a list of blocks"
+    if mapping_of(record.get("metadata")).get("userVisible") is not False:
+        _message(telling, record, blocks, At(item.line, record.get("created"), text_of(record.get("id"))))
+    return None
+
+
+def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None:
+    shown = [block for block in blocks if _is_shown(block)]
+    if record.get("role") == "assistant":
+        telling.answer(texts_of(shown), at)
+    elif not any(block.get("type") == "toolResponse" for block in blocks):
+        telling.prompt(texts_of(shown), at, pictures_in(shown))
+    for block in blocks:
+        call_id = text_of(block.get("id"))
+        if block.get("type") == "toolRequest":
+            call = mapping_of(mapping_of(block.get("toolCall")).get("value"))
+            telling.call(call_id, *_named(text_of(call.get("name")), mapping_of(call.get("arguments"))))
+        elif block.get("type") == "toolResponse":
+            result = mapping_of(block.get("toolResult"))
+            value = result.get("value")
+            failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
+            telling.result(call_id, Output(text_in(value) or text_of(result.get("error")), failed=failed), at)
+
+
+def _named(name: str, arguments: Json) -> tuple[str, Json]:
+    """A tool and its input. The editor's `command` is no shell's: it goes to the name."""
+    if not name.endswith("text_editor"):
+        return name, arguments
+    return f"{name} {text_of(arguments.get('command'))}", {**arguments, "command": None}
+
+
+def _is_shown(block: Json) -> bool:
+    """Whether the block is meant for the person; one that does not say is."""
+    audience = mapping_of(block.get("annotations")).get("audience")
+    return not isinstance(audience, list) or "user" in audience
+
+
+def _content(record: Json) -> object:
+    """The content, which some versions wrote as JSON text of the list."""
+    content = record.get("content", record.get("content_json"))
+    value = parse_json(content) if isinstance(content, str) and content.startswith("[") else content
+    return content if isinstance(value, BadJson) else value
+
+
+def _blocks(record: Json) -> list[Json]:
+    content = _content(record)
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in list_of(content) if isinstance(block, dict)]

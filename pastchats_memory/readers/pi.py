@@ -1,0 +1,113 @@
+"""Sessions of the pi agent and its forks to turns: a header, then entries that form a tree by `id` and `parentId`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.branches import Branches
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import Output, text_in
+
+FORMAT = "pi"
+VERSION = 1
+
+ROLES = ("user", "assistant", "toolResult", "bashExecution")
+SUMMARIES = ("compaction", "branch_summary")
+FLAGS = {"aborted": "interrupted", "error": "api_error"}
+
+
+def recognise(source: Source) -> bool:
+    """Whether there is a session's header, or an entry that holds a message in a role of pi."""
+    return any(_is_header(record) or _is_message(record) for record in source.sample)
+
+
+def _is_header(record: Json) -> bool:
+    return record.get("type") == "session" and "timestamp" in record and isinstance(record.get("cwd"), str)
+
+
+def _is_message(record: Json) -> bool:
+    return record.get("type") == "message" and mapping_of(record.get("message")).get("role") in ROLES
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
+    about, branches = About(source.path.stem), Branches()
+    for item in source.records():
+        record = mapping_of(item.value) if isinstance(item, Record) else {}
+        branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
+        _learn(about, record)
+    telling = Telling(about)
+    for position, item in enumerate(source.records()):
+        if isinstance(item, Unreadable):
+            yield item
+        elif not isinstance(item.value, dict):
+            yield Unreadable(str(source.path), item.line, f"a {type(item.value).__name__} instead of an entry")
+        elif fault := _take(telling, item.value, item.line, branches):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    yield from telling.drafts.rest()
+
+
+def _learn(about: About, record: Json) -> None:
+    """Add what a header or a later naming of the session says of all its turns."""
+    if _is_header(record):
+        about.conversation_id = text_of(record.get("id")) or about.conversation_id
+        about.cwd = folder_of(record.get("cwd"))
+        about.started = to_the_minute(iso_utc(record.get("timestamp")))
+        parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
+        about.metadata["parent_conversation_id"] = _session_in(parent)
+    elif record.get("type") == "session_info":
+        about.metadata["title"] = text_of(record.get("name"))
+
+
+def _session_in(parent: str) -> str:
+    """The session's id in the name of its file, `<time>_<id>.jsonl`; an id as it is."""
+    return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
+
+
+def _take(telling: Telling, entry: Json, line: int, branches: Branches) -> str | None:
+    """Add what the entry says; the reason why it says nothing that can be read, else None."""
+    own_id, message = text_of(entry.get("id")), mapping_of(entry.get("message"))
+    time = iso_utc(entry.get("timestamp")) or message.get("timestamp")
+    at = At(line, time, own_id, branches.of(own_id))
+    if entry.get("type") in SUMMARIES:
+        telling.say("system", "summary", text_of(entry.get("summary")), at)
+    if entry.get("type") != "message":
+        return None
+    content = message.get("content")
+    if not isinstance(content, str | list | None):
+        return f"content of a message is a {type(content).__name__}"
+    match message.get("role"):
+        case "user":
+            telling.prompt(texts_of(content), at, pictures_in(content))
+        case "assistant":
+            _answer(telling, message, at)
+        case "toolResult":
+            failed = message.get("isError") is True
+            telling.result(text_of(message.get("toolCallId")), Output(text_in(content), failed=failed), at)
+        case "bashExecution":
+            _typed_command(telling, message, at)
+    return None
+
+
+def _answer(telling: Telling, message: Json, at: At) -> None:
+    telling.answer(texts_of(message.get("content")), at, text_of(message.get("model")))
+    for block in map(mapping_of, list_of(message.get("content"))):
+        if block.get("type") == "toolCall":
+            telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
+    if flag := FLAGS.get(text_of(message.get("stopReason"))):
+        telling.drafts.flag(flag)
+
+
+def _typed_command(telling: Telling, message: Json, at: At) -> None:
+    """A shell command of the person's own, with what it printed."""
+    command, code = text_of(message.get("command")), message.get("exitCode")
+    if command:
+        telling.prompt(f"! {command}", at, kind="command")
+        telling.call(at.native_id, "bash", {"command": command})
+        number = code if isinstance(code, int) else None
+        telling.result(at.native_id, Output(text_of(message.get("output")), number, failed=bool(number)), at)

@@ -1,0 +1,94 @@
+"""Qwen Code sessions to turns: records as Claude Code writes them, messages as Gemini makes them, in `parts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.branches import Branches
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.gemini_shell import shell_output
+from pastchats_memory.readers.injected import BUILT_INS, REMINDERS, without_spans
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.traffic import Output
+
+FORMAT = "qwen-code"
+VERSION = 1
+
+
+def recognise(source: Source) -> bool:
+    """Whether any of the first records has a session and a message in parts."""
+    return any(_is_ours(record) for record in source.sample)
+
+
+def _is_ours(record: Json) -> bool:
+    return isinstance(mapping_of(record.get("message")).get("parts"), list) and isinstance(record.get("sessionId"), str)
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
+    branches = Branches()
+    for item in source.records():
+        record = mapping_of(item.value) if isinstance(item, Record) else {}
+        branches.add(text_of(record.get("uuid")), text_of(record.get("parentUuid")))
+    telling = Telling(About(source.path.stem))
+    for position, item in enumerate(source.records()):
+        if isinstance(item, Unreadable):
+            yield item
+        elif not isinstance(item.value, dict):
+            yield Unreadable(str(source.path), item.line, f"a {type(item.value).__name__} instead of a record")
+        elif fault := _take(telling, item.value, item.line, branches):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    yield from telling.drafts.rest()
+
+
+def _take(telling: Telling, record: Json, line: int, branches: Branches) -> str | None:
+    """Add what the record says; the reason why it says nothing that can be read, else None."""
+    about, uuid = telling.about, text_of(record.get("uuid"))
+    about.conversation_id = text_of(record.get("sessionId")) or about.conversation_id
+    about.cwd = about.cwd or folder_of(record.get("cwd"))
+    about.metadata["git_branch"] = text_of(record.get("gitBranch"))
+    at = At(line, record.get("timestamp"), uuid, branches.of(uuid))
+    if record.get("type") == "system":
+        _system(telling, record, at)
+        return None
+    message = mapping_of(record.get("message"))
+    if record.get("type") in ("user", "assistant", "tool_result") and not isinstance(message.get("parts"), list):
+        return f"{record['type']} record without a message in parts"
+    parts = [mapping_of(part) for part in list_of(message.get("parts"))]
+    text = "\n\n".join(
+        text for part in parts if part.get("thought") is not True and (text := text_of(part.get("text")))
+    )
+    match record.get("type"):
+        case "user":
+            telling.prompt(without_spans(text, REMINDERS), at, sum("inlineData" in part for part in parts))
+        case "assistant":
+            telling.answer(text, at, text_of(record.get("model")))
+            for call in (mapping_of(part.get("functionCall")) for part in parts if "functionCall" in part):
+                telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
+        case "tool_result":
+            for answer in (mapping_of(part.get("functionResponse")) for part in parts if "functionResponse" in part):
+                telling.result(text_of(answer.get("id")), _output(record, mapping_of(answer.get("response"))), at)
+    return None
+
+
+def _system(telling: Telling, record: Json, at: At) -> None:
+    """Of the client's own records: a command that a person typed, and the summary that a compression began again with."""
+    payload = mapping_of(record.get("systemPayload"))
+    if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
+        command = text_of(payload.get("rawCommand")).strip()
+        if command.removeprefix("/").partition(" ")[0].lower() not in BUILT_INS:
+            telling.prompt(command, at, kind="command")
+    elif record.get("subtype") == "chat_compression":
+        # the rest of the compressed history repeats turns that stand above
+        first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
+        parts = map(mapping_of, list_of(first.get("parts")))
+        telling.say("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)
+
+
+def _output(record: Json, response: Json) -> Output:
+    fault = text_of(response.get("error"))
+    failed = bool(fault) or mapping_of(record.get("toolCallResult")).get("status") == "error"
+    return shell_output(fault or text_of(response.get("output")), failed=failed)

@@ -1,0 +1,124 @@
+"""Turns of an agent's session, made while its records are read: words, calls of tools, and what those answered.
+
+What every agent's record has in common once its reader has understood it. The reader says who spoke and where; times,
+identity, tools noted with the answer they followed, and which results are worth a row, are the same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlparse
+
+from pastchats_memory.readers.drafts import Draft, Drafts
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.traffic import Call, Output, call_of, finding
+
+MEDIA_ONLY = "[image]"
+"""What stands for a prompt of pictures alone."""
+
+_NO_CALL = Call("tool")
+
+
+@dataclass(slots=True)
+class About:
+    """What holds for every turn of a conversation; a reader may learn of it while it reads."""
+
+    conversation_id: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    started: str | None = None
+    """The time of turns that have none of their own, to the minute."""
+    metadata: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where a record stands and what it says of itself."""
+
+    line: int
+    time: object = None
+    """In any spelling that `times.iso_utc` knows."""
+    native_id: str = ""
+    branch: str = "main"
+    aside: str = ""
+    """Who speaks beside the conversation, such as a subagent: what it says is a conversation of its own."""
+
+
+class Telling:
+    """The turns of one conversation, in the order in which the reader tells of them."""
+
+    def __init__(self, about: About) -> None:
+        self.about = about
+        self.drafts = Drafts()
+        self.model = ""
+        """The model that answers, where answers do not tell their own."""
+        self._calls: dict[str, Call] = {}
+
+    def say(self, role: str, kind: str, text: str, at: At, **metadata: object) -> Draft:
+        """A turn, whoever said it; without text it comes to nothing unless something is added."""
+        about, conversation = self.about, self.about.conversation_id
+        if at.aside:
+            metadata["parent_conversation_id"] = conversation
+            conversation = f"{conversation}/{at.aside}"
+        draft = Draft(
+            role=role,
+            kind=kind,
+            line=at.line,
+            texts=[text],
+            conversation_id=conversation,
+            timestamp=iso_utc(at.time) or about.started,
+            cwd=about.cwd,
+            project=about.project,
+            native_id=at.native_id or None,
+            branch="sidechain" if at.aside else at.branch,
+            metadata=about.metadata | metadata,
+        )
+        self.drafts.add(draft)
+        return draft
+
+    def prompt(self, text: str, at: At, pictures: int = 0, *, kind: str = "prompt") -> None:
+        """What was typed, or on a sidechain what an agent wrote for another; pictures alone are said to be such."""
+        role = "system" if at.aside or at.branch == "sidechain" else "user"
+        if text.strip() or pictures:
+            self.say(role, kind, text.strip() or MEDIA_ONLY, at, attachments=["image"] * pictures)
+
+    def answer(self, text: str, at: At, model: str = "") -> None:
+        """What the assistant visibly said, if anything."""
+        if text.strip():
+            self.say("assistant", "answer", text, at, model=model or self.model)
+
+    def call(self, call_id: str, name: str, arguments: object) -> None:
+        """A tool was called; arguments are an object, JSON text of one, or raw text."""
+        call = call_of(name, arguments)
+        self._calls[call_id] = call
+        self.drafts.tool(call.label)
+
+    def result(self, call_id: str, output: Output, at: At) -> None:
+        """What the tool answered: kept as a row when it is an error or the result of tests, a build or a linter."""
+        found = finding(self._calls.pop(call_id, _NO_CALL), output)
+        if found is not None:
+            self.say("tool", *found, at)
+
+
+def texts_of(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
+    """Visible text of a message's content: a string, or the text blocks of a list, a paragraph each."""
+    if isinstance(content, str):
+        return content
+    blocks = (mapping_of(block) for block in list_of(content))
+    return "\n\n".join(text for block in blocks if block.get("type") in kinds and (text := text_of(block.get("text"))))
+
+
+def pictures_in(content: object, kinds: tuple[str, ...] = ("image",)) -> int:
+    """How many pictures are among the blocks of a message's content."""
+    return sum(mapping_of(block).get("type") in kinds for block in list_of(content))
+
+
+def folder_of(value: object) -> str | None:
+    """The path that a working directory or a `file://` address says, None for anything else."""
+    text = text_of(value)
+    if not text.startswith("file://"):
+        return text or None
+    path = unquote(urlparse(text).path)
+    drive = path[:1] == "/" and path[2:3] == ":"
+    return path[1:] if drive else path or None

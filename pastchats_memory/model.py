@@ -72,7 +72,24 @@ class Filters:
     until: str | None = None
     """Latest timestamp, inclusive."""
     notes: bool | None = None
-    """True for notes alone, False for everything but notes."""
+    """True for notes alone, False for turns that are no notes; either leaves tasks out, as a role does."""
+    kinds: tuple[str, ...] = ()
+    """Of the texts of tasks: `epic`, `task`, `subtask`, `comment`, `attachment`; empty for all. Any leaves turns out, as
+    the fields below do."""
+    statuses: tuple[str, ...] = ()
+    """Of the task, as `statuses.wanted_statuses` gives them."""
+    priorities: tuple[int, ...] = ()
+    """Of the task, 0 to 4."""
+
+    @property
+    def of_tasks(self) -> bool:
+        """Nothing but texts of tasks can pass."""
+        return bool(self.kinds or self.statuses or self.priorities)
+
+    @property
+    def of_turns(self) -> bool:
+        """Nothing but turns can pass."""
+        return self.role is not None or self.notes is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +209,146 @@ class Block:
     def hits(self) -> tuple[Hit, ...]:
         """The turns that matched, one an entry."""
         return tuple(memory.hit for memory in self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What somebody said about a task."""
+
+    content: str
+    author: str = ""
+    created_at: str | None = None
+    """ISO 8601 in UTC with milliseconds, as every time here."""
+    id: int | None = None
+    """The 5 of `c:5`; None before it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that belongs to a task."""
+
+    name: str
+    size: int
+    """Bytes."""
+    sha256: str
+    """Hex, of the bytes."""
+    content: str | None = None
+    """Its text; None where it has none (a picture): it is then known by its name."""
+    created_at: str | None = None
+    id: int | None = None
+    """The 7 of `a:7`; None before it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """One step of a task's history."""
+
+    status: str
+    """One of `statuses.STATUSES`."""
+    raw: str
+    """The source's own word."""
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLink:
+    """How a task belongs to another one."""
+
+    kind: str
+    """`parent`, `depends`, `related`, `duplicates` or a tracker's own word."""
+    target: str
+    """The other task's native id in the same scope, or its key where the task is no tracker's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as a reader understood it, or as a person wrote it down.
+
+    The same native id in the same scope of the same project is the same task, whichever file says it: the later one
+    updates it. A field that is None or empty says nothing and leaves what is known.
+    """
+
+    native_id: str
+    """What the tracker calls it; of an entry of a list without ids, a hash of its text."""
+    title: str
+    line: int = 0
+    """1-based line in the source; 0 for none."""
+    scope: str = ""
+    """Within what the native id is unique, beside the project: the tracker, or the conversation or file of a list."""
+    description: str = ""
+    type: str = "task"
+    """One of `statuses.TYPES`."""
+    status_raw: str = ""
+    """The tracker's own word; `statuses.status_of` says what it means."""
+    priority: int | None = None
+    """0 (critical) to 4 (lowest)."""
+    tags: tuple[str, ...] = ()
+    project: str | None = None
+    cwd: str | None = None
+    """A folder of the project, where the source tells no name; `ingest` makes the project of it."""
+    links: tuple[TaskLink, ...] = ()
+    created_at: str | None = None
+    updated_at: str | None = None
+    closed_at: str | None = None
+    due_at: str | None = None
+    conversation_id: str | None = None
+    """The conversation that worked on it."""
+    states: tuple[TaskState, ...] = ()
+    """Its history as far as the source tells it, oldest first, the current state last."""
+    comments: tuple[Comment, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    metadata: Metadata = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTask:
+    """A task with everything that belongs to it."""
+
+    id: int
+    key: str
+    """What `t:KEY` names."""
+    title: str
+    description: str
+    type: str
+    status: str
+    """One of `statuses.STATUSES`."""
+    status_raw: str
+    priority: int | None
+    tags: tuple[str, ...]
+    project: str
+    parent: str | None
+    """Key of the task that it is part of."""
+    links: tuple[TaskLink, ...]
+    """All but the parent, with the keys of those that are stored."""
+    source_path: str
+    """Empty where it was made by hand."""
+    source_line: int | None
+    created_at: str | None
+    updated_at: str | None
+    closed_at: str | None
+    due_at: str | None
+    conversations: tuple[str, ...]
+    """Ids of the conversations that worked on it."""
+    states: tuple[TaskState, ...]
+    comments: tuple[Comment, ...]
+    attachments: tuple[Attachment, ...]
+    metadata: Metadata
+
+    @property
+    def timestamp(self) -> str | None:
+        """When something was last known to happen to it."""
+        return max(filter(None, (self.updated_at, self.closed_at, self.created_at)), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskText:
+    """What of a task is searched as one row: the task itself, a comment, or a chunk of an attachment."""
+
+    id: int
+    task: StoredTask
+    kind: str
+    """`task`, `comment` or `attachment`."""
+    shown_id: str
+    """`t:KEY`, `c:5` or `a:7`."""
+    content: str
+    timestamp: str | None

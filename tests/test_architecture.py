@@ -19,7 +19,7 @@ LONGEST_FUNCTION = 40
 LONGEST_FILE = 400
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
-PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact"}
+PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "statuses"}
 SEARCHING = {"search", "recall"}
 BELOW = (
     {"embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
@@ -34,8 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"model", "errors"} for room in PURE},
     "embed": {"errors"},
     "foreign": set(),
-    "store": {"model", "errors"},
-    "readers": {"model", "errors", "foreign"},
+    "store": {"statuses", "model", "errors"},
+    "readers": {"statuses", "model", "errors", "foreign"},
     "project": set(),
     "ingest": {"readers", "embed", "store", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},

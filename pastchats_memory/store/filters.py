@@ -1,4 +1,4 @@
-"""Filters as conditions on `prompts`, in one place for the lexical query and for both vector engines."""
+"""Filters as conditions on `prompts` and on the texts of tasks, in one place for the lexical query and for both vector engines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 
 NOTE = "note"
+FIRST_TEXT = 1 << 40
+"""Ids above it are of `task_texts`, all others of `prompts`."""
+KINDS = "CASE WHEN t.attachment_id IS NOT NULL THEN 'attachment' WHEN t.comment_id IS NOT NULL THEN 'comment' ELSE k.type END"
+RAW_STATUS = "lower(replace(replace(k.status_raw, ' ', '_'), '-', '_'))"
+TEXT_TIME = "coalesce(m.created_at, k.updated_at, k.closed_at, k.created_at)"
+TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
 SCATTER = 2654435761
 """Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue."""
 
@@ -32,24 +38,71 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
     return " AND ".join(clauses) or "1", values
 
 
+def task_conditions(filters: Filters) -> tuple[str, list[str]]:
+    """The same on `TEXTS`."""
+    clauses: list[str] = []
+    values: list[str] = []
+    for clause, value in (
+        ("k.project = ?", filters.project),
+        (f"{TEXT_TIME} >= ?", filters.since),
+        (f"{TEXT_TIME} <= ?", filters.until),
+    ):
+        if value is not None:
+            clauses.append(clause)
+            values.append(value)
+    for clause, wanted in (
+        (f"{KINDS} IN (SELECT value FROM json_each(?))", filters.kinds),
+        (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
+        ("k.priority IN (SELECT value FROM json_each(?))", filters.priorities),
+    ):
+        if wanted:
+            clauses.append(clause)
+            values.append(orjson.dumps(wanted).decode())
+    return " AND ".join(clauses) or "1", values
+
+
 def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> list[int]:
-    """Ids that the filters let through, ascending, of those given or of all."""
+    """Ids that the filters let through, ascending, of those given or of all: turns', then texts' of tasks."""
     if among is not None and not among:
         return []
-    where, values = conditions(filters)
+    found: list[int] = []
+    if not filters.of_tasks:
+        found += _allowed(database, "prompts p", "p.id", among, conditions(filters))
+    if not filters.of_turns:
+        found += _allowed(database, TEXTS, "t.id", among, task_conditions(filters))
+    return found
+
+
+def _allowed(
+    database: Database, rows: str, id_: str, among: Sequence[int] | None, condition: tuple[str, list[str]]
+) -> list[int]:
+    where, values = condition
     if among is not None:
-        where += " AND p.id IN (SELECT value FROM json_each(?))"
-        values.append(orjson.dumps(list(among)).decode())
-    return [row[0] for row in database.run(f"SELECT p.id FROM prompts p WHERE {where} ORDER BY p.id", values)]
+        where += f" AND {id_} IN (SELECT value FROM json_each(?))"
+        values = [*values, orjson.dumps(list(among)).decode()]
+    return [row[0] for row in database.run(f"SELECT {id_} FROM {rows} WHERE {where} ORDER BY {id_}", values)]
 
 
 def spread_ids(database: Database, filters: Filters, about: int) -> list[int]:
     """About so many of the ids that the filters let through, or all where they are fewer: a sample of what is searched."""
+    turns = 0 if filters.of_tasks else database.value("SELECT max(id) FROM prompts") or 0
+    texts = 0 if filters.of_turns else (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
+    for_turns = about * turns // max(1, turns + texts)
     if filters == Filters():
-        last = database.value("SELECT max(id) FROM prompts") or 1
-        return sorted({1 + number * SCATTER % last for number in range(about)})
-    where, values = conditions(filters)
-    rows = database.value(f"SELECT count(*) FROM prompts p WHERE {where}", values)
-    chosen = f"(p.id * {SCATTER} >> 16) % {max(1, rows // about)} = 0"
-    found = database.run(f"SELECT p.id FROM prompts p WHERE {where} AND {chosen}", values)
-    return [id_ for (id_,) in found]
+        return [*_scattered(0, turns, for_turns), *_scattered(FIRST_TEXT, texts, about - for_turns)]
+    return [
+        *(_sampled(database, "prompts p", "p.id", conditions(filters), for_turns) if turns else ()),
+        *(_sampled(database, TEXTS, "t.id", task_conditions(filters), about - for_turns) if texts else ()),
+    ]
+
+
+def _scattered(before: int, rows: int, about: int) -> list[int]:
+    """Ids above `before`, which may have been deleted since."""
+    return sorted({before + 1 + number * SCATTER % rows for number in range(about)}) if rows else []
+
+
+def _sampled(database: Database, rows: str, id_: str, condition: tuple[str, list[str]], about: int) -> list[int]:
+    where, values = condition
+    found = database.value(f"SELECT count(*) FROM {rows} WHERE {where}", values)
+    chosen = f"({id_} * {SCATTER} >> 16) % {max(1, found // max(1, about))} = 0"
+    return [key for (key,) in database.run(f"SELECT {id_} FROM {rows} WHERE {where} AND {chosen}", values)]

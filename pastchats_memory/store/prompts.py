@@ -151,15 +151,19 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
 
 
 def beside(database: Database, ids: Sequence[int]) -> dict[int, tuple[int | None, int | None, int]]:
-    """For each id the turn before it and the turn after it in its conversation, and its length in characters."""
+    """For each id the turn before it and the turn after it in its conversation, and its length in characters.
+
+    A text of a task has nothing beside it.
+    """
     found = database.run(
         "SELECT p.id, min(a.id), min(b.id), length(p.content) FROM prompts p "
         "LEFT JOIN prompts a ON a.conversation_id = p.conversation_id AND a.turn_index = p.turn_index - 1 "
         "AND a.source_project = p.source_project "
         "LEFT JOIN prompts b ON b.conversation_id = p.conversation_id AND b.turn_index = p.turn_index + 1 "
         "AND b.source_project = p.source_project "
-        "WHERE p.id IN (SELECT value FROM json_each(?)) GROUP BY p.id",
-        (orjson.dumps(list(ids)).decode(),),
+        "WHERE p.id IN (SELECT value FROM json_each(?)) GROUP BY p.id "
+        "UNION ALL SELECT id, NULL, NULL, length(content) FROM task_texts WHERE id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),) * 2,
     )
     return {id_: (before, after, characters) for id_, before, after, characters in found}
 

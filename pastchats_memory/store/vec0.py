@@ -1,4 +1,4 @@
-"""The table of sqlite-vec, `vec_prompts`: written beside the vectors, asked for the nearest of what the blocks propose.
+"""The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: written beside the vectors, asked for the nearest of what the blocks propose.
 
 A KNN over all rows takes five times as long as the blocks and a KNN over their proposals do together.
 """
@@ -14,8 +14,10 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
+OF_TASKS = "vec_tasks"
 MOST = 4096
 """Upper limit of `k` in a query."""
 NO_TIME = -(1 << 62)
@@ -23,10 +25,10 @@ NO_TIME = -(1 << 62)
 
 
 def is_there(database: Database) -> bool:
-    """Whether the extension is loaded and has its table."""
+    """Whether the extension is loaded and has its tables."""
     if not database.vec0_loaded:
         return False
-    return bool(database.value("SELECT count(*) FROM sqlite_schema WHERE name = ?", (TABLE,)))
+    return bool(database.value("SELECT count(*) = 2 FROM sqlite_schema WHERE name IN (?, ?)", (TABLE, OF_TASKS)))
 
 
 def nearest(
@@ -40,16 +42,27 @@ def nearest(
         k: how many to list.
         among: ids, none of which the table is behind with.
     """
-    listed = database.run(
-        f"SELECT prompt_id, distance FROM {TABLE} WHERE embedding MATCH ? AND k = ? "
-        "AND prompt_id IN (SELECT value FROM json_each(?))",
-        (direction.tobytes(), k, orjson.dumps(list(among)).decode()),
-    )
-    return [id_ for id_, _ in listed], 1 - listed[-1][1] ** 2 / 2 if len(listed) == k else None
+    lists = [
+        database.run(
+            f"SELECT {key}, distance FROM {table} WHERE embedding MATCH ? AND k = ? "
+            f"AND {key} IN (SELECT value FROM json_each(?))",
+            (direction.tobytes(), k, orjson.dumps(ids).decode()),
+        )
+        for table, key, ids in (
+            (TABLE, "prompt_id", [id_ for id_ in among if id_ < FIRST_TEXT]),
+            (OF_TASKS, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
+        )
+        if ids
+    ]
+    listed = sorted((distance, id_) for rows in lists for id_, distance in rows)[:k]
+    return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
 def make(database: Database, dim: int) -> None:
-    """The table, where it is missing."""
+    """The tables, where they are missing."""
+    database.run(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
+    )
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {TABLE} USING vec0("
         f"prompt_id INTEGER PRIMARY KEY, embedding float[{dim}], project INTEGER, role TEXT, at INTEGER)"
@@ -65,7 +78,8 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
         found: those of them that have a vector now.
         exact: their unit vectors, of shape (found, dim).
     """
-    database.run_many(f"DELETE FROM {TABLE} WHERE prompt_id = ?", [(id_,) for id_ in changed])
+    for table, key in ((TABLE, "prompt_id"), (OF_TASKS, "text_id")):
+        database.run_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in changed])
     rows = dict(zip(found, exact.astype(np.float32), strict=True))
     fields = database.run(
         "SELECT id, source_project, role, timestamp FROM prompts WHERE id IN (SELECT value FROM json_each(?))",
@@ -77,6 +91,10 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
             (id_, rows[id_].tobytes(), _project_number(project), role, _milliseconds(timestamp))
             for id_, project, role, timestamp in fields
         ],
+    )
+    texts = [id_ for id_ in found if id_ > FIRST_TEXT]
+    database.run_many(
+        f"INSERT INTO {OF_TASKS}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
     )
 
 

@@ -27,6 +27,10 @@ Vector = NDArray[np.float32]
 
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
+EMBEDDINGS = (
+    "(SELECT prompt_id, vector_json FROM prompt_embeddings UNION ALL SELECT text_id, vector_json FROM task_embeddings)"
+)
+"""Vectors of turns and of texts of tasks, whose ids never meet."""
 MARGIN = 32
 """How many more than asked for vec0 lists, so that a few ties or deletions at the end do not matter."""
 ENGINES = ("blocks", "vec0")
@@ -49,7 +53,7 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
     """Those of the ids that have a vector, ascending, and their unit vectors of shape (ids, dim)."""
     found = database.run(
-        "SELECT prompt_id, vector_json FROM prompt_embeddings "
+        f"SELECT prompt_id, vector_json FROM {EMBEDDINGS} "
         "WHERE prompt_id IN (SELECT value FROM json_each(?)) ORDER BY prompt_id",
         (orjson.dumps(list(ids)).decode(),),
     )
@@ -140,7 +144,8 @@ def catch_up_at_opening(database: Database) -> None:
     Where that cannot be written now, the answers are the same all the same: rows that an engine lacks are read one by one.
     """
     behind = pending(database)
-    if database.writable and any(behind[engine] for engine in _available(database)):
+    is_older = database.vec0_loaded and not vec0.is_there(database)  # than one of its tables
+    if database.writable and (is_older or any(behind[engine] for engine in _available(database))):
         with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull), database.transaction():
             catch_up(database)
 

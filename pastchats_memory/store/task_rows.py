@@ -1,0 +1,154 @@
+"""Stored tasks as values, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from pastchats_memory.model import (
+    Attachment,
+    Comment,
+    Filters,
+    StoredTask,
+    TaskLink,
+    TaskState,
+    TaskText,
+)
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
+
+COLUMNS = (
+    "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
+    "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
+)
+MOST_LISTED = 1_000
+
+
+ATTACHED = {
+    "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
+    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?)) ORDER BY l.kind, 3",
+    "conversations": "SELECT task_id, conversation_id FROM task_conversations "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
+    "states": "SELECT task_id, status, status_raw, at FROM task_states "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
+    "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY created_at, id",
+    "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+}
+"""What hangs on tasks, by their ids; attachments without their texts."""
+
+
+def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
+    """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault."""
+    wanted = (orjson.dumps(list(ids)).decode(),)
+    rows = database.run(f"SELECT {COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
+    attached = ATTACHED | ({"attachments": ATTACHED["attachments"].replace("NULL", "content")} if whole else {})
+    of = {name: _by_task(database, statement, wanted) for name, statement in attached.items()}
+    found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
+    tied = [TaskLink(*link) for link in of["links"]]
+    names = COLUMNS.replace("k.", "").replace("_json", "").split(", ")
+    fields = dict(zip(names, row, strict=True))
+    fields |= {"tags": tuple(orjson.loads(fields["tags"])), "metadata": orjson.loads(fields["metadata"])}
+    return StoredTask(
+        **fields,
+        parent=next((link.target for link in tied if link.kind == "parent"), None),
+        links=tuple(link for link in tied if link.kind != "parent"),
+        conversations=tuple(name for (name,) in of["conversations"]),
+        states=tuple(TaskState(*state) for state in of["states"]),
+        comments=tuple(Comment(*comment) for comment in of["comments"]),
+        attachments=tuple(Attachment(*attachment) for attachment in of["attachments"]),
+    )
+
+
+def _by_task(database: Database, statement: str, values: Sequence[object]) -> dict[int, list[tuple[Any, ...]]]:
+    grouped: dict[int, list[tuple[Any, ...]]] = {}
+    for id_, *rest in database.run(statement, values):
+        grouped.setdefault(id_, []).append(tuple(rest))
+    return grouped
+
+
+def find(database: Database, name: str) -> list[int]:
+    """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault."""
+    name = name.removeprefix("t:")
+    for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
+        found = database.run(f"SELECT id FROM tasks WHERE {where} ORDER BY id", (name,))
+        if found:
+            return [id_ for (id_,) in found]
+    return []
+
+
+def task_of(database: Database, table: str, id_: int) -> int | None:
+    """The task that a row of `task_comments` or `task_attachments` belongs to. Raises StoreFault."""
+    found = database.value(f"SELECT task_id FROM {table} WHERE id = ?", (id_,))
+    return None if found is None else int(found)
+
+
+def identity(database: Database, id_: int) -> str:
+    """What links name the task by. Raises StoreFault."""
+    return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
+
+
+def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
+    """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
+        "WHERE t.id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}))}
+    found = {}
+    for id_, task_id, comment_id, attachment_id, content, timestamp in rows:
+        kind, shown = "task", f"t:{owners[task_id].key}"
+        if comment_id is not None:
+            kind, shown = "comment", f"c:{comment_id}"
+        elif attachment_id is not None:
+            kind, shown = "attachment", f"a:{attachment_id}"
+        found[id_] = TaskText(id_, owners[task_id], kind, shown, content, timestamp)
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
+    """By task the id of its own text, not of its comments or attachments. Raises StoreFault."""
+    return dict(
+        database.run(
+            "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
+            "AND task_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(task_ids)).decode(),),
+        )
+    )
+
+
+def listed(database: Database, filters: Filters, conditions: Sequence[str] = (), limit: int = MOST_LISTED) -> list[int]:
+    """Ids of the tasks that pass, the most urgent first, then the latest.
+
+    Args:
+        database: open.
+        filters: of tasks.
+        conditions: further ones on `tasks AS k`, of our own making.
+        limit: at most so many.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    where, values = task_conditions(filters)
+    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions))
+    return [
+        id_
+        for (id_,) in database.run(
+            f"SELECT k.id FROM {TEXTS} WHERE {where} "
+            f"ORDER BY ifnull(k.priority, 2), {TEXT_TIME} DESC, k.id LIMIT {limit}",
+            values,
+        )
+    ]
+
+
+def every_id(database: Database) -> list[int]:
+    """Ids of all tasks, ascending. Raises StoreFault."""
+    return [id_ for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]

@@ -20,6 +20,7 @@ from pastchats_memory.readers import (
     notes,
     pi,
     qwen_code,
+    specstory,
 )
 from pastchats_memory.readers.source import NotText, Source
 
@@ -50,6 +51,7 @@ READERS: tuple[Reader, ...] = (
     cursor,
     chatgpt,
     aider,
+    specstory,
     dialogue,
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""

@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import threading
 
 import apsw
 import pytest
@@ -99,27 +98,20 @@ def test_rows_that_are_only_in_the_wal_are_read_and_the_files_stay_as_they_are(p
     owner.close()
 
 
-def test_a_copy_is_for_nobody_else_to_read(path, private):
+def test_a_copy_is_for_nobody_else_to_read(path, private, monkeypatch):
     owner = made(path, ("secret", "a"), mode="WAL")
     modes = []
-    watched = threading.Event()
+    copy = foreign.shutil.copyfile
 
-    def watch():
-        while not watched.is_set():
-            modes.extend(folder.stat().st_mode & 0o777 for folder in private.glob("*") if folder.exists())
+    def watched(source, target):
+        copy(source, target)
+        modes.append(target.parent.stat().st_mode & 0o777)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        for _ in range(20):
-            texts(path)
-    except FileNotFoundError:
-        pass
-    finally:
-        watched.set()
-        watcher.join()
-        owner.close()
-    assert set(modes) <= {0o700}
+    monkeypatch.setattr(foreign.shutil, "copyfile", watched)
+    assert texts(path) == ["secret"]
+    owner.close()
+    assert modes == [0o700, 0o700]
+    assert list(private.iterdir()) == []
 
 
 def test_tables_that_were_made_a_moment_ago_are_known_though_they_are_only_in_the_wal(path):

@@ -18,6 +18,7 @@ from pastchats_memory.readers import (
     goose,
     messages,
     notes,
+    opencode,
     pi,
     qwen_code,
     specstory,
@@ -43,6 +44,7 @@ class Reader(Protocol):
 READERS: tuple[Reader, ...] = (
     claude_code,
     codex,
+    opencode,
     gemini_cli,
     qwen_code,
     copilot_cli,

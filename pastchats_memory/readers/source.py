@@ -44,7 +44,7 @@ MAGIC = (
     (b"PK\x03\x04", "a zip archive; unpack it first"),
     (b"BZh", "bzip2-compressed; unpack it first"),
     (b"\xfd7zXZ\0", "xz-compressed; unpack it first"),
-    (SQLITE, "an SQLite database without tables"),
+    (SQLITE, "an SQLite database in an archive, or one without tables"),
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
 )
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -126,8 +126,8 @@ class Source:
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
         """Tables and their columns, in small letters; none of a file that is no database. Raises NotText, OSError."""
-        with self.path.open("rb") as file:
-            if file.read(len(SQLITE)) != SQLITE:
+        with self.open() as file:
+            if self.unpacked is not None or file.read(len(SQLITE)) != SQLITE:
                 return {}
         try:
             return foreign.tables(self.path)

@@ -20,7 +20,7 @@ TAIL_LENGTH = 440
 """A result says at its beginning what broke and at its end how it went; the middle is left out."""
 
 SUBJECTS = (
-    "command", "cmd", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "skill", "subject", "name",
+    "command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "skill", "subject", "name",
 )  # fmt: skip
 """Keys of a tool's input that say in a few words what it was about, best first."""
 
@@ -28,7 +28,7 @@ BOOKKEEPING = (
     "File has not been read yet", "File has been modified since read", "File has been unexpectedly modified",
     "Sibling tool call errored", "The user doesn't want to", "User chose to stay in plan mode",
     "InputValidationError", "No task found with ID", "Unknown skill", "String to replace not found",
-    "No changes to make: old_string", "EISDIR",
+    "No changes to make: old_string", "EISDIR", "oldString not found in content", "Tool execution aborted",
 )  # fmt: skip
 """Beginnings of errors between an agent and its client that teach nobody anything."""
 

@@ -4,6 +4,7 @@ import json
 import re
 
 from golden import inputs
+from made import made
 
 from pastchats_memory.model import Turn
 from pastchats_memory.readers import FALLBACKS, READERS
@@ -21,7 +22,7 @@ _QUIRK = re.compile(r"([a-z][a-z-]*-q\d+)(?:-|\Z)")
 
 def read_by_everyone(path, wanted=None):
     """Has each reader that takes the file, and `wanted` in any case, read it; raises nothing but AssertionError."""
-    source = Source(path, named=True)
+    source = Source(made(path), named=True)
     try:
         claims = [reader for reader in READERS if reader.recognise(source)]
         fallbacks = [reader for reader in FALLBACKS if reader.recognise(source)]

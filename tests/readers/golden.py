@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from made import made
 
 from pastchats_memory.model import Turn
 from pastchats_memory.readers.source import Source
@@ -44,7 +45,7 @@ def plain(row):
 
 
 def rows(reader, path, **wanted):
-    source = Source(Path(path), **wanted)
+    source = Source(made(Path(path)), **wanted)
     assert reader.recognise(source), f"{path} is not recognised"
     return list(reader.read(source))
 

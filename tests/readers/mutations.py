@@ -3,7 +3,9 @@
 import copy
 import json
 
+import apsw
 from hypothesis import strategies as st
+from made import made
 
 STRANGE = st.sampled_from(
     [None, True, 0, -1, 1.5, 10**400, "", "x", "\ud83d", "\0", [], [[]], ["x"], {}, {"type": "text"}, {"x": {}}]
@@ -81,12 +83,50 @@ def damaged_value(draw, value):
 @st.composite
 def damaged(draw, path):
     """Bytes of the file after one accident of any kind."""
+    if path.suffix == ".sql" and draw(st.booleans()):
+        return draw(damaged_database(path))
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        value = json.loads(text) if path.suffix == ".json" and draw(st.booleans()) else None
+        value = json.loads(text) if path.suffix in (".json", ".tree") and draw(st.booleans()) else None
     except ValueError:
         value = None
     if value is None:
         return draw(damaged_lines(text.split("\n")))
     value = draw(damaged_value(value))
     return json.dumps(value, indent=draw(st.sampled_from([None, 1]))).encode()
+
+
+@st.composite
+def damaged_database(draw, path):
+    """Bytes of the database of a fixture after a value was changed, or a stretch of the file overwritten or cut off."""
+    built = made(path)
+    raw = built.read_bytes()
+    accident = draw(st.sampled_from(["value", "value", "cut", "overwritten"]))
+    start = draw(st.integers(100, len(raw) - 1))
+    if accident == "cut":
+        return raw[:start]
+    if accident == "overwritten":
+        new = draw(st.binary(min_size=1, max_size=64))
+        return raw[:start] + new + raw[start + len(new) :]
+    database = apsw.Connection(str(built))
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    table = draw(st.sampled_from([name for (name,) in database.execute(tables)]))
+    column = draw(st.sampled_from([row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]))
+    rows = list(database.execute(f'SELECT rowid, "{column}" FROM "{table}"'))
+    if rows:
+        rowid, value = draw(st.sampled_from(rows))
+        database.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE rowid = ?', (draw(other(value)), rowid))
+    database.close()
+    return built.read_bytes()
+
+
+@st.composite
+def other(draw, value):
+    """Another value for a cell: JSON that was damaged, or a scalar of whatever type."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else None
+    except ValueError:
+        found = None
+    if isinstance(found, dict | list) and draw(st.booleans()):
+        return json.dumps(draw(damaged_value(found)))
+    return draw(st.sampled_from([None, 0, -1, 1.5, 1 << 62, "", "x", "{", b"", b"\xff\x00"]))

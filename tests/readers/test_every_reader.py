@@ -7,6 +7,7 @@ from demands import quirks_of, read_by_everyone
 from golden import FIXTURES, expected, inputs, plain, rows, shared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made import made
 from mutations import damaged
 
 from pastchats_memory.readers import FALLBACKS, READERS, reader_for
@@ -29,7 +30,7 @@ def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
 
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
 def test_no_other_reader_claims_it(reader, path):
-    assert reader_for(Source(path)) is reader
+    assert reader_for(Source(made(path))) is reader
 
 
 def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():

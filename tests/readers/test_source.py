@@ -3,6 +3,7 @@ import gzip
 import json
 import zipfile
 
+import apsw
 import pytest
 
 from pastchats_memory.model import Unreadable
@@ -112,6 +113,27 @@ def zipped(tmp_path):
 def test_what_is_no_text_is_named(tmp_path, raw, what, name):
     with pytest.raises(NotText, match=what):
         reader_for(source_of(tmp_path, name, raw(tmp_path) if callable(raw) else raw))
+
+
+def test_a_database_that_is_damaged_further_on_is_read_up_to_there(tmp_path):
+    path = tmp_path / "damaged.db"
+    database = apsw.Connection(str(path))
+    database.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY, text)")
+    database.execute("INSERT INTO notes(text) VALUES ('first'), (zeroblob(50000))")
+    database.close()
+    raw = path.read_bytes()
+    path.write_bytes(raw[:12288] + b"\xab" * (len(raw) - 12288))
+    source = Source(path)
+    assert source.shape == "sqlite"
+
+    def telling(database):
+        for (text,) in database.rows("notes", ["text"], order=["id"]):
+            yield text
+
+    first, fault = source.from_database(telling)
+    assert first == "first"
+    assert (fault.path, fault.line) == (str(path), 0)
+    assert "malformed" in fault.reason
 
 
 def test_a_long_line_is_read_and_an_over_long_one_is_told(tmp_path, monkeypatch):

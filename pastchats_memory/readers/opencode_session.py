@@ -1,0 +1,154 @@
+"""One OpenCode conversation, wherever its records were kept, to turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.model import Turn
+from pastchats_memory.readers.drafts import Draft, Drafts
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import REMINDERS, without_spans
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.traffic import Output, call_of, finding
+
+MESSAGE_PREFIX = "msg_"
+UNTITLED = ("New session - ", "Child session - ")
+ABORTED = "MessageAbortedError"
+IMAGE = "[image]"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message's own record and its parts in order."""
+
+    info: Json
+    parts: Sequence[Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation's own record and its messages."""
+
+    info: Json
+    messages: Sequence[Message]
+    line_of: Callable[[Json], int]
+    """The line on which a part stands."""
+
+    @property
+    def cwd(self) -> str | None:
+        """The directory of the session, else the first that an answer tells of."""
+        told = (text_of(mapping_of(message.info.get("path")).get("cwd")) for message in self.messages)
+        return text_of(self.info.get("directory")) or next(filter(None, told), None)
+
+    def turns(self) -> Iterator[Turn]:
+        """What was said, oldest first."""
+        drafts = Drafts()
+        for message in _in_order(self.messages):
+            for part in message.parts:
+                if part.get("type") == "tool":
+                    self._tool(drafts, message, part)
+            self._said(drafts, message)
+        yield from drafts.rest()
+
+    def _said(self, drafts: Drafts, message: Message) -> None:
+        info, role = message.info, text_of(message.info.get("role"))
+        if role not in ("user", "assistant"):
+            return
+        told = [part for part in message.parts if part.get("type") in ("text", "subtask", "file") and _is_visible(part)]
+        texts = [(part, text) for part in told if (text := _text(part, role))]
+        files = [name for part in told if (name := text_of(part.get("filename")))]
+        pictures = any(text_of(part.get("mime")).startswith("image/") for part in told)
+        draft = self._draft(message, role, "prompt" if role == "user" else "answer")
+        draft.line = self.line_of(texts[0][0]) if texts else 1
+        draft.texts = [text for _, text in texts] or [IMAGE] * pictures
+        if any(part.get("command") for part in told):
+            draft.kind = "command"
+        if role == "assistant" and info.get("summary") is True:
+            draft.role, draft.kind = "system", "summary"
+        elif role == "user" and self.info.get("parentID"):
+            draft.role = "system"
+        draft.metadata |= {"attachments": files, "model": _model(info), "agent": info.get("agent") or info.get("mode")}
+        if draft.texts:
+            drafts.add(draft)
+        if fault := text_of(mapping_of(info.get("error")).get("name")):
+            drafts.flag("interrupted" if fault == ABORTED else "api_error")
+
+    def _tool(self, drafts: Drafts, message: Message, part: Json) -> None:
+        state = mapping_of(part.get("state"))
+        call = call_of(text_of(part.get("tool")) or "tool", state.get("input"))
+        drafts.tool(call.label)
+        code = mapping_of(state.get("metadata")).get("exit")
+        exit_code = code if isinstance(code, int) else None
+        failed = state.get("status") == "error" or bool(exit_code)
+        text = text_of(state.get("error")) or text_of(state.get("output"))
+        if found := finding(call, Output(text, exit_code, failed)):
+            draft = self._draft(message, "tool", found[0])
+            draft.line, draft.texts = self.line_of(part), [found[1]]
+            draft.native_id = text_of(part.get("id")) or None
+            draft.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or draft.timestamp
+            drafts.add(draft)
+
+    def _draft(self, message: Message, role: str, kind: str) -> Draft:
+        info, parent, title = message.info, text_of(self.info.get("parentID")), text_of(self.info.get("title"))
+        undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
+        own_id = text_of(info.get("id"))
+        return Draft(
+            role=role,
+            kind=kind,
+            line=1,
+            texts=[],
+            conversation_id=text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None,
+            timestamp=iso_utc(mapping_of(info.get("time")).get("created")),
+            cwd=self.cwd,
+            native_id=own_id or None,
+            branch="abandoned" if undone and own_id >= undone else "sidechain" if parent else "main",
+            metadata={"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent},
+        )
+
+
+def _in_order(messages: Sequence[Message]) -> Sequence[Message]:
+    """By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer."""
+    ids = [text_of(message.info.get("id")) for message in messages]
+    if not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
+        return messages
+    asked = dict(zip(ids, ids, strict=True))
+
+    def place(message: Message) -> tuple[str, str]:
+        own_id = text_of(message.info.get("id"))
+        return asked.get(text_of(message.info.get("parentID")), own_id), own_id
+
+    return sorted(messages, key=place)
+
+
+def _is_visible(part: Json) -> bool:
+    """Files that were read and reminders that were sent are in the prompt as text of the program's own."""
+    return part.get("synthetic") is not True and part.get("ignored") is not True
+
+
+def _text(part: Json, role: str) -> str:
+    text = text_of(part.get("prompt") if part.get("type") == "subtask" else part.get("text"))
+    return without_spans(text, REMINDERS).strip() if role == "user" else text.strip()
+
+
+def _model(info: Json) -> str:
+    return text_of(info.get("modelID")) or text_of(mapping_of(info.get("model")).get("modelID"))
+
+
+def is_session(value: object) -> bool:
+    """Whether the object is a session as OpenCode writes it down."""
+    fields = mapping_of(value)
+    return text_of(fields.get("id")).startswith("ses_") and any(key in fields for key in ("directory", "projectID"))
+
+
+def messages_in(values: Sequence[object]) -> tuple[list[Message], list[int]]:
+    """The messages of a list of `{"info", "parts"}`, and the places of what is none."""
+    found, lost = [], []
+    for place, value in enumerate(values):
+        fields = mapping_of(value)
+        if isinstance(fields.get("info"), dict) and isinstance(fields.get("parts"), list):
+            parts = [part for part in list_of(fields.get("parts")) if isinstance(part, dict)]
+            found.append(Message(mapping_of(fields.get("info")), parts))
+        else:
+            lost.append(place)
+    return found, lost

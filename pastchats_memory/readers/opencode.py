@@ -35,7 +35,7 @@ def recognise(source: Source) -> bool:
         return any(text_of(event.get("type")).startswith(EVENTS) for event in map(_event, source.sample) if event)
     if source.shape != "json":
         return False
-    if is_session(source.document) or _exported(source.document):
+    if is_session(source.outline) or _exported(source.outline):
         return True
     tree = tree_of(source.path)
     return tree is not None and bool(tree.messages())

@@ -111,7 +111,9 @@ class Source:
 
     @cached_property
     def head(self) -> str:
-        """The first 64 KiB as text, line ends as they are. Raises NotText for bytes that are no text, OSError."""
+        """The first 64 KiB as text, line ends as they are; none of a database. Raises NotText for bytes that are no text, OSError."""
+        if self.tables:
+            return ""
         with self.open() as file:
             raw = file.read(HEAD_BYTES)
         for magic, what in MAGIC:

@@ -90,7 +90,7 @@ def test_a_database_is_read_again_when_only_the_rows_beside_it_changed(tmp_path:
     owner.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     with Memory.open(tmp_path / "memory.db") as memory:
         (file,) = memory.index([path.parent]).files
-        assert (file.format, file.added) == ("opencode", 1)
+        assert (file.format, file.added, file.reason) == ("opencode", 1, None)
         before = path.stat()
         say(2, "assistant", "It is beside it.")
         assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)

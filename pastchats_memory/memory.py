@@ -14,6 +14,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Filters, Hits, Item, utf8
 from pastchats_memory.query import moment
 from pastchats_memory.search import Request, cited, search
+from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
+from pastchats_memory.statuses import TYPES as TASK_TYPES
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.vectors import catch_up_at_opening
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest import FileReport, IndexReport, Progress
 
-TYPES = ("prompt", "note")
+TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 LONGEST_ID = 18
 """Digits; every number that long fits into SQLite's 64 bits."""
 
@@ -103,6 +105,7 @@ class Memory:
         until: str | None = None,
         type: str | None = None,  # noqa: A002 - the field's name in every output
         status: str | None = None,
+        priority: str | None = None,
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -118,8 +121,9 @@ class Memory:
             role: only of this role.
             since: only from this ISO date or time on; a time without a zone is local.
             until: only up to and with this date or time; a day means all of it.
-            type: `prompt` or `note`.
-            status: only tasks of this status; no turn and no note has one, so any leaves nothing.
+            type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
+            status: only tasks of one of these, with commas: a status, a synonym or a tracker's own word.
+            priority: only tasks of one of these, with commas: 0 (critical) to 4 (lowest), or their names.
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, 0 words to 1 meaning.
@@ -128,7 +132,9 @@ class Memory:
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        filters = _filters(project=project, role=role, since=since, until=until, type_=type)
+        filters = _filters(
+            project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority
+        )
         request = Request(
             utf8(query),
             mode=mode,
@@ -139,8 +145,6 @@ class Memory:
             min_similarity=min_similarity,
             meaning=meaning,
         )
-        if status is not None:
-            return Hits()
         with self._database.snapshot():
             return search(self._database, self._embedder, request)
 
@@ -229,6 +233,8 @@ def _filters(
     since: str | None = None,
     until: str | None = None,
     type_: str | None = None,
+    status: str | None = None,
+    priority: str | None = None,
 ) -> Filters:
     if type_ is not None and type_ not in TYPES:
         raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
@@ -241,8 +247,27 @@ def _filters(
         role=role and utf8(role),
         since=None if since is None else moment(since, is_end=False),
         until=None if until is None else moment(until, is_end=True),
-        notes=None if type_ is None else type_ == "note",
+        notes=type_ == "note" if type_ in ("prompt", "note") else None,
+        kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
+        statuses=_statuses(status),
+        priorities=_priorities(priority),
     )
+
+
+def _statuses(words: str | None) -> tuple[str, ...]:
+    wanted = wanted_statuses((words or "").split(","))
+    if words is not None and not wanted:
+        raise UsageFault("no status is named", f"Use one or more of {', '.join(STATUSES)}.")
+    return wanted
+
+
+def _priorities(words: str | None) -> tuple[int, ...]:
+    if words is None:
+        return ()
+    found = [priority_of(word) for word in words.split(",") if word.strip()]
+    if not found or None in found:
+        raise UsageFault(f"{words!r} is no priority", "Use 0 (critical) to 4 (lowest), with commas between several.")
+    return tuple(number for number in found if number is not None)
 
 
 def _count_tokens(text: str) -> int:

@@ -168,6 +168,8 @@ class Hit:
     metadata: Metadata
     contributions: Metadata = field(default_factory=lambda: EMPTY)
     """By list, what it added to the score."""
+    task: StoredTask | None = None
+    """The task itself, or the one that a comment or an attachment belongs to; None for turns and notes."""
 
 
 class Hits(list[Hit]):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Block, Hit, Hits, Item, Recollection
+from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import Request, Terms, search_terms
+from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
 
@@ -116,17 +117,21 @@ def _conversation(hit: Hit) -> str:
 
 def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:
     """One entry an episode, near-duplicates once, at most as many as were asked for."""
-    stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits])}
-    taken: set[int] = set()
+    stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None])}
+    taken: set[tuple[bool, int]] = set()
     said: list[frozenset[str]] = []
     memories: list[Recollection] = []
     for hit in hits:
-        item = stored[int(hit.id)]
-        if item.id in taken:
+        own = hit.task.id if hit.task is not None else int(hit.id)
+        if (hit.task is None, own) in taken:
             continue
-        episode = episode_of(item, prompts.conversation_around(database, item, NEIGHBOURS))
-        taken.update(turn.id for turn in episode)
-        memory = _recollection(hit, item, episode, terms, request)
+        if hit.task is not None:
+            taken.add((False, own))
+            memory = _task_recollection(hit, hit.task, terms, request)
+        else:
+            episode = episode_of(stored[own], prompts.conversation_around(database, stored[own], NEIGHBOURS))
+            taken.update((True, turn.id) for turn in episode)
+            memory = _recollection(hit, stored[own], episode, terms, request)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
             continue
@@ -159,6 +164,19 @@ def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, r
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
         outcome="unknown",
+        is_current=hit.source_project == request.current_project,
+    )
+
+
+def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: RecallRequest) -> Recollection:
+    """The task under its title; of what was said about it what matched, else the last word on it."""
+    last = task.comments[-1].content if task.comments else task.description
+    said = hit.content if hit.id != f"t:{task.key}" else last
+    return Recollection(
+        hit=hit,
+        asked=excerpt(f"{task.title} ({task.status})", terms.weights, ASKED_WIDTH),
+        answered=excerpt(said, terms.weights, ANSWERED_WIDTH) if said else None,
+        outcome="worked" if task.status in RESOLVED else "unknown",
         is_current=hit.source_project == request.current_project,
     )
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from typing import Any
 
-from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection
+from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection, StoredTask
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
@@ -45,10 +45,12 @@ def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
 
 
 def citation(hit: Hit) -> str:
-    """`path:line (turn N)`, with N counted from 0 as `turn_index` is."""
+    """`path:line (turn N)`, with N counted from 0 as `turn_index` is; of a task without the turn, or that it was made by hand."""
+    if hit.task is not None and not hit.source_path:
+        return f"task {one_line(hit.task.key)}, made by hand"
     line = "" if hit.source_line is None else f":{hit.source_line}"
     path = sanitised(hit.source_path).replace("\n", " ")
-    return f"{path}{line} (turn {hit.turn_index})"
+    return f"{path}{line}" + (f" (turn {hit.turn_index})" if hit.task is None else "")
 
 
 def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
@@ -69,9 +71,9 @@ def entry_text(place: int, memory: Recollection) -> str:
     if memory.outcome != "unknown":
         lines.append(f"Outcome: {memory.outcome}")
     if memory.asked:
-        lines += ["Asked:", _quoted(memory.asked)]
+        lines += ["Asked:" if hit.task is None else "Task:", _quoted(memory.asked)]
     if memory.answered:
-        lines += ["Answered:" if hit.type != "note" else "Note:", _quoted(memory.answered)]
+        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", _quoted(memory.answered)]
     lines.append(f"Source: {citation(hit)} · id {hit.id}")
     return "\n".join(lines) + "\n"
 
@@ -104,9 +106,23 @@ def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
     }
     if hit.type == "note":
         row["heading"] = hit.metadata.get("heading")
+    if hit.task is not None:
+        row |= task_fields(hit.task)
     if explain:
         row["contributions"] = dict(hit.contributions)
     return row
+
+
+def task_fields(task: StoredTask) -> dict[str, Any]:
+    """What a result says of its task."""
+    return {
+        "key": task.key,
+        "title": task.title,
+        "status": task.status,
+        "status_raw": task.status_raw,
+        "priority": task.priority,
+        "tags": list(task.tags),
+    }
 
 
 def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:

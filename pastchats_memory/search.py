@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Filters, Hit, Hits, Item, Place
+from pastchats_memory.model import Filters, Hit, Hits, Item, Place, TaskText
 from pastchats_memory.query import coverage, looked_up, term, words
 from pastchats_memory.rank import (
     MEANING,
@@ -26,11 +27,21 @@ from pastchats_memory.rank import (
     standing_out,
     with_neighbours,
 )
-from pastchats_memory.store import lexical, prompts, sources, vectors
+from pastchats_memory.store import lexical, prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids, spread_ids
 
 NO_FILTERS = Filters()
+NOT_RANKED: Any = {
+    "rank": 0,
+    "score": 0.0,
+    "relevance": None,
+    "lexical_rank": None,
+    "semantic_rank": None,
+    "similarity": None,
+    "snippet": "",
+}
+"""The fields of a hit that say how it was found."""
 MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
 DEPTH = 100
@@ -210,7 +221,9 @@ def _page(
     if least is not None and query_vector is not None:
         window = [row for row in window if similarities[row.id] >= least]
     shown = window[last - request.limit : last]
-    found = {item.id: item for item in prompts.items(database, [row.id for row in shown])}
+    ids = [row.id for row in shown]
+    found: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
+    found |= {text.id: text for text in task_rows.task_texts(database, ids)}
     first = last - request.limit + 1
     return tuple(
         _hit(found[row.id], row, place, similarities.get(row.id), word_weights)
@@ -224,19 +237,30 @@ def _least(request: Request) -> float | None:
     return max(given) if given else None
 
 
-def _hit(item: Item, row: Ranked, place: int, similarity: float | None, word_weights: dict[str, float]) -> Hit:
-    where = standing_place(item)
-    return Hit(
+def _hit(
+    item: Item | TaskText, row: Ranked, place: int, similarity: float | None, word_weights: dict[str, float]
+) -> Hit:
+    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    return replace(
+        hit,
         rank=place,
         score=row.score,
         relevance=similarity,
         lexical_rank=row.ranks.get(WORDS),
         semantic_rank=row.ranks.get(MEANING),
         similarity=similarity,
+        snippet=" ".join(excerpt(item.content, word_weights, SNIPPET_WIDTH).split()),
+        contributions=row.contributions,
+    )
+
+
+def _turn_hit(item: Item) -> Hit:
+    where = standing_place(item)
+    return Hit(
+        **NOT_RANKED,
         id=str(item.id),
         type="note" if item.role == "note" else "prompt",
         content=item.content,
-        snippet=" ".join(excerpt(item.content, word_weights, SNIPPET_WIDTH).split()),
         role=item.role,
         source_path=where.path,
         source_line=where.line or None,
@@ -245,7 +269,25 @@ def _hit(item: Item, row: Ranked, place: int, similarity: float | None, word_wei
         turn_index=item.turn_index,
         timestamp=item.timestamp,
         metadata=item.metadata,
-        contributions=row.contributions,
+    )
+
+
+def _task_hit(text: TaskText) -> Hit:
+    task = text.task
+    return Hit(
+        **NOT_RANKED,
+        id=text.shown_id,
+        type=task.type if text.kind == "task" else text.kind,
+        content=text.content,
+        role="task",
+        source_path=task.source_path,
+        source_line=task.source_line,
+        source_project=task.project,
+        conversation_id=task.conversations[0] if task.conversations else None,
+        turn_index=0,
+        timestamp=text.timestamp,
+        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
+        task=task,
     )
 
 

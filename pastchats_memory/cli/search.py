@@ -22,6 +22,7 @@ Examples:
   pastchats-memory search 'retry strategy'
   pastchats-memory search --mode keyword ECONNRESET --project . --limit 5
   pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user
+  pastchats-memory search 'webhook' --type task --status todo,in_progress
   pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
 """,
 )
@@ -35,7 +36,9 @@ Examples:
 @click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
 @options.since
 @options.until
-@click.option("--type", "type_", type=click.Choice(TYPES), help="Only conversations, or only notes.")
+@click.option("--type", "type_", type=click.Choice(TYPES), help="Only these; task means the three.")
+@click.option("--status", metavar="A,B", help="Only tasks of these: pending, in_progress, todo, done, … or raw words.")
+@click.option("--priority", metavar="0,1", help="Only tasks of these: 0 critical … 4 lowest.")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
@@ -52,7 +55,7 @@ def command(
     as_json: bool,
     **how: object,
 ) -> int:
-    """Find turns and notes by words and by meaning, best first."""
+    """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
     query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
     with options.open_memory(db) as memory:
@@ -73,8 +76,11 @@ def _table(hits: Hits, *, explain: bool) -> str:
 
 
 def _row(hit: Hit, *, explain: bool) -> list[str]:
-    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}"
+    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
     what = f"{hit.role}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
+    if hit.task is not None:
+        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)} {one_line(hit.task.title)}"
+        what = f"{hit.type} ({hit.task.status}){about}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"

@@ -144,8 +144,7 @@ def catch_up_at_opening(database: Database) -> None:
     Where that cannot be written now, the answers are the same all the same: rows that an engine lacks are read one by one.
     """
     behind = pending(database)
-    is_older = database.vec0_loaded and not vec0.is_there(database)  # than one of its tables
-    if database.writable and (is_older or any(behind[engine] for engine in _available(database))):
+    if database.writable and any(behind[engine] for engine in _available(database)):
         with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull), database.transaction():
             catch_up(database)
 

@@ -7,8 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pastchats_memory.config import Config, load
 from pastchats_memory.embed import Embedder
-from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, embedder_of, is_model, leaves_for
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Filters, Hits, Item, utf8
@@ -17,6 +18,7 @@ from pastchats_memory.search import Request, cited, search
 from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
 from pastchats_memory.statuses import TYPES as TASK_TYPES
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
 if TYPE_CHECKING:
@@ -31,30 +33,74 @@ LONGEST_ID = 18
 class Memory:
     """An open memory. Use it as a context manager, or close it."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, config: Config | None = None) -> None:
+        """Over an open database. Without a configuration the embedder is the one for good, else the database's model is."""
         self._database = database
         self._embedder = embedder
+        self._config = config
+        self._model_of: tuple[str | None, str] | None = None
+        self.notices: tuple[str, ...] = ()
+        """What the person should know about how this memory was opened: what of the configuration does not count."""
 
     @classmethod
-    def open(cls, path: str | PathLike[str] | None = None, *, create: bool = True, vec0: bool = True) -> Self:
+    def open(
+        cls,
+        path: str | PathLike[str] | None = None,
+        *,
+        create: bool = True,
+        vec0: bool = True,
+        config: Config | None = None,
+    ) -> Self:
         """Open the database at a path, or the person's own.
 
         Args:
-            path: the file; None for the one that the environment names.
+            path: the file; None for the one that the configuration names.
             create: make it where there is none.
             vec0: False answers without the sqlite-vec extension, as on a machine that lacks it.
+            config: how; None for what the environment and the configuration files say.
 
         Raises:
             DatabaseMissing: there is none and `create` is False.
+            ModelUnavailable: there is none, and the model that is configured for it cannot be had.
             StoreFault: it cannot be opened.
+            UsageFault: the configuration is wrong.
         """
-        if path is None:
-            from pastchats_memory.config import load
-
-            path = load().database
-        database = open_database(Path(path), create=create, vec0=vec0)
+        config = config or load()
+        file = config.database if path is None else Path(path)
+        if create and config.model is not None and not file.exists():
+            embedder_of(config.model, model_settings(config), may_fetch=True).load()  # or nothing is made
+        database = open_database(file, create=create, vec0=vec0)
         catch_up_at_opening(database)
-        return cls(database, PackagedEmbedder())
+        memory = cls(database, embedder_of(None, model_settings(config)), config)
+        memory.notices = (*config.warnings, *memory._about_the_model())
+        return memory
+
+    def _model(self, *, may_fetch: bool = False) -> Embedder:
+        """The embedder of the database's model, else of the configured one: another process may have changed it by now."""
+        if self._config is not None:
+            known = meta(self._database)
+            name, version = known.get("model_name", self._config.model), known.get("model_version", "")
+            if (name, version) != self._model_of or may_fetch:
+                self._embedder = embedder_of(name, model_settings(self._config), version, may_fetch=may_fetch)
+                self._model_of = (name, version)
+        return self._embedder
+
+    def _about_the_model(self) -> Iterator[str]:
+        """Which model is used where another was asked for, and whether text leaves the machine."""
+        config = self._config
+        if config is None or (config.model is None and config.endpoint is None):
+            return
+        known = meta(self._database)
+        name = known.get("model_name")
+        if name is not None and config.model is not None:
+            version = known.get("model_version", "")
+            if not is_model(config.model, name, version):
+                yield (
+                    f"{self._database.path} has vectors of {name}, so that model is used and {config.model} is not; "
+                    f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
+                )
+        if (whom := leaves_for(self._model())) is not None:
+            yield f"text leaves this machine: it is sent to {whom} for its vectors"
 
     def index(
         self,
@@ -83,7 +129,7 @@ class Memory:
         from pastchats_memory.ingest import IndexOptions, index
 
         options = IndexOptions(project=project and utf8(project), force=force, notes=notes)
-        return index(self._database, self._embedder, [Path(path) for path in paths], options, progress)
+        return index(self._database, self._model(may_fetch=True), [Path(path) for path in paths], options, progress)
 
     @staticmethod
     def dry_run(paths: Sequence[str | PathLike[str]], *, notes: bool = False) -> Iterator[tuple[FileReport, int]]:
@@ -146,7 +192,7 @@ class Memory:
             meaning=meaning,
         )
         with self._database.snapshot():
-            return search(self._database, self._embedder, request)
+            return search(self._database, self._model(), request)
 
     def recall(
         self,
@@ -177,7 +223,7 @@ class Memory:
         filters = _filters(project=project, since=since)
         request = RecallRequest(Request(utf8(query), limit=limit, filters=filters), budget, current_project)
         with self._database.snapshot():
-            return recall(self._database, self._embedder, request, _count_tokens)
+            return recall(self._database, self._model(), request, _count_tokens)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.
@@ -204,7 +250,7 @@ class Memory:
         """Every check with its result; what is to be mended says how. Raises StoreFault."""
         from pastchats_memory.health import examine
 
-        return examine(self._database, self._embedder)
+        return examine(self._database, self._model())
 
     def close(self) -> None:
         """Give the file back."""
@@ -215,6 +261,18 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def model_settings(config: Config) -> ModelSettings:
+    """What of a configuration concerns models."""
+    custom = {
+        name: CustomModel(
+            path=Path(table["path"]) if "path" in table else None,
+            rules={key: value for key, value in table.items() if key != "path"},
+        )
+        for name, table in config.models.items()
+    }
+    return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
 
 
 def project_here() -> str | None:

@@ -107,7 +107,7 @@ class Plain:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, op: str, inputs: list[str], output: str, *more: str, domain: str = "", **attributes: object) -> str:
+    def node(self, op: str, inputs: list[str], output: str, *more: str, domain: str = "", **attributes: Any) -> str:
         """Put an operator into the graph and give the name of its first output back."""
         self.nodes.append(helper.make_node(op, inputs, [output, *more], name=output, domain=domain, **attributes))
         return output

@@ -38,6 +38,8 @@ Examples:
 @click.option("--force", is_flag=True, help="Read unchanged files again; unchanged text is not embedded again.")
 @click.option("--notes", is_flag=True, help="Take Markdown that is no dialogue, split at its headings.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken for what.")
+@options.model
+@options.threads
 @options.database
 @options.as_json
 def command(
@@ -47,6 +49,8 @@ def command(
     force: bool,
     notes: bool,
     dry_run: bool,
+    model: str | None,
+    threads: int | None,
     db: str | None,
     as_json: bool,
 ) -> int:
@@ -59,7 +63,7 @@ def command(
         raise UsageFault("no path was given", "Name a file or folder: pastchats-memory index ~/.claude/projects")
     if dry_run:
         return _dry_run(named, notes=notes, as_json=as_json)
-    with options.open_memory(db, create=True) as memory, _progress() as progress:
+    with options.open_memory(db, create=True, model=model, threads=threads) as memory, _progress() as progress:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory.config import DATABASE_VARIABLE, load
+from pastchats_memory.cli.output import warn
+from pastchats_memory.config import DATABASE_VARIABLE, Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 
@@ -37,6 +38,20 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
     return " ".join(query_words) if query_option is None else query_option
 
 
-def open_memory(db: str | None, *, create: bool = False) -> Memory:
-    """The memory that the flag, the environment or the default names. Raises StoreFault."""
-    return Memory.open(load(db).database, create=create)
+model: Decorator = click.option(
+    "--model", metavar="MODEL", help="Embedding model of a new database: a name, a folder, or `packaged`."
+)
+threads: Decorator = click.option(
+    "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one a core]."
+)
+
+
+def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
+    """The memory that the flags, the environment, the files or the defaults name; what they say in vain is said on stderr.
+
+    Raises StoreFault, UsageFault, ModelUnavailable.
+    """
+    config: Config = load(db, flags=flags)
+    memory = Memory.open(config.database, create=create, config=config)
+    warn(memory.notices)
+    return memory

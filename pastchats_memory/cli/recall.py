@@ -26,6 +26,7 @@ Examples:
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
 @options.project
 @options.since
+@options.model
 @options.database
 @options.as_json
 def command(
@@ -35,6 +36,7 @@ def command(
     limit: int,
     project: str | None,
     since: str | None,
+    model: str | None,
     db: str | None,
     as_json: bool,
 ) -> int:
@@ -43,7 +45,7 @@ def command(
     Searches all projects; the one you are in wins near ties and is marked. Says nothing where nothing fits.
     """
     query = options.query_text(query_words, query_option)
-    with options.open_memory(db) as memory:
+    with options.open_memory(db, model=model) as memory:
         block = memory.recall(query, budget, limit=limit, project=project, since=since, current_project=project_here())
     if as_json:
         emit_json(recall_json(block, budget))

@@ -42,6 +42,7 @@ Examples:
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
+@options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score.")
 @options.database
 @options.as_json
@@ -51,6 +52,7 @@ def command(
     type_: str | None,
     meaning: float | None,
     db: str | None,
+    model: str | None,
     explain: bool,
     as_json: bool,
     **how: object,
@@ -58,7 +60,7 @@ def command(
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
     query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
-    with options.open_memory(db) as memory:
+    with options.open_memory(db, model=model) as memory:
         hits = memory.search(query, type=type_, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
     if as_json:
         emit_json(search_json(hits, explain=explain))

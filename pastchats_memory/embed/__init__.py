@@ -12,16 +12,26 @@ Vector = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """A model that turns texts into unit vectors of one fixed length."""
+    """A model that turns texts into unit vectors of one fixed length. Whatever needs it loaded raises ModelUnavailable."""
 
-    name: str
-    """What `embedding_meta.model_name` records, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+    @property
+    def name(self) -> str:
+        """What `embedding_meta.model_name` records, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+        ...
 
-    version: str
-    """Changes whenever the same text would get another vector: weights, pooling, windows."""
+    @property
+    def version(self) -> str:
+        """Changes whenever the same text would get another vector: weights, prefixes, pooling, windows."""
+        ...
 
-    dim: int
-    """Length of every vector."""
+    @property
+    def dim(self) -> int:
+        """Length of every vector."""
+        ...
+
+    def load(self) -> None:
+        """Make ready now what the first text would make ready."""
+        ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (dim,) per text, in the order of the texts; each a function of its text alone."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from pastchats_memory.embed import Vector
+from pastchats_memory.embed.runtime import open_graph
 from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
+FAMILY = "int8-"
+"""How the versions of this model begin: the original has the same name."""
 START, END = 101, 102
 ROOM = 254
 """Tokens of text in the window: 256 less [CLS] and [SEP]."""
@@ -46,7 +49,7 @@ class PackagedEmbedder:
     """The packaged model as an `Embedder`; nothing is loaded before the first text."""
 
     name = "sentence-transformers/all-MiniLM-L6-v2"
-    version = f"int8-151e31ca/{ROOM - TAIL}-first-and-{TAIL}-last-tokens/mean"
+    version = f"{FAMILY}151e31ca/{ROOM - TAIL}-first-and-{TAIL}-last-tokens/mean"
     dim = 384
 
     def __init__(self, threads: int | None = None) -> None:
@@ -92,18 +95,10 @@ def _load_network() -> InferenceSession:
     beside = Thread(target=_load_tokenizer)
     beside.start()
     path = FOLDER / "model.onnx"
-    # From 1.29 on the library otherwise writes a device id into the cache folder and sends usage to its makers;
-    # it reads this once, when it starts. Without it a cold process also ends a quarter sooner.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
-        import onnxruntime
-
-        path.stat()
+        session = open_graph(path, threads=1)
     except (ImportError, OSError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     beside.join()
     return session
 

@@ -38,7 +38,7 @@ def tokenizer() -> Tokenizer:
 def encode(text: str) -> Encoding:
     """The WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD, pairs as one character."""
     if not text.isascii():
-        text = _whole(text)
+        text = whole(text)
     return tokenizer().encode(text, add_special_tokens=False)
 
 
@@ -49,7 +49,7 @@ def wordpieces(text: str) -> tuple[int, list[str]]:
     normaliser dropped without leaving a piece (control characters, zero-width ones, loose accents), blanks excepted.
     """
     if not text.isascii():
-        text = _whole(text)
+        text = whole(text)
     encoding = encode(text)
     known, strange, at = 0, [], 0
     for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
@@ -65,5 +65,6 @@ def wordpieces(text: str) -> tuple[int, list[str]]:
     return known, strange + text[at:].split()
 
 
-def _whole(text: str) -> str:
+def whole(text: str) -> str:
+    """The text with surrogate pairs as their characters and lone surrogates as U+FFFD: what tokenizers take."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

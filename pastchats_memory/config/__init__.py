@@ -1,0 +1,208 @@
+"""The only reader of the environment, of the folders that it names, and of `pastchats-memory.toml`: a frozen Config comes out.
+
+What counts, the first that says something: a flag, the environment, the project's file, the person's own file, the
+default. The project's file may come with a cloned repository, so it is hostile input: where the database, the models and
+the transcripts lie, and whether text leaves the machine, it cannot say, and whatever is wrong in it is reported and
+ignored. What is wrong in the person's own file is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pastchats_memory.config.keys import KEYS, absolute
+from pastchats_memory.errors import UsageFault
+
+if TYPE_CHECKING:
+    from pastchats_memory.config.file import ConfigFile
+
+FILE = "pastchats-memory.toml"
+FOLDER = "pastchats-memory"
+PREFIX = "PASTCHATS_MEMORY_"
+DATABASE_VARIABLE = f"{PREFIX}DB"
+OPENAI = "https://api.openai.com/"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the edges pass on."""
+
+    database: Path
+    caches: tuple[Path, ...] = ()
+    """Where models lie: our own folder, then huggingface_hub's, which is only looked into."""
+    model: str | None = None
+    endpoint: str | None = None
+    """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
+    api_key: str | None = field(default=None, repr=False)
+    threads: int | None = None
+    """Of the model; None for one a core."""
+    roots: tuple[str, ...] = ()
+    """Folders of transcripts beside the usual ones."""
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
+    """Models that the person described, by name."""
+    chunk_size: int = 1500
+    """Characters of a part of a note."""
+    overlap: int = 2
+    """Lines that two parts of a note share."""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    note_folders: tuple[str, ...] = ()
+    budget: int = 1500
+    """Tokens of a recall block."""
+    threshold: float | None = None
+    min_similarity: float | None = None
+    private: bool = False
+    """The project's text is recalled only inside it."""
+    origins: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    """By key who said so, of all that have not their default."""
+    warnings: tuple[str, ...] = ()
+    """What was ignored of the project's file, and why."""
+
+
+def load(
+    database: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    flags: Mapping[str, Any] = NOTHING,
+    here: Path | None = None,
+) -> Config:
+    """The effective configuration.
+
+    Args:
+        database: of the flag `--db`.
+        environment: the variables.
+        flags: by key what further flags say; None where they were not given.
+        here: the working directory; None for the process's own.
+
+    Raises:
+        UsageFault: a variable or the person's own file is wrong, every line of it named; or a folder is in a home, and
+            there is none.
+    """
+    if database == "":
+        raise UsageFault("--db names no file", "Is the variable that it was taken from set?")
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    own = own_file(environment)
+    warnings: tuple[str, ...] = ()
+    for path in (own, project_file(here)):
+        if path is not None and path.is_file():
+            file = _own(path) if path == own else _projects(path, own)
+            values |= file.values
+            origins |= {key: file.origin(key) for key in file.values}
+            warnings = tuple(file.problems)
+    for layer, layer_origins in (_of_environment(environment), _of_flags({**flags, "database": database})):
+        values |= layer
+        origins |= layer_origins
+    values["database"] = _database(values.get("database"), environment)
+    values["caches"] = _caches(values.pop("cache", None), environment)
+    if "api_key" not in values and str(values.get("endpoint")).startswith(OPENAI) and "OPENAI_API_KEY" in environment:
+        values["api_key"] = environment["OPENAI_API_KEY"]
+        origins["api_key"] = "environment OPENAI_API_KEY"
+    return Config(**values, origins=MappingProxyType(origins), warnings=warnings)
+
+
+def own_file(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the person's own file is looked for; None without a home."""
+    try:
+        return _folder(environment, "XDG_CONFIG_HOME", ".config") / FOLDER / FILE
+    except UsageFault:
+        return None
+
+
+def project_file(here: Path | None = None) -> Path | None:
+    """The file of the project that a folder is in: the nearest up to its repository's root, else in the folder itself."""
+    try:
+        here = here or Path.cwd()
+    except OSError:  # the working directory is gone
+        return None
+    nearest = None
+    for folder in (here, *here.parents):
+        if nearest is None and (folder / FILE).is_file():
+            nearest = folder / FILE
+        if (folder / ".git").exists():
+            return nearest
+    return here / FILE if nearest == here / FILE else None
+
+
+def _own(path: Path) -> ConfigFile:
+    from pastchats_memory.config.file import read
+
+    file = read(path)
+    if "private" in file.values:
+        file.reject("private", "`private` is said in the file of the project that it is about")
+    if file.problems:
+        raise UsageFault("; ".join(file.problems), "Correct the file; `pastchats-memory config` shows what counts.")
+    return file
+
+
+def _projects(path: Path, own: Path | None) -> ConfigFile:
+    from pastchats_memory.config.file import read
+
+    file = read(path)
+    for key in [key for key in file.values if KEYS[key].is_own]:
+        where = f"your own {own}, the environment or a flag" if own else "the environment or a flag"
+        file.reject(key, f"`{key}` is ignored in a project's file; it counts only in {where}")
+    return file
+
+
+def _of_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    values = {}
+    origins = {}
+    for name, key in KEYS.items():
+        variable = PREFIX + (name.upper() if key.variable is None else key.variable)
+        if key.variable == "" or not environment.get(variable):
+            continue
+        try:
+            values[name] = key.parse(environment[variable])
+        except ValueError as fault:
+            raise UsageFault(f"{variable} must be {fault}", "Correct the variable, or unset it.") from fault
+        origins[name] = f"environment {variable}"
+    return values, origins
+
+
+def _of_flags(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    values = {key: value for key, value in flags.items() if value is not None}
+    return values, {key: f"--{'db' if key == 'database' else key.replace('_', '-')}" for key in values}
+
+
+def _database(named: str | None, environment: Mapping[str, str]) -> Path:
+    try:
+        if named is not None:
+            return Path(named).expanduser()
+    except RuntimeError as fault:
+        raise _homeless() from fault
+    return _folder(environment, "XDG_DATA_HOME", ".local/share") / FOLDER / "memory.db"
+
+
+def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Our folder of models (fastembed's where its variable names one), then huggingface_hub's by its own rules."""
+    try:
+        named = named or environment.get("FASTEMBED_CACHE_PATH")
+        cache = _folder(environment, "XDG_CACHE_HOME", ".cache")
+        own = Path(absolute(named, Path.cwd())) if named else cache / FOLDER / "models"
+        hub_home = environment.get("HF_HOME") or str(cache / "huggingface")
+        hub = environment.get("HF_HUB_CACHE") or str(Path(hub_home) / "hub")
+        return own, Path(hub).expanduser()
+    except (UsageFault, RuntimeError, OSError):
+        return ()
+
+
+def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Path:
+    """A folder of https://specifications.freedesktop.org/basedir; a relative one is to be ignored. Raises UsageFault."""
+    named = Path(environment.get(variable) or "")
+    if named.is_absolute():
+        return named
+    try:
+        return Path.home() / otherwise
+    except RuntimeError as fault:
+        raise _homeless() from fault
+
+
+def _homeless() -> UsageFault:
+    hint = f"Name the database by its full path with --db or {DATABASE_VARIABLE}."
+    return UsageFault("the home folder is not known", hint)

@@ -1,0 +1,93 @@
+"""`pastchats-memory.toml`: its values, and for everything that is wrong in it the line."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pastchats_memory.config.keys import KEYS, absolute
+
+LARGEST = 100_000
+"""Bytes that are read at all."""
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_HEADER = re.compile(r"\s*\[\s*([^\]]+?)\s*\]")
+
+
+@dataclass(slots=True)
+class ConfigFile:
+    """What a file says."""
+
+    path: Path
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    """By key where it stands, 1-based."""
+    problems: list[str] = field(default_factory=list)
+    """`PATH:LINE: what is wrong`."""
+
+    def origin(self, key: str) -> str:
+        """`PATH:LINE` of a key."""
+        return f"{self.path}:{self.lines.get(key, 1)}"
+
+    def reject(self, key: str, why: str) -> None:
+        """Note what is wrong with a key, and take its value out."""
+        self.problems.append(f"{self.origin(key)}: {why}")
+        self.values.pop(key, None)
+
+
+def read(path: Path) -> ConfigFile:
+    """The file's values, checked key by key: a wrong one costs that key alone. Nothing is raised for what it holds."""
+    file = ConfigFile(path)
+    try:
+        text = _text(path)
+        said = tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as fault:
+        place = _AT_LINE.search(str(fault))
+        why = "nested too deeply" if isinstance(fault, RecursionError) else _AT_LINE.sub("", str(fault)).strip()
+        file.problems.append(f"{path}:{place[1] if place else 1}: {getattr(fault, 'strerror', None) or why}")
+        return file
+    for key, value in said.items():
+        file.lines[key] = _line_of(text, key)
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            file.reject(key, f"unknown key `{key}`" + (f"; did you mean `{near[0]}`?" if near else ""))
+            continue
+        try:
+            file.values[key] = KEYS[key].parse(value)
+        except ValueError as fault:
+            file.reject(key, f"`{key}` must be {fault}")
+            continue
+        if KEYS[key].is_path:
+            file.values[key] = absolute(file.values[key], path.parent)
+    return file
+
+
+def _text(path: Path) -> str:
+    """Raises OSError, ValueError for what is no small text file."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would be waited for
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - of a descriptor
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("no regular file")
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"larger than {LARGEST:,} bytes")
+    return content.decode("utf-8")
+
+
+def _line_of(text: str, key: str) -> int:
+    """The first line on which a top-level key is set or its table opened; tomllib tells values, not places."""
+    sets = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[.=]""")
+    is_top = True
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            is_top = False
+            if header[1].strip("[\"' ").split(".")[0].strip("\"' ") == key:
+                return number
+        elif is_top and sets.match(line):
+            return number
+    return 1

@@ -1,0 +1,142 @@
+"""Every key of the configuration: what its value must be, and who may say it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+Parse = Callable[[Any], Any]
+"""A value of TOML, or a text of the environment, to the value that counts. Raises ValueError with what is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key."""
+
+    parse: Parse
+    is_own: bool = False
+    """Only the person's own file, the environment and flags may say it: a cloned repository's file is hostile."""
+    is_path: bool = False
+    """A path, in a file relative to the file's folder."""
+    variable: str | None = None
+    """Its part of the variable's name, where that is not the key in capitals; empty for no variable."""
+
+
+def _whole(least: int) -> Parse:
+    def parse(value: Any) -> int:
+        number = int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
+        if type(number) is not int or not least <= number < 1 << 31:
+            raise ValueError(f"a whole number of at least {least}")
+        return number
+
+    return parse
+
+
+def _share(least: float) -> Parse:
+    def parse(value: Any) -> float:
+        wanted = f"a number from {least:g} to 1"
+        try:
+            number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+        except (ValueError, OverflowError) as fault:
+            raise ValueError(wanted) from fault
+        if number is None or not least <= number <= 1:
+            raise ValueError(wanted)
+        return number
+
+    return parse
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError("a text that is not empty")
+    return value.strip()
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        raise ValueError("a list of texts")  # noqa: TRY004 - all of these say what is wanted
+    return tuple(_text(one) for one in listed)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")  # noqa: TRY004 - all of these say what is wanted
+    return value
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text")  # noqa: TRY004 - all of these say what is wanted
+    return value
+
+
+def _pooling(value: Any) -> str:
+    allowed = ("cls", "mean", "built-in")
+    if value not in allowed:
+        raise ValueError(f"one of {', '.join(allowed)}")
+    return str(value)
+
+
+_OF_A_MODEL: Mapping[str, Parse] = MappingProxyType(
+    {
+        "path": _text,
+        "repository": _text,
+        "file": _text,
+        "query": _words,
+        "document": _words,
+        "dim": _whole(1),
+        "tokens": _whole(8),
+        "pooling": _pooling,
+    }
+)
+
+
+def _models(value: Any) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+        raise ValueError('tables such as [models."my-e5"]')
+    parsed = {}
+    for name, table in value.items():
+        for key, said in table.items():
+            if key not in _OF_A_MODEL:
+                raise ValueError(f"in {name} only {', '.join(_OF_A_MODEL)}; it has {key}")
+            try:
+                table[key] = _OF_A_MODEL[key](said)
+            except ValueError as fault:
+                raise ValueError(f"in {name}.{key} {fault}") from fault
+        parsed[name] = MappingProxyType(table)
+    return MappingProxyType(parsed)
+
+
+KEYS: Mapping[str, Key] = MappingProxyType(
+    {
+        "database": Key(_text, is_own=True, is_path=True, variable="DB"),
+        "cache": Key(_text, is_own=True, is_path=True),
+        "roots": Key(_texts, is_own=True, is_path=True),
+        "model": Key(_text, is_own=True),
+        "models": Key(_models, is_own=True, variable=""),
+        "endpoint": Key(_text, is_own=True),
+        "api_key": Key(_text, is_own=True),
+        "threads": Key(_whole(1), is_own=True),
+        "chunk_size": Key(_whole(100)),
+        "overlap": Key(_whole(0)),
+        "include": Key(_texts),
+        "exclude": Key(_texts),
+        "note_folders": Key(_texts),
+        "budget": Key(_whole(1)),
+        "threshold": Key(_share(0)),
+        "min_similarity": Key(_share(-1)),
+        "private": Key(_truth, variable=""),
+    }
+)
+
+
+def absolute(value: Any, folder: Path) -> Any:
+    """A path, or several, with `~` and what is relative to the folder made whole. Raises RuntimeError without a home."""
+    if isinstance(value, tuple):
+        return tuple(str(folder / Path(one).expanduser()) for one in value)
+    return str(folder / Path(value).expanduser())

@@ -1,0 +1,149 @@
+"""Which embedder a name stands for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.embed.packaged import FAMILY, PackagedEmbedder
+from pastchats_memory.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from pastchats_memory.embed import Embedder
+    from pastchats_memory.embed.local import Files
+    from pastchats_memory.embed.profiles import Profile
+
+PACKAGED = "packaged"
+"""How the packaged model is called; its own name stands for the fp32 model of fastembed's list."""
+ENDPOINT = "endpoint:"
+"""Stands before the name of a model behind the endpoint where one in the list has the same."""
+GRAPHS = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+"""Where a folder may have its graph; the first that is there counts."""
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class CustomModel:
+    """A model that the person described: a folder, a repository on the hub, or a name at the endpoint."""
+
+    path: Path | None = None
+    rules: Mapping[str, object] = field(default_factory=dict)
+    """Fields of `profiles.Profile`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What the configuration says about models."""
+
+    caches: tuple[Path, ...] = ()
+    """Where models lie; what is fetched goes into the first."""
+    endpoint: str | None = None
+    """Base URL of an OpenAI-compatible server."""
+    key: str | None = field(default=None, repr=False)
+    threads: int = field(default_factory=cores)
+    custom: Mapping[str, CustomModel] = field(default_factory=dict)
+
+
+def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *, may_fetch: bool = False) -> Embedder:
+    """The embedder that a name stands for; nothing is loaded yet.
+
+    Args:
+        name: `packaged` or None, a model's name, or a folder's path that begins with `/`, `.` or `~`.
+        settings: of the configuration.
+        version: of the vectors that it is wanted for, where there are some: tells the packaged model from its original,
+            and an endpoint's model from one of the list.
+        may_fetch: whether a model that is not on this machine is fetched from the hub.
+
+    Raises:
+        ModelUnavailable: there is no such model; of others that is known when they are first needed.
+    """
+    if name is None or name.lower() == PACKAGED or version.startswith(FAMILY):
+        return PackagedEmbedder(settings.threads)
+    from pastchats_memory.embed.profiles import Profile, profile_of
+
+    custom = settings.custom.get(name, CustomModel())
+    if custom.path is not None or name[0] in "/.~":
+        return _in_folder(name, custom, settings)
+    found = profile_of(name)
+    at_endpoint = version.startswith("endpoint") or (settings.endpoint is not None and found is None)
+    if name.startswith(ENDPOINT) or (at_endpoint and "repository" not in custom.rules):
+        return _at_endpoint(name.removeprefix(ENDPOINT), custom, settings)
+    if found is None and "repository" not in custom.rules:
+        from pastchats_memory.embed.by_fastembed import FastembedEmbedder
+
+        return FastembedEmbedder(name, _own_cache(settings), settings.threads, may_fetch=may_fetch)
+    name, profile = found or (name, Profile(""))
+    return _in_cache(name, replace(profile, **custom.rules), settings, may_fetch=may_fetch)  # type: ignore[arg-type] # config has checked them
+
+
+def is_model(wanted: str, name: str, version: str) -> bool:
+    """Whether vectors of a model's name and version are those of the model that a person calls `wanted`."""
+    if wanted.lower() == PACKAGED or version.startswith(FAMILY):
+        return wanted.lower() == PACKAGED and version.startswith(FAMILY)
+    if wanted[0] in "/.~":
+        return str(Path(wanted).expanduser().absolute()) == name
+    return wanted.removeprefix(ENDPOINT).lower() == name.lower()
+
+
+def leaves_for(embedder: Embedder) -> str | None:
+    """The host to which an embedder sends texts; None where they stay on this machine."""
+    return getattr(embedder, "host", None)
+
+
+def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch: bool) -> Embedder:
+    from pastchats_memory.embed import hub
+    from pastchats_memory.embed.local import LocalEmbedder
+
+    def find() -> Files:
+        found = hub.snapshot(settings.caches, profile)
+        if found is None and not may_fetch:
+            raise hub.missing(name, _own_cache(settings), "only indexing fetches models")
+        return found or hub.fetch(name, profile, _own_cache(settings), hub.on_stderr)
+
+    return LocalEmbedder(name, find, settings.threads)
+
+
+def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embedder:
+    from pastchats_memory.embed.local import LocalEmbedder
+
+    folder = (custom.path or Path(name)).expanduser().absolute()
+    return LocalEmbedder(name if custom.path else str(folder), partial(_of_folder, folder, custom), settings.threads)
+
+
+def _of_folder(folder: Path, custom: CustomModel) -> Files:
+    """The folder and the rules for it: as configured, else as its own files say, else of a model of its name."""
+    from pastchats_memory.embed.folder import rules_of_folder
+
+    graph = next(
+        (name for name in (custom.rules.get("file"), *GRAPHS) if name and (folder / str(name)).is_file()), None
+    )
+    if graph is None or not (folder / "tokenizer.json").is_file():
+        lacking = "tokenizer.json" if graph else f"none of {', '.join(GRAPHS)}"
+        hint = "A model's folder holds its ONNX graph, tokenizer.json and, if it has one, tokenizer_config.json."
+        raise ModelUnavailable(f"{folder} is no model's folder: it lacks {lacking}", hint)
+    profile = replace(rules_of_folder(folder), file=str(graph))
+    return folder, replace(profile, **custom.rules)  # type: ignore[arg-type] # config has checked them
+
+
+def _at_endpoint(name: str, custom: CustomModel, settings: ModelSettings) -> Embedder:
+    from pastchats_memory.embed.endpoint import EndpointEmbedder
+    from pastchats_memory.embed.profiles import Profile
+
+    if settings.endpoint is None:
+        hint = "Set PASTCHATS_MEMORY_ENDPOINT to its base URL, such as https://api.openai.com/v1, and its key."
+        raise ModelUnavailable(f"the model {name} is behind an endpoint, and none is configured", hint)
+    return EndpointEmbedder(name, settings.endpoint, settings.key, replace(Profile(""), **custom.rules))  # type: ignore[arg-type] # config has checked them
+
+
+def _own_cache(settings: ModelSettings) -> Path:
+    if not settings.caches:
+        raise ModelUnavailable("there is no folder for models", "Name one with PASTCHATS_MEMORY_CACHE.")
+    return settings.caches[0]

@@ -1,0 +1,31 @@
+"""onnxruntime as this program uses it: silent, told nothing of the machine's owner, on the processor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+
+def be_discreet() -> None:
+    """Switch off what model libraries report about their use; each reads its variable once, when it is imported.
+
+    onnxruntime from 1.29 on otherwise writes a device id into the cache folder and sends usage to its makers.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
+def open_graph(path: Path, threads: int) -> InferenceSession:
+    """A graph ready to run, on so many threads a call. Raises ImportError, OSError, or what onnxruntime raises."""
+    be_discreet()
+    import onnxruntime
+
+    path.stat()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

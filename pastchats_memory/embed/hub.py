@@ -14,7 +14,7 @@ from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
 
 TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-PATIENCE = 3.0
+PATIENCE = 2.5
 """Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
 LINKED = "onnx_snapshots"
 """Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""

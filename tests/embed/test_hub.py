@@ -1,0 +1,145 @@
+"""A model that is not on this machine: fetched by indexing where the hub is there, else one clear sentence, soon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import pytest
+from local_servers import hub, nowhere, silent
+from program import Program, Run, write_messages
+from tiny_bert import TinyModel, tiny_model
+
+from pastchats_memory.embed.profiles import PROFILES
+
+NAME = "google/embeddinggemma-300m"
+PROFILE = PROFILES[NAME]
+SOON = 5.0
+
+
+@pytest.fixture
+def model(tiny_graph: onnx.ModelProto) -> TinyModel:
+    return tiny_model(PROFILE, tiny_graph)
+
+
+@pytest.fixture
+def history(program: Program) -> Path:
+    path = program.home / "history" / "chat.jsonl"
+    return write_messages(path, ("user", "Is the fence painted?"), ("assistant", "Green, on Monday.")).parent
+
+
+@pytest.fixture(params=["refused", "silent", "no such repository", "offline by a variable"])
+def without_hub(request: pytest.FixtureRequest, program: Program, model: TinyModel) -> Iterator[Program]:
+    if request.param == "refused":
+        yield program.with_variables(HF_ENDPOINT=nowhere())
+    elif request.param == "silent":
+        with silent() as address:
+            yield program.with_variables(HF_ENDPOINT=address)
+    elif request.param == "no such repository":
+        with hub("somebody/else", model, []) as address:
+            yield program.with_variables(HF_ENDPOINT=address)
+    else:
+        yield program.with_variables(HF_HUB_OFFLINE="1")
+
+
+def test_indexing_fetches_the_model_says_so_and_needs_no_hub_from_then_on(
+    program: Program, history: Path, model: TinyModel
+) -> None:
+    asked: list[str] = []
+    with hub(PROFILE.repository, model, asked) as address:
+        done = program.with_variables(HF_ENDPOINT=address)("index", history, "--model", NAME, "--json")
+    assert done.status == 0, done.stderr
+    assert done.json["model"] == NAME
+    assert f"Downloading {NAME} (11 MB) from {address} to {program.home / 'cache'}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not any("resolve" in path and path.endswith(".md") for path in asked)
+    offline = program.with_variables(HF_ENDPOINT=nowhere())
+    found = offline("search", "painted", "--mode", "semantic", "--json")
+    assert (found.status, found.stderr) == (0, "")
+    assert {hit["semantic_rank"] for hit in found.results} == {1, 2}
+    write_messages(history / "more.jsonl", ("user", "And the gate?"), conversation="c2")
+    again = offline("index", history, "--json")
+    assert (again.status, again.json["turns_added"], again.stderr) == (0, 1, "")
+
+
+def test_without_the_model_indexing_says_one_sentence_with_the_way_out_soon_and_makes_nothing(
+    without_hub: Program, history: Path
+) -> None:
+    done, took = _timed(without_hub, "index", history, "--model", NAME)
+    assert (done.status, done.stdout) == (2, "")
+    assert took < SOON + _start(without_hub)
+    message, hint = done.stderr.strip().splitlines()
+    assert message.startswith(f"Error: the model {NAME} is not on this machine, and it cannot be fetched (")
+    for way_out in ("copy the model's folder", "by its path", "--model packaged"):
+        assert way_out in hint
+    assert not without_hub.database.exists()
+
+
+def test_a_model_that_fastembed_would_run_is_missed_as_soon(program: Program, history: Path) -> None:
+    lost = program.with_variables(HF_ENDPOINT=nowhere())
+    done, took = _timed(lost, "index", history, "--model", "Qwen/Qwen3-Embedding-0.6B")
+    assert (done.status, done.stdout) == (2, "")
+    assert took < SOON + _start(lost)
+    assert done.stderr.startswith("Error: the model Qwen/Qwen3-Embedding-0.6B is not on this machine")
+    assert len(done.stderr.strip().splitlines()) == 2
+    assert not lost.database.exists()
+
+
+def test_a_download_that_breaks_off_is_no_model_and_goes_on_the_next_time(
+    program: Program, history: Path, model: TinyModel
+) -> None:
+    with hub(PROFILE.repository, model, [], breaks_off=PROFILE.further[0]) as address:
+        done = program.with_variables(HF_ENDPOINT=address)("index", history, "--model", NAME)
+    assert done.status == 2
+    assert "Traceback" not in done.stderr
+    assert "is not on this machine" in done.stderr
+    assert not program.database.exists()
+    with hub(PROFILE.repository, model, []) as address:
+        done = program.with_variables(HF_ENDPOINT=address)("index", history, "--model", NAME)
+    assert done.status == 0, done.stderr
+
+
+def test_a_database_whose_model_is_gone_answers_by_words_with_a_warning_and_never_downloads(
+    program: Program, history: Path, model: TinyModel
+) -> None:
+    model.lay_out(program.home / "cache" / "pastchats-memory" / "models", PROFILE.repository)
+    assert program("index", history, "--model", NAME).stderr == ""
+    asked: list[str] = []
+    with hub(PROFILE.repository, model, asked) as address:
+        lost = program.with_variables(HF_ENDPOINT=address, PASTCHATS_MEMORY_CACHE=str(program.home / "elsewhere"))
+        found = lost("search", "fence")
+        nothing = lost("search", "kayak")
+        recalled = lost("recall", "Is the fence painted?")
+    assert asked == []
+    assert [found.status, nothing.status, recalled.status] == [0, 1, 0]
+    for answer in (found, nothing, recalled):
+        assert f"Warning: the model {NAME} is not on this machine" in answer.stderr
+        assert "by words alone" in answer.stderr
+    kept = program.database.read_bytes()
+    write_messages(history / "more.jsonl", ("user", "And the gate?"), conversation="c2")
+    refused = lost.with_variables(HF_ENDPOINT=nowhere())("index", history)
+    assert refused.status == 2
+    assert program.database.read_bytes() == kept
+
+
+def test_a_misspelled_model_is_told_from_its_neighbours(program: Program, history: Path) -> None:
+    done = program("index", history, "--model", "BAAI/bge-smal-en-v1.5")
+    assert done.status == 2
+    assert "there is no model BAAI/bge-smal-en-v1.5" in done.stderr
+    assert "Did you mean BAAI/bge-small-en-v1.5" in done.stderr
+    assert not program.database.exists()
+
+
+def _timed(program: Program, *arguments: object) -> tuple[Run, float]:
+    start = time.monotonic()
+    done = program(*arguments)
+    return done, time.monotonic() - start
+
+
+def _start(program: Program) -> float:
+    """Seconds that the machine takes now to start a program with the same libraries: the rest is ours."""
+    start = time.monotonic()
+    program.altered("import fastembed")("--version")
+    return time.monotonic() - start

@@ -129,7 +129,9 @@ class Memory:
         from pastchats_memory.ingest import IndexOptions, index
 
         options = IndexOptions(project=project and utf8(project), force=force, notes=notes)
-        return index(self._database, self._model(may_fetch=True), [Path(path) for path in paths], options, progress)
+        embedder = self._model(may_fetch=True)
+        embedder.load()  # before anything is written: what cannot be had leaves no half-made index
+        return index(self._database, embedder, [Path(path) for path in paths], options, progress)
 
     @staticmethod
     def dry_run(paths: Sequence[str | PathLike[str]], *, notes: bool = False) -> Iterator[tuple[FileReport, int]]:

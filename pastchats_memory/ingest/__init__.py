@@ -126,7 +126,6 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    embedder.load()  # before anything is written: what cannot be had leaves no half-made index
     found, faults = candidates(inputs)
     report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
     report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]

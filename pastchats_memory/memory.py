@@ -205,6 +205,9 @@ class Memory:
         project: str | None = None,
         since: str | None = None,
         current_project: str | None = None,
+        not_conversation: str | None = None,
+        given: frozenset[str] = frozenset(),
+        count_tokens: Callable[[str], int] | None = None,
     ) -> Block:
         """What is worth remembering before work on `query` starts; empty of memories where nothing fits.
 
@@ -215,6 +218,9 @@ class Memory:
             project: only of this project; `.` is the one of the working directory.
             since: only from this ISO date or time on.
             current_project: wins near ties and is marked.
+            not_conversation: the id of the conversation that is going on, which is left out.
+            given: ids of items whose episodes are left out, because the caller has them already.
+            count_tokens: what `budget` counts, instead of tokens.
 
         Raises:
             UsageFault: this cannot be asked.
@@ -223,9 +229,15 @@ class Memory:
         from pastchats_memory.recall import RecallRequest, recall
 
         filters = _filters(project=project, since=since)
-        request = RecallRequest(Request(utf8(query), limit=limit, filters=filters), budget, current_project)
+        request = RecallRequest(
+            Request(utf8(query), limit=limit, filters=filters),
+            budget,
+            current_project,
+            not_conversation=not_conversation,
+            given=given,
+        )
         with self._database.snapshot():
-            return recall(self._database, self._model(), request, _count_tokens)
+            return recall(self._database, self._model(), request, count_tokens or _count_tokens)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.
@@ -279,12 +291,17 @@ def model_settings(config: Config) -> ModelSettings:
 
 def project_here() -> str | None:
     """The name of the project that the working directory belongs to; None where that folder was deleted."""
-    from pastchats_memory.project import project_at
-
     try:
-        return utf8(project_at(str(Path.cwd())))
+        return project_of_folder(str(Path.cwd()))
     except OSError:
         return None
+
+
+def project_of_folder(folder: str) -> str:
+    """The name of the project that a folder belongs to."""
+    from pastchats_memory.project import project_at
+
+    return utf8(project_at(folder))
 
 
 def _filters(

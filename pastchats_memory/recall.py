@@ -11,7 +11,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
-from pastchats_memory.search import Request, Terms, search_terms
+from pastchats_memory.search import MOST_HITS, Request, Terms, search_terms
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
@@ -50,6 +50,10 @@ class RecallRequest:
     """Tokens of the whole block."""
     current_project: str | None = None
     """The project in which the caller stands: it wins near ties."""
+    not_conversation: str | None = None
+    """The conversation that is going on: what was said in it needs no recalling."""
+    given: frozenset[str] = frozenset()
+    """Ids of items that the caller was given already; their episodes are left out."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -62,8 +66,12 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     Raises:
         StoreFault: the database cannot be read.
     """
-    wide = replace(request.search, limit=CANDIDATES, page=1)
+    here = request.not_conversation
+    said_here = 0 if here is None else prompts.turns_in(database, here)
+    wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + said_here), page=1)
     found, terms = search_terms(database, embedder, wide)
+    if said_here:
+        found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
     hits = [] if _is_silent(found, terms) else _settle_near_ties(found, request.current_project)
     memories = _episodes(database, hits, terms, request)
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
@@ -118,7 +126,7 @@ def _conversation(hit: Hit) -> str:
 def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:
     """One entry an episode, near-duplicates once, at most as many as were asked for."""
     stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None])}
-    taken: set[tuple[bool, int]] = set()
+    taken = {(True, int(id_)) for id_ in request.given if id_.isdecimal()}
     said: list[frozenset[str]] = []
     memories: list[Recollection] = []
     for hit in hits:
@@ -130,6 +138,8 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
             episode = episode_of(stored[own], prompts.conversation_around(database, stored[own], NEIGHBOURS))
+            if not taken.isdisjoint((True, turn.id) for turn in episode):
+                continue
             taken.update((True, turn.id) for turn in episode)
             memory = _recollection(hit, stored[own], episode, terms, request)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))

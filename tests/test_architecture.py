@@ -19,7 +19,7 @@ LONGEST_FUNCTION = 40
 LONGEST_FILE = 400
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
-PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "statuses"}
+PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "echo", "statuses"}
 SEARCHING = {"search", "recall"}
 BELOW = (
     {"embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
@@ -41,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "memory": BELOW,
-    "cli": BELOW | {"memory"},
+    "hooks": BELOW | {"memory"},
+    "cli": BELOW | {"memory", "hooks"},
     "__init__": {"memory", "model", "errors"},
     "__main__": {"cli"},
 }

@@ -7,25 +7,20 @@ import importlib
 import os
 import signal
 import sys
-import threading
 import traceback
 from contextlib import suppress
 from io import TextIOWrapper
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.model import utf8
 
-if TYPE_CHECKING:
-    from pastchats_memory.embed.packaged import PackagedEmbedder
-
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
 
-COMMANDS = ("index", "search", "recall", "show", "status", "doctor")
+COMMANDS = ("index", "search", "recall", "show", "status", "doctor", "install", "uninstall")
 
 
 class LazyGroup(click.Group):
@@ -62,15 +57,22 @@ def program() -> None:
 
 def main() -> None:
     """Run the program and leave the process with one of the exit codes."""
+    if sys.argv[1:2] == ["hook"]:
+        from pastchats_memory import hooks
+
+        hooks.main(sys.argv[2:])
+    _leave(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
     sys.excepthook = _report_bug
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
-    arguments = sys.argv[1:]
     try:
         _begin(arguments)
         with program.make_context("pastchats-memory", arguments) as context:
-            code = program.invoke(context)
+            code: int = program.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.exceptions.Exit as ending:
@@ -87,7 +89,7 @@ def main() -> None:
         _forget_stdout()
         gone_quietly = fault.errno == errno.EPIPE
         code = DONE if gone_quietly else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
-    _leave(code)
+    return code
 
 
 def _interrupted(*_: object) -> None:
@@ -107,14 +109,9 @@ def _begin(arguments: list[str]) -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
         signal.signal(signal.SIGINT, _interrupted)
     if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
-        from pastchats_memory.embed.packaged import PackagedEmbedder
+        from pastchats_memory.embed.packaged import load_beside
 
-        threading.Thread(target=_load, args=(PackagedEmbedder(),)).start()
-
-
-def _load(embedder: PackagedEmbedder) -> None:
-    with suppress(MemoryFault):  # who then asks for a vector is told
-        embedder.load()
+        load_beside()
 
 
 def _leave(code: int) -> None:

@@ -129,6 +129,11 @@ def project_file(here: Path | None = None) -> Path | None:
     return here / FILE if nearest == here / FILE else None
 
 
+def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where logs and what hooks remember are kept. Raises UsageFault without a home."""
+    return _folder(environment, "XDG_STATE_HOME", ".local/state") / FOLDER
+
+
 def _own(path: Path) -> ConfigFile:
     from pastchats_memory.config.file import read
 

@@ -90,6 +90,19 @@ _LOADING = Lock()
 
 
 @cache
+def load_beside() -> None:
+    """Begin to load in a thread of its own what the first text would load; whoever then asks is told of any fault.
+
+    NumPy has to be imported by now: two threads that import it at once break it for both.
+    """
+    Thread(target=_load_quietly).start()
+
+
+def _load_quietly() -> None:
+    with suppress(ModelUnavailable):
+        PackagedEmbedder().load()
+
+
 def _load_network() -> InferenceSession:
     """The network, with the tokenizer loaded in the time of its own load."""
     beside = Thread(target=_load_tokenizer)

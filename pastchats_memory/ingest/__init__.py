@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
@@ -252,13 +253,13 @@ class _Reading:
 
 
 def _turns(source: Source, reader: Reader, reading: _Reading) -> Iterator[Turn]:
-    """The turns of a file, clean and not empty."""
+    """The turns of a file, clean, without our own words, and not empty."""
     try:
         for turn in reader.read(source):
             if isinstance(turn, Unreadable):
                 reading.unreadable.append(turn)
-            elif cleaned := clean(turn):
-                yield cleaned
+            elif (cleaned := clean(turn)) and (said := without_echoes(cleaned.content)):
+                yield replace(cleaned, content=said)
     except OSError as fault:
         reading.is_cut_short = True
         reading.unreadable.append(Unreadable(reading.candidate.name, 0, fault.strerror or str(fault)))
@@ -270,8 +271,7 @@ def _prompts(source: Source, reader: Reader, options: IndexOptions, reading: _Re
     for turn in _turns(source, reader, reading):
         content = redact(turn.content).text
         metadata = {**redacted_value(turn.metadata), "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
-        if turn.native_id is not None:
-            metadata["native_id"] = turn.native_id
+        metadata |= {} if turn.native_id is None else {"native_id": turn.native_id}
         yield Prompt(
             source_path=reading.candidate.name,
             project=options.project or project_of(turn, source.path),

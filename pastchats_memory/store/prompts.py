@@ -150,6 +150,11 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
     )
 
 
+def turns_in(database: Database, conversation_id: str) -> int:
+    """How many turns a conversation has, in all projects. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
+
+
 def beside(database: Database, ids: Sequence[int]) -> dict[int, tuple[int | None, int | None, int]]:
     """For each id the turn before it and the turn after it in its conversation, and its length in characters.
 

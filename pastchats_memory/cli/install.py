@@ -1,0 +1,63 @@
+"""`install`: our hooks into an agent's settings."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json
+from pastchats_memory.config import state_folder
+from pastchats_memory.hooks.install import TARGETS, Change, installing, write
+
+
+@click.command(
+    "install",
+    epilog="""\b
+Examples:
+  pastchats-memory install claude-code
+  pastchats-memory install codex --print
+  pastchats-memory install gemini --yes
+""",
+)
+@click.argument("target", type=click.Choice(TARGETS))
+@click.option("--print", "only_print", is_flag=True, help="Show what would be changed and change nothing.")
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Let an agent recall before each prompt and index after each session.
+
+    Shows the change to the agent's settings as a diff, keeps a copy of the file as it was beside it, and leaves
+    everything else in it alone. `pastchats-memory uninstall TARGET` takes exactly that away.
+    """
+    changes = installing(target, db)
+    if not changes and not as_json:
+        click.echo(f"{target} has our hooks already.", err=True)
+    answer = True if yes else not (no or only_print) and None
+    code = settle("install", target, changes, answer=answer, as_json=as_json)
+    return DONE if only_print or not changes else code
+
+
+def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None, as_json: bool) -> int:
+    """Show the changes, make them if the answer is yes or, None, nobody at a terminal says no; the exit code."""
+    if not as_json:
+        click.echo("".join(change.diff for change in changes), nl=False)
+    if answer is None:
+        asks = bool(changes) and sys.stdin is not None and sys.stdin.isatty()
+        answer = not asks or click.confirm("Make this change?", err=True)
+    kept = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
+    if as_json:
+        results = [
+            {"path": str(change.path), "diff": change.diff, "is_changed": answer, "copy": kept.get(change.path)}
+            for change in changes
+        ]
+        emit_json({"schema": f"{verb}/1", "results": results})
+    elif changes:
+        for copy in kept.values():
+            click.echo(f"The file as it was: {copy}", err=True)
+        if not answer:
+            click.echo("Nothing was changed.", err=True)
+    return DONE if answer and changes else NOTHING

@@ -1,0 +1,109 @@
+"""An agent's hook: whatever is broken, it ends in time with exit code 0 and says either a whole block or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+LIMIT_S = 2.0
+"""From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
+LONGEST_INPUT = 1 << 20
+"""Bytes of stdin that are looked at."""
+BUDGET_BYTES = 1500
+"""Of the context that a prompt gets."""
+
+
+def main(arguments: list[str]) -> None:
+    """Answer the event of an agent, such as `["claude-code", "UserPromptSubmit"]`, and leave the process with 0.
+
+    A child does the work and this process waits for it no longer than the limit: a library that hangs or aborts takes
+    nothing with it, and an answer is passed on only when it is whole.
+    """
+    seconds = _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS"))
+    give_up = time.monotonic() + seconds
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        _work(arguments, write_end, give_up)
+    os.close(write_end)
+    answer = _read_until(read_end, give_up, 1 << 20)
+    if answer is None:
+        os.kill(child, signal.SIGKILL)
+        _log(arguments, "timeout", seconds)
+    os.waitpid(child, 0)
+    if answer:
+        with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
+            os.write(sys.stdout.fileno(), answer)
+    os._exit(0)
+
+
+def _work(arguments: list[str], write_end: int, give_up: float) -> None:
+    """The child: answer into the pipe and end."""
+    start = time.monotonic()
+    try:
+        answer = _answer(arguments, give_up)
+        if answer is not None:
+            os.write(write_end, json.dumps(answer).encode() + b"\n")
+    except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
+        _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
+    finally:
+        os._exit(0)
+
+
+def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
+    from pastchats_memory.hooks.agents import AGENTS, event_of
+
+    agent, event = AGENTS[arguments[0]], arguments[1]
+    database = arguments[3] if arguments[2:3] == ["--db"] else None
+    deed = agent.events[event]
+    body = _read_until(0, give_up, LONGEST_INPUT)
+    try:
+        told = event_of(json.loads(body or b"{}"))
+    except ValueError:
+        return None
+
+    from pastchats_memory.hooks import deeds
+
+    context = getattr(deeds, deed)(told, database)
+    return agent.answer(event, context) if context else None
+
+
+def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
+    """Everything up to the end of the stream or `most` bytes; None when time was up before."""
+    read = b""
+    while len(read) < most:
+        left = give_up - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            return None
+        piece = os.read(descriptor, 1 << 16)
+        if not piece:
+            break
+        read += piece
+    return read
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return min(60.0, max(0.1, float(text))) if text else LIMIT_S
+    except ValueError:
+        return LIMIT_S
+
+
+def _log(arguments: list[str], kind: str, seconds: float) -> None:
+    from pastchats_memory.hooks.log import note
+
+    note(state_folder(), *(argument[:40] for argument in arguments[:2]), kind, f"{seconds * 1000:.0f} ms")
+
+
+def state_folder() -> Path:
+    """Where hooks keep their log and what they gave to whom: below XDG_STATE_HOME, `~/.local/state` by default."""
+    from pastchats_memory.config import state_folder as of_person
+
+    return of_person()

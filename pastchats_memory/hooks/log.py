@@ -1,0 +1,31 @@
+"""What went wrong in hooks, without a word of what anybody said: time, agent, event, kind of fault, milliseconds."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+LARGEST = 64 * 1024
+"""Bytes at which the log becomes the old log; the one before that is gone."""
+
+
+def note(folder: Path, *facts: str) -> None:
+    """A line more in the log of the folder; nothing where it cannot be written."""
+    file = folder / "hooks.log"
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if file.exists() and file.stat().st_size > LARGEST:
+            file.replace(folder / "hooks.log.1")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with os.fdopen(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "a", encoding="utf-8") as log:
+            log.write("\t".join((now, *facts)) + "\n")
+
+
+def recent(folder: Path, most: int = 20) -> list[str]:
+    """The newest lines of the log, oldest of them first; none where there is no log."""
+    try:
+        return (folder / "hooks.log").read_text(encoding="utf-8", errors="replace").splitlines()[-most:]
+    except OSError:
+        return []

@@ -1,0 +1,45 @@
+"""What was given to a session already, so that no block is given twice: a small file a session, gone after a week."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+WEEK_S = 7 * 24 * 3600
+MOST_IDS = 2000
+
+
+def given(folder: Path, session: str) -> frozenset[str]:
+    """Ids of the items that the session was given; none where nothing is known of it."""
+    try:
+        ids = json.loads(_file(folder, session).read_bytes())
+    except (OSError, ValueError):
+        return frozenset()
+    return frozenset(id_ for id_ in ids if isinstance(id_, str)) if isinstance(ids, list) else frozenset()
+
+
+def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
+    """Add to what the session was given. Raises OSError."""
+    file = _file(folder, session)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    kept = sorted(given(folder, session) | ids)[-MOST_IDS:]
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    fresh.touch(mode=0o600)
+    fresh.write_text(json.dumps(kept), encoding="utf-8")
+    fresh.replace(file)
+
+
+def forget_old(folder: Path) -> None:
+    """Remove the files of sessions that nobody has been in for a week."""
+    with suppress(OSError):
+        for file in (folder / "sessions").iterdir():
+            if time.time() - file.stat().st_mtime > WEEK_S:
+                file.unlink()
+
+
+def _file(folder: Path, session: str) -> Path:
+    return folder / "sessions" / (hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:24] + ".json")

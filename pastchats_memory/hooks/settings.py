@@ -1,0 +1,215 @@
+"""Additions to an agent's settings file that leave every other byte of it alone, and that can be taken out again.
+
+Settings are JSON, often with comments, in an order and an indentation that somebody chose. So nothing is parsed and
+written anew: a scanner finds where a container ends, and a piece of text is put there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pastchats_memory.errors import UsageFault
+
+BY_HAND = "Mend the file, or add the hooks by hand: see `install TARGET --print`."
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+', re.DOTALL)
+
+
+@dataclass(slots=True)
+class Node:
+    """A JSON value and where it stands in its text."""
+
+    start: int
+    end: int
+    value: Any = None
+    """Of a scalar."""
+    members: dict[str, Node] | None = None
+    elements: list[Node] | None = None
+    last: int = 0
+    """Of a container: where its last element ends, or its opening bracket."""
+    has_trailing_comma: bool = False
+
+    def plain(self) -> Any:
+        """The value as `json.loads` would give it."""
+        if self.members is not None:
+            return {key: node.plain() for key, node in self.members.items()}
+        if self.elements is not None:
+            return [node.plain() for node in self.elements]
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A text with pieces put into it, and those pieces as they stand there."""
+
+    text: str
+    pieces: tuple[str, ...] = ()
+
+
+def scan(text: str) -> Node:
+    """The JSON value of a text, comments and trailing commas allowed. Raises UsageFault for anything else."""
+    tokens = [
+        (found.start(), found.end(), found[0])
+        for found in _TOKEN.finditer(text)
+        if not found[0].isspace() and not found[0].startswith(("//", "/*"))
+    ]
+    is_covered = sum(len(found[0]) for found in _TOKEN.finditer(text)) == len(text)
+    reader = iter(tokens)
+    try:
+        node = _value(reader, next(reader))
+    except (ValueError, StopIteration, RecursionError) as fault:
+        raise UsageFault("it is not JSON", BY_HAND) from fault
+    if not is_covered or next(reader, None) is not None:
+        raise UsageFault("it is not JSON", BY_HAND)
+    return node
+
+
+def _value(reader: Iterator[tuple[int, int, str]], first: tuple[int, int, str]) -> Node:
+    start, end, word = first
+    if word == "{":
+        return _object(reader, start)
+    if word == "[":
+        return _array(reader, start)
+    return Node(start, end, json.loads(word))
+
+
+def _object(reader: Iterator[tuple[int, int, str]], start: int) -> Node:
+    node = Node(start, start, members={}, last=start + 1)
+    members: dict[str, Node] = {}
+    token = next(reader)
+    while token[2] != "}":
+        key = json.loads(token[2])
+        if next(reader)[2] != ":" or not isinstance(key, str):
+            raise ValueError(key)
+        members[key] = _value(reader, next(reader))
+        node.last = members[key].end
+        token = _after_element(reader, node, "}")
+    node.members, node.end = members, token[1]
+    return node
+
+
+def _array(reader: Iterator[tuple[int, int, str]], start: int) -> Node:
+    node = Node(start, start, elements=[], last=start + 1)
+    elements: list[Node] = []
+    token = next(reader)
+    while token[2] != "]":
+        elements.append(_value(reader, token))
+        node.last = elements[-1].end
+        token = _after_element(reader, node, "]")
+    node.elements, node.end = elements, token[1]
+    return node
+
+
+def _after_element(reader: Iterator[tuple[int, int, str]], node: Node, closing: str) -> tuple[int, int, str]:
+    token = next(reader)
+    node.has_trailing_comma = False
+    if token[2] == ",":
+        node.last = token[1]
+        node.has_trailing_comma = True
+        return next(reader)
+    if token[2] != closing:
+        raise ValueError(token)
+    return token
+
+
+def with_hooks(
+    text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str, Any], is_ours: re.Pattern[str]
+) -> Edited:
+    """The settings with an entry for each event below `hooks`, and further top-level members where they are missing.
+
+    Args:
+        text: the settings as they are; blank for a file to be made.
+        hooks: by event the entries to add.
+        extra: top-level members that a settings file of this agent has to have, such as `version`.
+        is_ours: found in the entries that we made; an event that has one gets no second.
+
+    Raises:
+        UsageFault: the text is not JSON, or `hooks` in it is no object of lists.
+    """
+    if not text.strip():
+        made = json.dumps({**extra, "hooks": dict(hooks)}, indent=2, ensure_ascii=False) + "\n"
+        return Edited(text + made, (made,))
+    edited = Edited(text)
+    for key, value in extra.items():
+        if key not in _members(scan(edited.text)):
+            edited = _appended(edited, scan(edited.text), value, 1, key)
+    if "hooks" not in _members(scan(edited.text)):
+        return _appended(edited, scan(edited.text), dict(hooks), 1, "hooks")
+    for event, entries in hooks.items():
+        events = _members(_members(scan(edited.text))["hooks"])
+        if event not in events:
+            edited = _appended(edited, _members(scan(edited.text))["hooks"], list(entries), 2, event)
+            continue
+        if events[event].elements is None:
+            raise UsageFault(f"hooks.{event} in it is no list", BY_HAND)
+        if not is_ours.search(json.dumps(events[event].plain())):
+            for entry in entries:
+                edited = _appended(edited, _members(_members(scan(edited.text))["hooks"])[event], entry, 3)
+    return edited
+
+
+def _members(node: Node) -> dict[str, Node]:
+    if node.members is None:
+        raise UsageFault("it has no object where hooks belong", BY_HAND)
+    return node.members
+
+
+def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str | None = None) -> Edited:
+    """The text with an element more at the end of a container whose elements are indented `depth` times."""
+    text = edited.text
+    unit = _indentation(text)
+    label = "" if key is None else f"{json.dumps(key)}: "
+    inside = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", "\n" + unit * depth)
+    piece = f"\n{unit * depth}{label}{inside}"
+    if not container.members and not container.elements:
+        if "\n" not in text[container.last : container.end]:
+            piece += "\n" + unit * (depth - 1)
+    else:  # in the style of the container
+        piece = f"{piece}," if container.has_trailing_comma else f",{piece}"
+    if "\r\n" in text:
+        piece = piece.replace("\n", "\r\n")
+    return Edited(text[: container.last] + piece + text[container.last :], (*edited.pieces, piece))
+
+
+def _indentation(text: str) -> str:
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found else "  "
+
+
+def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
+    """The text without the pieces that were once put into it, last one first; None where one is no longer there as it was."""
+    for piece in reversed(pieces):
+        if text.count(piece) != 1:
+            return None
+        text = text.replace(piece, "")
+    return text
+
+
+def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
+    """The settings without every entry of ours, wherever it stands by now. Raises UsageFault where it is not JSON."""
+    while True:
+        root = scan(text)
+        hooks = (root.members or {}).get("hooks")
+        lists = [node for node in ((hooks.members or {}) if hooks else {}).values() if node.elements]
+        ours = next(
+            (
+                (events, place)
+                for events in lists
+                for place, node in enumerate(events.elements or ())
+                if is_ours.search(json.dumps(node.plain()))
+            ),
+            None,
+        )
+        if ours is None:
+            return text
+        events, place = ours
+        elements = events.elements or []
+        start = elements[place - 1].end if place else events.start + 1
+        end = elements[place].end
+        if not place and len(elements) > 1:  # the comma behind the first element goes with it
+            end = text.index(",", end) + 1
+        text = text[:start] + text[end:]

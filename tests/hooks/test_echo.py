@@ -1,0 +1,95 @@
+"""Our own blocks are known again in every form in which a transcript brings them back."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+
+import pytest
+from program import Program, write_messages
+
+from pastchats_memory.echo import without_echoes
+from pastchats_memory.model import RECALL_PREAMBLE
+
+BLOCK = """# Memory Recall
+
+Query: webhook retries
+
+## 1. courier · 2026-02-03 13:21
+Asked:
+> Build the retries.
+>   with jitter
+Answered:
+> Done: full jitter.
+Source: /home/mira/x.jsonl:2 (turn 0) · id 85
+
+## 2. courier · 2026-02-05
+Outcome: worked
+Note:
+> A fixed delay failed.
+Source: notes.md:21 (turn 2) · id 7
+"""
+
+
+def listed(text: str) -> str:
+    return "\n".join(f"{number:6d}→{line}" for number, line in enumerate(text.split("\n"), start=1))
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "raw": str,
+    "after the hook's line": lambda text: f"{RECALL_PREAMBLE}\n{text}",
+    "quoted": lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+    "quoted twice": lambda text: "\n".join(f"> > {line}" for line in text.split("\n")),
+    "indented": lambda text: "\n".join(f"    {line}" for line in text.split("\n")),
+    "HTML-escaped": html.escape,
+    "HTML-escaped twice": lambda text: html.escape(html.escape(text)),
+    "with line numbers": listed,
+    "as JSON": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    "as JSON in JSON": lambda text: json.dumps(json.dumps(text, ensure_ascii=False), ensure_ascii=False)[3:-3],
+    "with Windows' line ends": lambda text: text.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_text_that_is_all_echo_leaves_nothing(form: str) -> None:
+    assert without_echoes(FORMS[form](BLOCK)) == ""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_stands_around_an_echo_stays(form: str) -> None:
+    break_ = "\\n" if form.startswith("as JSON") and "in" not in form else "\n"
+    text = f"Please mend the retries.{break_}{FORMS[form](BLOCK)}{break_}Then run the tests."
+    left = without_echoes(text)
+    assert left.startswith("Please mend the retries.")
+    assert left.endswith("Then run the tests.")
+    assert "jitter" not in left
+    assert "notes.md" not in left
+
+
+def test_two_echoes_go_both() -> None:
+    assert without_echoes(f"{BLOCK}\nand again\n\n{BLOCK}") == "and again"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The heading is called # Memory Recall in the docs.",
+        "# Memory Recall\n\nHow do I switch it off?",
+        "# Memory Recall",
+    ],
+)
+def test_a_mention_of_the_heading_is_no_echo(text: str) -> None:
+    assert without_echoes(text) == text
+
+
+def test_a_recalled_block_is_never_indexed(program: Program) -> None:
+    write_messages(
+        program.home / "history" / "one.jsonl",
+        ("user", f"{RECALL_PREAMBLE}\n{BLOCK}\nWhy does the build fail?"),
+        ("tool", BLOCK),
+        ("assistant", "A missing import."),
+    )
+    program("index", "history")
+    found = program("search", "build jitter webhook retries", "--json").results
+    assert sorted(hit["content"] for hit in found) == ["A missing import.", "Why does the build fail?"]

@@ -1,0 +1,198 @@
+"""The hook as an agent runs it: a process with a body on stdin. Whatever is broken, it ends in time with 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import Program, write_messages
+
+PROMPT = "How did we build the webhook retries with backoff?"
+
+
+@pytest.fixture
+def hooked(own_demo: Program) -> Program:
+    return own_demo.with_variables(HOME=str(own_demo.home), XDG_STATE_HOME=str(own_demo.home / "state"))
+
+
+def told(program: Program, event: str, body: object, agent: str = "claude-code") -> tuple[int, str, str, float]:
+    """Status, stdout, stderr and seconds of a hook that is told a body."""
+    start = time.monotonic()
+    done = subprocess.run(
+        [*program.command, "hook", agent, event],
+        input=body if isinstance(body, bytes) else json.dumps(body).encode(),
+        cwd=program.home,
+        env=program.environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - start
+
+
+def context(program: Program, body: dict[str, Any], event: str = "UserPromptSubmit", agent: str = "claude-code") -> str:
+    status, stdout, stderr, _ = told(program, event, body, agent)
+    assert (status, stderr) == (0, "")
+    if not stdout:
+        return ""
+    answer = json.loads(stdout)
+    text: str = answer.get("hookSpecificOutput", answer).get("additionalContext") or answer.get(
+        "additional_context", ""
+    )
+    return text
+
+
+def test_a_prompt_gets_what_was_said_before_within_its_bytes(hooked: Program) -> None:
+    text = context(hooked, {"session_id": "s1", "prompt": PROMPT, "cwd": str(hooked.home)})
+    assert "full jitter" in text
+    assert "Source: " in text
+    assert len(text.encode()) <= 1500
+
+
+def test_no_block_is_given_twice_in_a_session(hooked: Program) -> None:
+    def sources(session: str) -> set[str]:
+        text = context(hooked, {"session_id": session, "prompt": PROMPT})
+        return {line for line in text.splitlines() if line.startswith("Source: ")}
+
+    first, second = sources("s1"), sources("s1")
+    assert first
+    assert not first & second
+    assert sources("another") == first
+
+
+def test_what_is_said_in_the_current_session_is_left_out(hooked: Program) -> None:
+    body = {"session_id": "b2a7e9d4-1c3f-4e8a-8f60-6f1d2b7c9a05", "prompt": PROMPT}
+    assert "b2a7e9d4" not in context(hooked, body)
+
+
+def test_nothing_is_said_where_nothing_fits(hooked: Program) -> None:
+    assert (
+        context(hooked, {"session_id": "s", "prompt": "Which orchids flower in a cold greenhouse in December?"}) == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("agent", "event"),
+    [
+        ("codex", "UserPromptSubmit"),
+        ("gemini", "BeforeAgent"),
+        ("cursor", "beforeSubmitPrompt"),
+        ("copilot", "userPromptSubmitted"),
+    ],
+)
+def test_every_agent_is_answered_in_its_own_form(hooked: Program, agent: str, event: str) -> None:
+    assert "full jitter" in context(hooked, {"conversation_id": "s1", "prompt": PROMPT}, event, agent)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"not JSON",
+        b"[]",
+        b"{}",
+        b'{"prompt": 3}',
+        b"\xff\xfe\x00",
+        b'{"prompt": "' + b"retry webhook " * 200_000 + b'"}',
+        b"[" * 100_000,
+    ],
+)
+def test_whatever_comes_on_stdin_it_ends_with_0_and_without_a_word(hooked: Program, body: bytes) -> None:
+    status, _, stderr, seconds = told(hooked, "UserPromptSubmit", body)
+    assert (status, stderr) == (0, "")
+    assert seconds < 10
+
+
+def test_an_endless_stdin_ends_in_time(hooked: Program) -> None:
+    program = hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="0.7")
+    read_end, write_end = os.pipe()
+    start = time.monotonic()
+    with subprocess.Popen(
+        [*program.command, "hook", "claude-code", "UserPromptSubmit"], stdin=read_end, env=program.environment
+    ) as hook:
+        status = hook.wait(timeout=30)
+    os.close(read_end)
+    os.close(write_end)
+    assert status == 0
+    assert time.monotonic() - start < 5
+
+
+def broken(program: Program) -> Iterator[tuple[str, Program]]:
+    text = program.home / "text.db"
+    text.write_text("no database", encoding="utf-8")
+    yield "missing", program.with_variables(PASTCHATS_MEMORY_DB=str(program.home / "none.db"))
+    yield "text", program.with_variables(PASTCHATS_MEMORY_DB=str(text))
+    yield "folder", program.with_variables(PASTCHATS_MEMORY_DB=str(program.home))
+    yield (
+        "no model",
+        program.altered(
+            "import pastchats_memory.embed.packaged as p, pathlib; p.FOLDER = pathlib.Path('/nonexistent')"
+        ),
+    )
+    yield (
+        "aborts",
+        program.altered("import pastchats_memory.memory as m, os; m.Memory.open = lambda *a, **k: os.abort()"),
+    )
+    yield "raises", program.altered("import pastchats_memory.memory as m; m.Memory.open = lambda *a, **k: 1 / 0")
+    yield (
+        "hangs",
+        program.altered("import pastchats_memory.memory as m, time; m.Memory.open = lambda *a, **k: time.sleep(600)"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "folder", "no model", "aborts", "raises", "hangs"])
+def test_whatever_is_broken_it_ends_with_0_and_in_time(hooked: Program, kind: str) -> None:
+    program = dict(broken(hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="3")))[kind]
+    status, _, stderr, seconds = told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
+    assert (status, stderr) == (0, "")
+    assert seconds < 12
+
+
+def test_a_fault_is_logged_without_content(hooked: Program) -> None:
+    program = dict(broken(hooked))["raises"]
+    told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
+    log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
+    assert "ZeroDivisionError" in log
+    assert "webhook" not in log
+
+
+def test_a_session_start_says_how_to_ask(hooked: Program) -> None:
+    assert "pastchats-memory recall" in context(hooked, {"session_id": "s"}, "SessionStart")
+
+
+def test_the_end_of_a_session_indexes_it_and_leaves_no_process(hooked: Program) -> None:
+    transcript = write_messages(
+        hooked.home / "new.jsonl", ("user", "Which port does the ledger use?"), ("assistant", "Port 7411.")
+    )
+    status, stdout, stderr, seconds = told(
+        hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)}
+    )
+    assert (status, stdout, stderr) == (0, "", "")
+    assert seconds < 10
+    for _ in range(300):
+        if hooked("search", "ledger port 7411", "--mode", "keyword", "--json").results[:1] and not _background(
+            transcript
+        ):
+            break
+        time.sleep(0.1)
+    assert "7411" in hooked("search", "ledger port 7411", "--mode", "keyword", "--json").stdout
+    assert _background(transcript) == []
+
+
+def _background(transcript: Path) -> list[str]:
+    """Processes that still have to do with the transcript."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = process.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if str(transcript) in line:
+            lines.append(line)
+    return lines

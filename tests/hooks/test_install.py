@@ -1,0 +1,111 @@
+"""`install` and `uninstall` over settings files as people have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from program import Program
+
+from pastchats_memory.hooks.install import TARGETS, settings_path
+
+SETTINGS = """{
+    // what I like
+    "model": "opus",
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    }
+}
+"""
+
+
+@pytest.fixture
+def person(program: Program) -> Program:
+    return program.with_variables(HOME=str(program.home), XDG_STATE_HOME=str(program.home / "state"))
+
+
+def settings_of(person: Program, target: str) -> Path:
+    return settings_path(target, {"HOME": str(person.home)})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_install_puts_in_uninstall_takes_out_byte_for_byte(person: Program, target: str) -> None:
+    file = settings_of(person, target)
+    file.parent.mkdir(parents=True)
+    file.write_text(SETTINGS, encoding="utf-8")
+    assert person("install", target).status == 0
+    assert "pastchats-memory hook" in file.read_text(encoding="utf-8")
+    assert person("install", target).status == 0
+    assert file.read_text(encoding="utf-8").count("say done") == 1
+    assert person("uninstall", target).status == 0
+    assert file.read_text(encoding="utf-8") == SETTINGS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_settings_that_we_made_are_gone_again(person: Program, target: str) -> None:
+    assert person("install", target).status == 0
+    file = settings_of(person, target)
+    assert json.loads(file.read_text(encoding="utf-8"))["hooks"]
+    assert person("uninstall", target).status == 0
+    assert not file.exists()
+
+
+def test_printing_changes_nothing(person: Program) -> None:
+    run = person("install", "claude-code", "--print")
+    assert run.status == 0
+    assert "+" in run.stdout
+    assert not settings_of(person, "claude-code").exists()
+
+
+def test_no_changes_nothing_and_says_so(person: Program) -> None:
+    run = person("install", "claude-code", "--no")
+    assert (run.status, run.stderr) == (1, "Nothing was changed.\n")
+    assert not settings_of(person, "claude-code").exists()
+
+
+def test_other_edits_since_survive_the_uninstall(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text(SETTINGS, encoding="utf-8")
+    person("install", "claude-code")
+    file.write_text(file.read_text(encoding="utf-8").replace("opus", "sonnet"), encoding="utf-8")
+    person("uninstall", "claude-code")
+    assert file.read_text(encoding="utf-8") == SETTINGS.replace("opus", "sonnet")
+
+
+def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:
+    file = settings_of(person, "gemini")
+    file.parent.mkdir()
+    file.write_text("{ half", encoding="utf-8")
+    run = person("install", "gemini")
+    assert run.status == 2
+    assert str(file) in run.stderr
+    assert file.read_text(encoding="utf-8") == "{ half"
+
+
+def test_codex_has_hooks_switched_on_beside_its_other_features(person: Program) -> None:
+    config = person.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    before = '# mine\nmodel = "o5"\n\n[features] # new ones\nweb = true\n'
+    config.write_text(before, encoding="utf-8")
+    person("install", "codex")
+    assert "codex_hooks = true\nweb = true" in config.read_text(encoding="utf-8")
+    person("uninstall", "codex")
+    assert config.read_text(encoding="utf-8") == before
+
+
+def test_the_installed_line_runs(person: Program) -> None:
+    person("install", "claude-code")
+    hooks = json.loads(settings_of(person, "claude-code").read_text(encoding="utf-8"))["hooks"]
+    line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+    words = line.split()
+    assert Path(words[0]).exists()
+    assert words[1:] == ["hook", "claude-code", "UserPromptSubmit"]
+
+
+def test_a_database_of_ones_own_is_named_in_the_line(person: Program) -> None:
+    person("install", "claude-code", "--db", "mine.db")
+    assert f"--db {person.home / 'mine.db'}" in settings_of(person, "claude-code").read_text(encoding="utf-8")

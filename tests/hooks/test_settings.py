@@ -1,0 +1,101 @@
+"""Additions to settings files: every other byte stays, and out again means as before."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.hooks.settings import scan, with_hooks, without_ours, without_pieces
+
+OURS = re.compile("ours")
+ENTRY = {"hooks": [{"type": "command", "command": "ours hook"}]}
+HOOKS = {"SessionStart": [ENTRY], "UserPromptSubmit": [ENTRY]}
+
+SETTINGS = [
+    "",
+    "{}",
+    "{ }\n",
+    "{\n}\n",
+    '{"model": "opus"}',
+    '{\n\t"model": "opus",\n\t"hooks": {}\n}\n',
+    '{\n    // mine\n    "hooks": {\n        "UserPromptSubmit": [\n            {"hooks": []}, // theirs\n        ],\n    },\n}\n',
+    '{"hooks": {"UserPromptSubmit": []}}',
+    '{\r\n  "hooks": {\r\n    "Stop": [ {"hooks": [{"type": "command", "command": "say  \\"done\\""}]} ]\r\n  }\r\n}\r\n',
+    '/* all of it */ {"hooks": {"SessionStart": [1, 2]} /* end */ }',
+]
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_hooks_are_added_and_taken_out_byte_for_byte(text: str) -> None:
+    edited = with_hooks(text, HOOKS, {}, OURS)
+    hooks = scan(edited.text).plain()["hooks"]
+    assert hooks["SessionStart"][-1] == ENTRY
+    assert hooks["UserPromptSubmit"][-1] == ENTRY
+    assert without_pieces(edited.text, edited.pieces) == text
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_what_was_there_before_is_there_as_it_was(text: str) -> None:
+    before = scan(text).plain() if text else {}
+    after = scan(with_hooks(text, HOOKS, {}, OURS).text).plain()
+    for key, value in before.items():
+        if key != "hooks":
+            assert after[key] == value
+    for event, entries in before.get("hooks", {}).items():
+        assert after["hooks"][event][: len(entries)] == entries
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_adding_twice_adds_nothing(text: str) -> None:
+    once = with_hooks(text, HOOKS, {}, OURS)
+    assert with_hooks(once.text, HOOKS, {}, OURS).text == once.text
+
+
+@pytest.mark.parametrize("text", [text for text in SETTINGS if text])
+def test_entries_are_found_in_a_file_that_was_written_anew(text: str) -> None:
+    before = scan(text).plain()
+    rewritten = json.dumps(scan(with_hooks(text, HOOKS, {}, OURS).text).plain())
+    after = scan(without_ours(rewritten, OURS)).plain()
+    empty: dict[str, list[object]] = {"SessionStart": [], "UserPromptSubmit": []}
+    assert after == {**before, "hooks": {**empty, **before.get("hooks", {})}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1",
+        '{"a" 1}',
+        "{'a': 1}",
+        "nothing",
+        '{"a": 1} {"b": 2}',
+        '{"hooks": [1]}',
+        '{"hooks": {"SessionStart": 3}}',
+    ],
+)
+def test_what_cannot_be_added_to_is_refused(text: str) -> None:
+    with pytest.raises(UsageFault):
+        with_hooks(text, HOOKS, {}, OURS)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), VALUES, max_size=4),
+    st.sampled_from([None, 1, 2, 4, "\t"]),
+)
+def test_any_settings_come_back_byte_for_byte(settings: dict[str, object], indent: int | str | None) -> None:
+    text = json.dumps(settings, indent=indent, ensure_ascii=False)
+    edited = with_hooks(text, HOOKS, {"version": 1}, OURS)
+    assert scan(text).plain() == settings
+    assert without_pieces(edited.text, edited.pieces) == text

@@ -13,15 +13,18 @@ from pastchats_memory.readers import (
     codex,
     copilot_cli,
     cursor,
+    cursor_ide,
     dialogue,
     gemini_cli,
     goose,
+    llm_logs,
     messages,
     notes,
     opencode,
     pi,
     qwen_code,
     specstory,
+    zed,
 )
 from pastchats_memory.readers.source import NotText, Source
 
@@ -45,6 +48,9 @@ READERS: tuple[Reader, ...] = (
     claude_code,
     codex,
     opencode,
+    cursor_ide,
+    llm_logs,
+    zed,
     gemini_cli,
     qwen_code,
     copilot_cli,

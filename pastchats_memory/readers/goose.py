@@ -1,9 +1,10 @@
-"""Goose sessions before 1.10 to turns: a line about the session, then a message a line with blocks of content."""
+"""Goose sessions to turns: a line about the session, then a message a line with blocks of content; from 1.10 on a database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pastchats_memory.foreign import Database, Value
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
@@ -11,13 +12,18 @@ from pastchats_memory.readers.telling import About, At, Telling, folder_of, pict
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
-VERSION = 1
+VERSION = 2
 
 TOOLS = ("toolRequest", "toolResponse")
+BY_PEOPLE = (None, "", "user")
+"""Kinds of sessions in the database that a person had; the others are runs of schedules and subagents."""
 
 
 def recognise(source: Source) -> bool:
-    """Whether a line tells of a session of Goose, or a message calls a tool as Goose writes it."""
+    """Whether a line tells of a session of Goose, a message calls a tool as Goose writes it, or it is Goose's database."""
+    if source.shape == "sqlite":
+        sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
+        return sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
     return any(_is_header(record) or _calls(record) for record in source.sample)
 
 
@@ -32,6 +38,9 @@ def _calls(record: Json) -> bool:
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
     """The turns in file order; lines that are no messages."""
+    if source.shape == "sqlite":
+        yield from source.from_database(_from_database)
+        return
     telling = Telling(About(source.path.stem))
     for position, item in enumerate(source.records()):
         if isinstance(item, Unreadable):
@@ -40,6 +49,25 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             yield Unreadable(str(source.path), item.line, fault)
         yield from telling.drafts.ready(position)
     yield from telling.drafts.rest()
+
+
+def _from_database(database: Database) -> Iterator[Turn | Unreadable]:
+    columns = ("id", "description", "name", "working_dir", "session_type")
+    for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
+        if kind in BY_PEOPLE:
+            title = text_of(description) or text_of(name)
+            telling = Telling(About(str(own_id), folder_of(folder), metadata={"title": title}))
+            for record in _messages(database, own_id):
+                _take(telling, Record(1, record))
+            yield from telling.drafts.rest()
+
+
+def _messages(database: Database, session_id: Value) -> Iterator[Json]:
+    columns = ("role", "content_json", "created_timestamp", "message_id", "metadata_json")
+    where = {"session_id": session_id}
+    for role, content, created, own_id, metadata in database.rows("messages", columns, where=where, order=("id",)):
+        told = parse_json(text_of(metadata))
+        yield {"role": role, "content": content, "created": created, "id": own_id, "metadata": told}
 
 
 def _take(telling: Telling, item: Record) -> str | None:

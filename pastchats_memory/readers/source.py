@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TypeVar
 
 import orjson
 
 from pastchats_memory import foreign
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.scan import Scanner, Torn
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
+
+_Told = TypeVar("_Told")
 
 SAMPLE_RECORDS = 40
 HEAD_BYTES = 64 * 1024
@@ -136,9 +138,7 @@ class Source:
         except foreign.ForeignFault as fault:
             raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
 
-    def from_database(
-        self, telling: Callable[[foreign.Database], Iterator[Turn | Unreadable]]
-    ) -> Iterator[Turn | Unreadable]:
+    def from_database(self, telling: Callable[[foreign.Database], Iterator[_Told]]) -> Iterator[_Told | Unreadable]:
         """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
         try:
             with foreign.opened(self.path) as database:

@@ -1,0 +1,155 @@
+"""Cursor's own chats, from the `state.vscdb` in which the editor keeps its state: a row a chat and a row a bubble.
+
+Earlier versions had the bubbles inside the chat, and before that all chats of a window in one value of `ItemTable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pastchats_memory.foreign import Database
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import Output, text_in
+
+FORMAT = "cursor-ide"
+VERSION = 1
+
+KEYS = ("key", "value")
+CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"
+WINDOW, WINDOW_CHATS = "itemtable", "workbench.panel.aichat.view.aichat.chatdata"
+USER, ASSISTANT = 1, 2
+DEEPEST = 20
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is the editor's state: VS Code's has the same file, but no table of Cursor's and no chat of it."""
+    if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
+        return False
+    return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
+    folder = _folder(source.path)
+    yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
+    yield from source.from_database(lambda database: _of_window(database, folder))
+
+
+def _folder(path: Path) -> str | None:
+    """The folder that a window's state belongs to, which stands in the file beside it. Raises OSError."""
+    beside = path.with_name("workspace.json")
+    return folder_of(mapping_of(parse_json(beside.read_bytes())).get("folder")) if beside.is_file() else None
+
+
+def _chats(database: Database, path: str, folder: str | None) -> Iterator[Turn | Unreadable]:
+    for key, value in database.rows(CHATS, KEYS, within=("key", CHAT, f"{CHAT[:-1]};"), order=("key",)):
+        chat_id = text_of(key).removeprefix(CHAT)
+        chat = parse_json(value) if isinstance(value, str | bytes) else {}
+        if isinstance(chat, dict):
+            yield from _turns(chat_id, chat, list(_bubbles(database, chat_id, chat)), folder)
+        else:
+            reason = f"not JSON: {chat.reason}" if isinstance(chat, BadJson) else "no object"
+            yield Unreadable(path, 0, f"{CHAT}{chat_id}: {reason}")
+
+
+def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
+    """The bubbles in their order, and whether the chat still names them."""
+    prefix = f"{BUBBLE}{chat_id}:"
+    rows = database.rows(CHATS, KEYS, within=("key", prefix, f"{prefix[:-1]};"), order=("key",))
+    apart: dict[str, Json] = {}
+    for key, value in rows:
+        bubble = mapping_of(parse_json(value)) if isinstance(value, str | bytes) else {}
+        apart[text_of(key).removeprefix(prefix)] = bubble
+    inside = [mapping_of(bubble) for bubble in list_of(chat.get("conversation"))]
+    heads = [mapping_of(head) for head in list_of(chat.get("fullConversationHeadersOnly"))]
+    for bubble in inside:
+        apart.pop(text_of(bubble.get("bubbleId")), None)
+        yield bubble, True
+    for head in heads:
+        yield apart.pop(text_of(head.get("bubbleId")), {}), True
+    for bubble in apart.values():
+        yield bubble, not heads and not inside
+
+
+def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folder: str | None) -> Iterator[Turn]:
+    places = (list_of(bubble.get("workspaceUris")) for bubble, _ in bubbles)
+    cwd = folder or next((path for uris in places if uris and (path := folder_of(uris[0]))), None)
+    began = to_the_minute(iso_utc(chat.get("createdAt")))
+    telling = Telling(About(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
+    for bubble, is_named in bubbles:
+        at = At(1, _time(bubble), text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
+        if bubble.get("type") == USER:
+            telling.prompt(_words(bubble), at, len(list_of(bubble.get("images"))))
+        elif bubble.get("type") == ASSISTANT:
+            _tool(telling, mapping_of(bubble.get("toolFormerData")), at)
+            model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
+            telling.answer(text_of(bubble.get("text")), at, model)
+    yield from telling.drafts.rest()
+
+
+def _time(bubble: Json) -> object:
+    timing = mapping_of(bubble.get("timingInfo"))
+    return bubble.get("createdAt") or timing.get("clientRpcSendTime") or timing.get("clientStartTime")
+
+
+def _words(bubble: Json) -> str:
+    """What was typed; where the plain text is missing, the words of the editor's own tree of it."""
+    text = text_of(bubble.get("text")) or text_of(bubble.get("rawText"))
+    rich = bubble.get("richText") or bubble.get("initText")
+    tree = parse_json(rich) if isinstance(rich, str) else rich
+    return text.strip() or "\n".join(_lines(mapping_of(tree).get("root"), DEEPEST))
+
+
+def _lines(node: object, depth: int) -> list[str]:
+    """The paragraphs of a Lexical document."""
+    fields = mapping_of(node)
+    children = list_of(fields.get("children"))
+    if fields.get("type") == "paragraph" or depth <= 0:
+        return ["".join(text_of(mapping_of(child).get("text")) for child in children)]
+    return [line for child in children for line in _lines(child, depth - 1)]
+
+
+def _tool(telling: Telling, told: Json, at: At) -> None:
+    name = text_of(told.get("name"))
+    if not name:
+        return
+    call_id = text_of(told.get("toolCallId"))
+    telling.call(call_id, name, told.get("rawArgs") or told.get("params"))
+    fault = mapping_of(_parsed(told.get("error")))
+    result = _parsed(told.get("result"))
+    fields = mapping_of(result)
+    code = fields.get("exitCode", fields.get("exitCodeV2"))
+    text = text_of(fault.get("clientVisibleErrorMessage")) or text_in(result)
+    exit_code = code if isinstance(code, int) else None
+    telling.result(call_id, Output(text, exit_code, told.get("status") == "error" or bool(exit_code)), at)
+
+
+def _parsed(value: object) -> object:
+    """The value of JSON text; other text as it is."""
+    found = parse_json(value) if isinstance(value, str) else value
+    return value if isinstance(found, BadJson) else found
+
+
+def _window_chats(database: Database) -> Iterator[Json]:
+    for _, value in database.rows(WINDOW, KEYS, where={"key": WINDOW_CHATS}):
+        document = parse_json(value) if isinstance(value, str | bytes) else {}
+        yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
+
+
+def _of_window(database: Database, folder: str | None) -> Iterator[Turn | Unreadable]:
+    for tab in _window_chats(database):
+        began = to_the_minute(iso_utc(tab.get("lastSendTime")))
+        about: Json = {"title": text_of(tab.get("chatTitle"))}
+        telling = Telling(About(text_of(tab.get("tabId")) or None, folder, None, began, about))
+        for bubble in map(mapping_of, list_of(tab.get("bubbles"))):
+            at = At(1, bubble.get("createdAt"), text_of(bubble.get("id")))
+            if bubble.get("type") == "user":
+                telling.prompt(_words(bubble), at)
+            elif bubble.get("type") == "ai":
+                telling.answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
+        yield from telling.drafts.rest()

@@ -1,0 +1,167 @@
+"""Zed's agent threads: a database with a document for each, as JSON or compressed with zstd.
+
+The documents say who spoke in two generations (`User` and `Agent` as keys, before that `role` and `segments`); no message has a
+time, so each turn gets that of its thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import PurePath
+
+from pastchats_memory.foreign import Database
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import LONGEST_LINE, BadJson, Source, parse_json
+from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import Output, text_in
+
+FORMAT = "zed"
+VERSION = 1
+
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+"""The same module, in the standard library from 3.14 on."""
+COLUMNS = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is Zed's database of threads, or one thread's document."""
+    if source.shape == "sqlite":
+        return source.tables.get("threads", frozenset()) >= {"id", "data_type", "data"}
+    return source.shape == "json" and _is_thread(mapping_of(source.outline))
+
+
+def _is_thread(document: Json) -> bool:
+    messages = [mapping_of(message) for message in list_of(document.get("messages"))]
+    return "version" in document and any(
+        isinstance(message.get("User"), dict)
+        or isinstance(message.get("Agent"), dict)
+        or isinstance(message.get("segments"), list)
+        for message in messages
+    )
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns of every thread in order; a subagent's thread is a sidechain."""
+    if source.shape == "sqlite":
+        yield from source.from_database(lambda database: _from_database(database, str(source.path)))
+    else:
+        named: Json = {"id": source.path.stem}
+        yield from _turns(mapping_of(source.document), named)
+
+
+def _from_database(database: Database, path: str) -> Iterator[Turn | Unreadable]:
+    for row in database.rows("threads", COLUMNS, order=("created_at", "updated_at", "id")):
+        thread: Json = dict(zip(COLUMNS, row, strict=True))
+        document = _document(thread["data"], text_of(thread["data_type"]))
+        if isinstance(document, dict):
+            yield from _turns(document, thread)
+        else:
+            yield Unreadable(path, 0, f"thread {text_of(thread['id'])}: {document}")
+
+
+def _document(data: object, data_type: str) -> Json | str:
+    """The thread, or why it cannot be read."""
+    raw = data.encode() if isinstance(data, str) else data
+    if not isinstance(raw, bytes):
+        return "without data"
+    try:
+        value = parse_json(_unpacked(raw) if data_type == "zstd" else raw)
+    except ValueError as fault:
+        return str(fault)
+    if isinstance(value, dict):
+        return value
+    return f"not JSON: {value.reason}" if isinstance(value, BadJson) else "no object"
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """What was compressed, up to the length that any record may have. Raises ValueError."""
+    zstd = import_module(ZSTD)
+    packed = zstd.ZstdDecompressor()
+    try:
+        data: bytes = packed.decompress(raw, LONGEST_LINE)
+    except zstd.ZstdError as fault:
+        raise ValueError(f"not zstd: {fault}") from fault
+    if not packed.eof:
+        raise ValueError("cut short, or too long")
+    return data
+
+
+def _turns(document: Json, thread: Json) -> Iterator[Turn]:
+    title = text_of(document.get("title")) or text_of(document.get("summary")) or text_of(thread.get("summary"))
+    parent = text_of(thread.get("parent_id"))
+    began = next((time for key in ("created_at", "updated_at") if (time := iso_utc(thread.get(key)))), None)
+    began = began or iso_utc(document.get("updated_at"))
+    about: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if began else ""}
+    telling = Telling(About(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(began), about))
+    telling.model = text_of(mapping_of(document.get("model")).get("model"))
+    branch = "sidechain" if parent else "main"
+    for message in map(mapping_of, list_of(document.get("messages"))):
+        if "segments" in message:
+            _earlier(telling, message, branch)
+        else:
+            _message(telling, message, branch)
+    yield from telling.drafts.rest()
+
+
+def _folder(thread: Json) -> str | None:
+    """The first folder of the window: they are kept as a JSON list, or a line each."""
+    paths = text_of(thread.get("folder_paths"))
+    listed = parse_json(paths)
+    first = next(iter(list_of(listed)), None) if isinstance(listed, list) else paths.partition("\n")[0]
+    return folder_of(first)
+
+
+def _message(telling: Telling, message: Json, branch: str) -> None:
+    user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
+    at = At(1, native_id=text_of(user.get("id")), branch=branch)
+    parts = [mapping_of(part) for part in list_of(user.get("content"))]
+    shown = [text_of(part.get("Text")) or _mentioned(part) for part in parts]
+    telling.prompt("\n\n".join(filter(None, shown)), at, sum("Image" in part for part in parts))
+    said = [mapping_of(part) for part in list_of(agent.get("content"))]
+    telling.answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
+    results = mapping_of(agent.get("tool_results"))
+    for use in (mapping_of(part.get("ToolUse")) for part in said if "ToolUse" in part):
+        _tool(telling, use, mapping_of(results.get(text_of(use.get("id")))), at)
+
+
+def _mentioned(part: Json) -> str:
+    """The name of what was mentioned; its contents are the editor's addition."""
+    address = text_of(mapping_of(mapping_of(part.get("Mention")).get("uri")).get("File") or "")
+    named = mapping_of(part.get("Mention")).get("uri")
+    path = address or (named if isinstance(named, str) else text_of(_first_path(mapping_of(named))))
+    return f"@{PurePath(path).name}" if path else ""
+
+
+def _first_path(uri: Json) -> object:
+    inner = next(iter(uri.values()), None)
+    return mapping_of(inner).get("abs_path")
+
+
+def _tool(telling: Telling, use: Json, result: Json, at: At) -> None:
+    call_id = text_of(use.get("id"))
+    telling.call(call_id, text_of(use.get("name")), use.get("input"))
+    content = result.get("content")
+    text = text_of(mapping_of(content).get("Text")) or text_in(content)
+    telling.result(call_id, Output(text, failed=result.get("is_error") is True), at)
+
+
+def _earlier(telling: Telling, message: Json, branch: str) -> None:
+    """A message of the first generation."""
+    at = At(1, branch=branch)
+    segments = [mapping_of(segment) for segment in list_of(message.get("segments"))]
+    text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
+    if message.get("role") == "user":
+        telling.prompt(text, at)
+    elif message.get("role") == "assistant":
+        telling.answer(text, at)
+    for use in map(mapping_of, list_of(message.get("tool_uses"))):
+        telling.call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+    for result in map(mapping_of, list_of(message.get("tool_results"))):
+        content = result.get("content")
+        text = text_of(mapping_of(content).get("Text")) or text_in(content) or text_of(result.get("output"))
+        output = Output(text, failed=result.get("is_error") is True)
+        telling.result(text_of(result.get("tool_use_id")), output, at)

@@ -1,0 +1,43 @@
+import apsw
+from golden import FIXTURES
+from made import made
+
+from pastchats_memory.readers.together import read_with, told_elsewhere
+
+
+def test_a_session_is_read_with_its_messages_and_their_parts():
+    session = made(FIXTURES / "opencode" / "opencode-q1.tree")
+    kinds = [path.name[:4] for path in read_with(session)]
+    assert kinds == ["msg_", "prt_", "prt_", "msg_", "prt_", "msg_", "prt_"]
+
+
+def test_a_message_stands_for_a_session_that_is_gone():
+    message = made(FIXTURES / "opencode" / "opencode-without-session.tree")
+    others = [path.name[:4] for path in read_with(message)]
+    assert others == ["prt_", "msg_", "prt_"]
+    names = [path.name for path in message.parent.iterdir()]
+    assert told_elsewhere(str(message.parent), names) == set(names) - {message.name}
+
+
+def test_messages_are_left_to_their_session_and_parts_to_their_message():
+    for fixture in ("opencode-q1", "opencode-first-layout"):
+        session = made(FIXTURES / "opencode" / f"{fixture}.tree")
+        for path in read_with(session):
+            names = [other.name for other in path.parent.iterdir() if other.suffix == ".json"]
+            assert told_elsewhere(str(path.parent), names) == set(names)
+
+
+def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
+    names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
+    assert set(told_elsewhere(str(tmp_path), names)) == set()
+    assert set(told_elsewhere(str(tmp_path), ("notes.md", "ses_1.json"))) == set()
+    assert [other for name in (*names, "notes.md") for other in read_with(tmp_path / name)] == []
+
+
+def test_a_database_is_read_with_what_stands_beside_it(tmp_path):
+    path = tmp_path / "app.db"
+    owner = apsw.Connection(str(path))
+    owner.execute("PRAGMA journal_mode=WAL").fetchall()
+    owner.execute("CREATE TABLE notes(text)")
+    assert [other.name for other in read_with(path)] == ["app.db-wal"]
+    owner.close()

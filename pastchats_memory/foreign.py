@@ -165,9 +165,12 @@ class Database:
     def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Plain tables alone: reading a view or a virtual table would run what the file says."""
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-        for (name,) in self._connection.execute(listed).fetchall():
-            columns = self._connection.execute(f"PRAGMA table_info({_quoted(str(name))})").fetchall()
-            yield str(name).lower(), frozenset(str(column[1]).lower() for column in columns)
+        for name in self._names(listed):
+            yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
+
+    def _names(self, statement: str, *values: str) -> list[str]:
+        rows = self._connection.execute(f"SELECT CAST(name AS BLOB) FROM ({statement})", values).fetchall()
+        return [name.decode(self._encoding, "replace") for (name,) in rows if isinstance(name, bytes)]
 
     def rows(
         self,

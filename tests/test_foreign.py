@@ -190,3 +190,12 @@ def test_a_damaged_file_is_a_fault_and_never_an_apsw_error(path, mode):
 def test_a_file_that_went_away_is_a_fault(path):
     with pytest.raises(ForeignFault, match="unable to open"):
         foreign.tables(path)
+
+
+def test_names_that_are_no_text_do_not_end_it(path):
+    made(path, ("a", "a")).close()
+    raw = path.read_bytes()
+    assert b"CREATE TABLE notes(id INTEGER PRIMARY KEY, Text TEXT, kind TEXT)" in raw
+    path.write_bytes(raw.replace(b"Text TEXT, kind TEXT", b"Text TEXT, \x80ind TEXT"))
+    assert foreign.tables(path)["notes"] == {"id", "text", "\ufffdind"}
+    assert texts(path) == ["a"]

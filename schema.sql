@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 3.
+-- The database contract of pastchats-memory, schema version 4.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks.
 -- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, vector_blocks, and the vec0 tables `vec_prompts`
@@ -32,8 +32,15 @@ CREATE TABLE prompt_embeddings (
   dim INTEGER NOT NULL,
   vector_json TEXT NOT NULL,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  components BLOB,                         -- int16, the numbers of vector_json times 10,000; NULL: not made yet, empty: no such numbers
   FOREIGN KEY(prompt_id) REFERENCES prompts(id) ON DELETE CASCADE
 );
+
+CREATE INDEX prompt_embeddings_unpacked ON prompt_embeddings(prompt_id) WHERE components IS NULL;
+
+CREATE TRIGGER prompt_embeddings_stale AFTER UPDATE OF vector_json ON prompt_embeddings BEGIN
+  UPDATE prompt_embeddings SET components = NULL WHERE prompt_id = new.prompt_id;
+END;
 
 CREATE VIRTUAL TABLE prompts_fts USING fts5(
   content,
@@ -130,7 +137,7 @@ CREATE TRIGGER vector_changes_insert AFTER INSERT ON prompt_embeddings BEGIN
   INSERT INTO vector_changes(prompt_id) VALUES (new.prompt_id);
 END;
 
-CREATE TRIGGER vector_changes_update AFTER UPDATE ON prompt_embeddings BEGIN
+CREATE TRIGGER vector_changes_update AFTER UPDATE OF prompt_id, vector_json ON prompt_embeddings BEGIN
   INSERT INTO vector_changes(prompt_id) VALUES (old.prompt_id), (new.prompt_id);
 END;
 

@@ -28,9 +28,14 @@ Vector = NDArray[np.float32]
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
 EMBEDDINGS = (
-    "(SELECT prompt_id, vector_json FROM prompt_embeddings UNION ALL SELECT text_id, vector_json FROM task_embeddings)"
+    "(SELECT prompt_id, components, vector_json FROM prompt_embeddings "
+    "UNION ALL SELECT text_id, NULL, vector_json FROM task_embeddings)"
 )
 """Vectors of turns and of texts of tasks, whose ids never meet."""
+PACKED = 10_000
+"""What a component is multiplied by to be a whole number."""
+PACKED_AT_ONCE = 2048
+"""Rows of an older database that each transaction gives their components."""
 MARGIN = 32
 """How many more than asked for vec0 lists, so that a few ties or deletions at the end do not matter."""
 ENGINES = ("blocks", "vec0")
@@ -44,20 +49,46 @@ def encode(vector: Vector) -> str:
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
     """Unit vectors of shape (len(texts), dim) from their JSON texts, which rounding has made not quite unit."""
-    numbers = b"".join([array("d", orjson.loads(text)) for text in texts])  # twice as fast as an array of lists
-    rows: NDArray[np.float64] = np.frombuffer(numbers).reshape(len(texts), -1)
-    length: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / length
+    return _normalised(np.concatenate([_numbers(text) for text in texts]), len(texts))
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
     """Those of the ids that have a vector, ascending, and their unit vectors of shape (ids, dim)."""
     found = database.run(
-        f"SELECT prompt_id, vector_json FROM {EMBEDDINGS} "
+        f"SELECT prompt_id, coalesce(nullif(components, x''), vector_json) FROM {EMBEDDINGS} "
         "WHERE prompt_id IN (SELECT value FROM json_each(?)) ORDER BY prompt_id",
         (orjson.dumps(list(ids)).decode(),),
     )
-    return [id_ for id_, _ in found], decode([text for _, text in found]) if found else np.empty((0, 0))
+    if not found:
+        return [], np.empty((0, 0))
+    parts: list[NDArray[np.float64]] = []
+    for is_text, rows in groupby((stored for _, stored in found), key=lambda stored: isinstance(stored, str)):
+        run = list(rows)
+        parts += [_numbers(text) for text in run] if is_text else [_unpacked(b"".join(run))]
+    return [id_ for id_, _ in found], _normalised(np.concatenate(parts), len(found))
+
+
+def _normalised(numbers: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    matrix = numbers.reshape(rows, -1)
+    length: NDArray[np.float64] = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix / length
+
+
+def _numbers(text: str) -> NDArray[np.float64]:
+    return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
+
+
+def _unpacked(components: bytes) -> NDArray[np.float64]:
+    """The same doubles as in JSON: the quotient of two whole numbers is rounded just as a decimal fraction is."""
+    return np.frombuffer(components, "<i2").astype(np.float64) / PACKED
+
+
+def pack(text: str) -> bytes:
+    """The numbers of a JSON vector times 10,000 as int16, or nothing where they are not just that."""
+    numbers = _numbers(text)
+    components = np.rint(numbers * PACKED).clip(-(2**15), 2**15 - 1).astype("<i2")
+    packed = components.tobytes()
+    return packed if np.array_equal(_unpacked(packed), numbers) else b""
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
@@ -156,6 +187,12 @@ def catch_up(database: Database) -> None:
         return
     if database.vec0_loaded:
         vec0.make(database, int(dim))
+    unpacked = database.run(
+        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_AT_ONCE,)
+    )
+    database.run_many(
+        "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
+    )
     last = database.value("SELECT coalesce(max(seq), 0) FROM vector_changes")
     for engine in _available(database):
         changed = sorted(_behind(database, engine))

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
@@ -52,7 +53,14 @@ def moment(number: int) -> str:
 def insert(database: Database, rows: dict[int, Row]) -> None:
     """Write rows under their ids, in one transaction, as `put` does."""
     with database.transaction():
-        set_meta(database, {"embedding_dim": str(len(next(iter(rows.values())).vector)), "model_name": "random"})
+        set_meta(
+            database,
+            {
+                "embedding_dim": str(len(next(iter(rows.values())).vector)),
+                "model_name": PackagedEmbedder.name,
+                "model_version": PackagedEmbedder.version,
+            },
+        )
         database.run_many(
             "INSERT INTO prompts(id, source_path, source_project, turn_index, role, content, timestamp, content_hash, "
             "text_hash) VALUES (?, '/a.jsonl', ?, ?, ?, ?, ?, ?, ?)",

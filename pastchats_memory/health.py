@@ -25,7 +25,15 @@ class Status:
     projects: int
     sources: int
     embeddings: int
+    indexed: int
+    """Rows that have a vector: turns, notes, and texts of tasks."""
+    pending: int
+    """Rows that await a vector of `next_model`."""
     model: str | None
+    model_version: str | None
+    next_model: str | None
+    """What the database is being changed to; None where it is not."""
+    last_reindex_at: str | None
     dim: int | None
     engine: str
     """`vec0` (sqlite-vec) or `exact` (NumPy)."""

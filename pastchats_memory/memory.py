@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from pastchats_memory.config import Config, load
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, embedder_of, is_model, leaves_for
+from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Filters, Hits, Item, utf8
@@ -24,6 +25,7 @@ from pastchats_memory.store.vectors import catch_up_at_opening
 if TYPE_CHECKING:
     from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest import FileReport, IndexReport, Progress
+    from pastchats_memory.reindex import ReindexProgress, ReindexReport
 
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 LONGEST_ID = 18
@@ -139,6 +141,30 @@ class Memory:
         from pastchats_memory.ingest import IndexOptions, dry_run
 
         return dry_run([Path(path) for path in paths], IndexOptions(notes=notes))
+
+    def reindex_embeddings(
+        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None
+    ) -> ReindexReport:
+        """Embed every text anew and change to these vectors when the last is there; until then the old ones answer.
+
+        Args:
+            model: the one to change to; None for the configured one, else for the newest version of the database's own.
+            progress: called as the run goes on.
+
+        Raises:
+            ModelUnavailable: the model cannot be had; the old vectors answer on.
+            ModelChanged: another process is changing the model, too.
+            StoreFault: the database cannot be written; the old vectors answer on.
+        """
+        from pastchats_memory.reindex import reindex_embeddings
+
+        config = self._config or load()
+        known = meta(self._database)
+        wanted = model or config.model
+        if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
+            wanted = known["model_name"]
+        embedder = embedder_of(wanted, model_settings(config), may_fetch=True)
+        return reindex_embeddings(self._database, embedder, progress)
 
     def search(
         self,

@@ -22,7 +22,7 @@ FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "echo", "statuses"}
 SEARCHING = {"search", "recall"}
 BELOW = (
-    {"embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
+    {"reindex", "embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
     | PURE
     | SEARCHING
 )
@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ingest": {"readers", "embed", "store", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
+    "reindex": {"embed", "store", "errors"},
     "memory": BELOW,
     "hooks": BELOW | {"memory"},
     "cli": BELOW | {"memory", "hooks"},

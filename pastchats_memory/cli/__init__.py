@@ -20,7 +20,18 @@ from pastchats_memory.model import utf8
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
 
-COMMANDS = ("index", "search", "recall", "show", "status", "doctor", "install", "uninstall")
+COMMANDS = (
+    "index",
+    "search",
+    "recall",
+    "show",
+    "status",
+    "doctor",
+    "config",
+    "reindex",
+    "install",
+    "uninstall",
+)
 
 
 class LazyGroup(click.Group):

@@ -63,6 +63,7 @@ def command(
         raise UsageFault("no path was given", "Name a file or folder: pastchats-memory index ~/.claude/projects")
     if dry_run:
         return _dry_run(named, notes=notes, as_json=as_json)
+    options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory, _progress() as progress:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)

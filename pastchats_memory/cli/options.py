@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from pastchats_memory.cli.output import warn
 from pastchats_memory.config import DATABASE_VARIABLE, Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
+
+NICE = 10
+"""Of 19: what runs in the foreground keeps its cores."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -47,6 +51,12 @@ model: Decorator = click.option(
 threads: Decorator = click.option(
     "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one a core]."
 )
+
+
+def be_nice() -> None:
+    """Let other programs go first: the model takes every core that nobody else wants."""
+    if hasattr(os, "nice") and os.nice(0) < NICE:
+        os.nice(NICE - os.nice(0))
 
 
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:

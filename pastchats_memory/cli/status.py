@@ -45,11 +45,22 @@ def _text(status: Status) -> str:
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
         (
             "Vectors",
-            f"{status.embeddings:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
+            f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
         ),
+        ("Embedded", _embedded(status)),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(f"{name:9} {value}" for name, value in rows)
+
+
+def _embedded(status: Status) -> str:
+    since = f"with this model since {local_time(status.last_reindex_at)}" if status.last_reindex_at else "nothing yet"
+    if status.next_model is None:
+        return since
+    return (
+        f"{since}; {status.pending:,} pending for {status.next_model}: "
+        f"`pastchats-memory reindex --embeddings --model {status.next_model}` goes on"
+    )
 
 
 def _run(run: dict[str, object] | None) -> str:

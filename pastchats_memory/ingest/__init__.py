@@ -341,7 +341,7 @@ class _Writer:
     def flush(self) -> None:
         """Embed what has no vector yet and store everything that waits."""
         encoded = self._encode([prompt for file in self._files for prompt in file.waiting.values()])
-        with self._database.transaction():
+        with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import vectors
+from pastchats_memory.store import generations, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta
 
@@ -29,7 +29,12 @@ def counts(database: Database) -> dict[str, Any]:
         "projects": database.value("SELECT count(DISTINCT source_project) FROM prompts"),
         "sources": database.value("SELECT count(*) FROM sources WHERE format IS NOT NULL"),
         "embeddings": database.value("SELECT count(*) FROM prompt_embeddings"),
+        "indexed": vectors.count(database),
+        "pending": generations.pending(database),
         "model": known.get("model_name"),
+        "model_version": known.get("model_version"),
+        "next_model": known.get("next_model_name"),
+        "last_reindex_at": known.get("last_reindex_at"),
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],

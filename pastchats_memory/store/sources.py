@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -104,8 +105,16 @@ def require_model(database: Database, name: str, version: str) -> None:
         raise ModelChanged(
             f"the vectors in {database.path} are of {known['model_name']} {known.get('model_version')}, "
             f"and this release has {name} {version}",
-            "Index your transcripts into a new database: pastchats-memory index --db NEW.db PATH.",
+            "Change the vectors to it: pastchats-memory reindex --embeddings.",
         )
+
+
+@contextmanager
+def vectors_of(database: Database, name: str, version: str) -> Iterator[None]:
+    """A transaction that writes vectors of a model; ModelChanged where another process has changed it meanwhile."""
+    with database.transaction():
+        require_model(database, name, version)
+        yield
 
 
 def claim_model(database: Database, name: str, version: str, dim: int) -> None:

@@ -18,6 +18,8 @@ from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
 OF_TASKS = "vec_tasks"
+STALE = "vec0_stale"
+"""Key of `embedding_meta`: the tables have vectors of another model, and await a process that can drop them."""
 MOST = 4096
 """Upper limit of `k` in a query."""
 NO_TIME = -(1 << 62)
@@ -28,7 +30,13 @@ def is_there(database: Database) -> bool:
     """Whether the extension is loaded and has its tables."""
     if not database.vec0_loaded:
         return False
-    return bool(database.value("SELECT count(*) = 2 FROM sqlite_schema WHERE name IN (?, ?)", (TABLE, OF_TASKS)))
+    return bool(
+        database.value(
+            "SELECT count(*) = 2 AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
+            "FROM sqlite_schema WHERE name IN (?, ?)",
+            (STALE, TABLE, OF_TASKS),
+        )
+    )
 
 
 def nearest(
@@ -58,8 +66,20 @@ def nearest(
     return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
+def drop(database: Database) -> None:
+    """Give the tables up; without the extension, which alone can drop them, mark them. Inside the caller's transaction."""
+    if database.vec0_loaded:
+        for table in (TABLE, OF_TASKS):
+            database.run(f"DROP TABLE IF EXISTS {table}")
+        database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
+    else:
+        database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
+
+
 def make(database: Database, dim: int) -> None:
-    """The tables, where they are missing."""
+    """The tables, where they are missing, and anew where they are another model's."""
+    if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
+        drop(database)
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
     )

@@ -160,6 +160,11 @@ def _behind(database: Database, engine: str) -> set[int]:
     return {id_ for (id_,) in rows}
 
 
+def count(database: Database) -> int:
+    """Rows that have a vector: turns, notes, and texts of tasks. Raises StoreFault."""
+    return int(database.value(f"SELECT count(*) FROM {EMBEDDINGS}"))
+
+
 def pending(database: Database) -> dict[str, int]:
     """How many rows each engine is behind by."""
     return {engine: len(_behind(database, engine)) for engine in ENGINES}
@@ -180,12 +185,20 @@ def catch_up_at_opening(database: Database) -> None:
             catch_up(database)
 
 
-def catch_up(database: Database) -> None:
-    """Bring the engines that are available up to date; inside the caller's transaction. Raises StoreFault."""
+def start_over(database: Database) -> None:
+    """Make the exact engine anew and forget the other's tables: every vector is another model's. Inside a transaction."""
+    database.run("DELETE FROM vector_blocks")
+    vec0.drop(database)
+    catch_up(database, ("blocks",))
+
+
+def catch_up(database: Database, engines: Sequence[str] = ()) -> None:
+    """Bring some engines, or all that are available, up to date; inside the caller's transaction. Raises StoreFault."""
+    engines = engines or _available(database)
     dim = database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'")
     if dim is None:
         return
-    if database.vec0_loaded:
+    if "vec0" in engines:
         vec0.make(database, int(dim))
     unpacked = database.run(
         "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_AT_ONCE,)
@@ -194,7 +207,7 @@ def catch_up(database: Database) -> None:
         "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
     )
     last = database.value("SELECT coalesce(max(seq), 0) FROM vector_changes")
-    for engine in _available(database):
+    for engine in engines:
         changed = sorted(_behind(database, engine))
         for block, ids in groupby(changed, key=lambda id_: id_ // blocks.BLOCK):
             here = list(ids)

@@ -32,7 +32,7 @@ def test_a_new_version_of_the_model_indexes_nothing_into_the_old_vectors_and_say
     with Memory(open_database(history.parent / "memory.db"), NextRelease()) as memory:
         with pytest.raises(ModelChanged, match="int8-next") as refused:
             memory.index([history])
-        assert "--db" in refused.value.hint
+        assert "reindex --embeddings" in refused.value.hint
         assert memory.status().turns == 2
         assert memory.status().last_run is not None
         assert memory.status().last_run["outcome"] == "done"
@@ -58,4 +58,4 @@ def test_the_doctor_wants_it_mended(history: Path) -> None:
     with Memory(open_database(history.parent / "memory.db"), NextRelease()) as memory:
         ill = [finding for finding in memory.doctor() if not finding.is_well]
     assert [finding.check for finding in ill] == ["model"]
-    assert "new database" in ill[0].remedy
+    assert "reindex --embeddings" in ill[0].remedy

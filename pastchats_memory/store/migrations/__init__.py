@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-MIGRATIONS: tuple[str, ...] = ("0001_first.sql", "0002_sources.sql", "0003_tasks.sql", "0004_components.sql")
+MIGRATIONS: tuple[str, ...] = (
+    "0001_first.sql",
+    "0002_sources.sql",
+    "0003_tasks.sql",
+    "0004_components.sql",
+    "0005_models.sql",
+)
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -1,0 +1,83 @@
+"""`config`: what counts, and who said so."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from pastchats_memory import config
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import emit_json, table, warn
+from pastchats_memory.model import utf8
+from pastchats_memory.render import one_line
+
+SECRET = frozenset({"api_key"})
+NO_KEYS = frozenset({"origins", "warnings"})
+ORIGIN_OF = {"caches": "cache"}
+
+
+@click.command(
+    "config",
+    epilog="""\b
+Examples:
+  pastchats-memory config
+  pastchats-memory config --json | jq '.results[] | select(.origin != "default")'
+""",
+)
+@options.database
+@options.as_json
+def command(db: str | None, as_json: bool) -> int:
+    """Every key of the configuration with its value, and who said so: a flag, a variable, a line of a file, nobody.
+
+    The project's file is the nearest pastchats-memory.toml up to the root of the repository that you are in; your own is
+    pastchats-memory/pastchats-memory.toml in your folder of configurations.
+    """
+    effective = config.load(db)
+    rows = [
+        {
+            "key": key.name,
+            "value": _shown(key.name, getattr(effective, key.name)),
+            "origin": _origin(effective, key.name),
+        }
+        for key in fields(effective)
+        if key.name not in NO_KEYS
+    ]
+    if as_json:
+        emit_json({"schema": "config/1", "results": rows, "warnings": list(effective.warnings)})
+    else:
+        cells = [[row["key"], one_line(_text(row["value"])), one_line(str(row["origin"]))] for row in rows]
+        click.echo(table(cells, ["key", "value", "from"], stretch=1))
+        own = config.own_file()
+        if own is not None and not own.exists():
+            click.echo(f"Your own file would be {own}", err=True)
+    warn(effective.warnings)
+    return DONE
+
+
+def _origin(effective: config.Config, key: str) -> str:
+    return effective.origins.get(ORIGIN_OF.get(key, key), "default")
+
+
+def _shown(key: str, value: Any) -> Any:
+    """A value as JSON may have it, without what is secret in it."""
+    if key in SECRET:
+        return None if value is None else "(set)"
+    if key == "endpoint" and value is not None and "@" in value:
+        scheme, _, rest = value.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+    if isinstance(value, tuple):
+        return [_shown(key, one) for one in value]
+    if isinstance(value, os.PathLike):
+        return utf8(os.fspath(value))
+    if hasattr(value, "items"):
+        return {name: _shown(key, one) for name, one in value.items()}
+    return value
+
+
+def _text(value: Any) -> str:
+    if value is None or value in ([], {}):
+        return "–"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

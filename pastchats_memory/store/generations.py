@@ -1,0 +1,104 @@
+"""A change of model: the new vectors are gathered beside the old, text by text, and take their place in one transaction.
+
+They are kept by the text they are of, so that turns, notes and texts of tasks are one to them, a text that stands in many
+rows has one, and a run that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from pastchats_memory.errors import ModelChanged
+from pastchats_memory.store import vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sources import meta, set_meta
+
+EMBEDDED = (("prompts", "prompt_embeddings", "prompt_id"), ("task_texts", "task_embeddings", "text_id"))
+"""Tables with texts, with their vectors, and the key of the latter."""
+TEXTS = "(SELECT id, text_hash, content FROM prompts UNION ALL SELECT id, text_hash, content FROM task_texts)"
+NEXT = ("next_model_name", "next_model_version")
+LACKING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vectors n WHERE n.text_hash = t.text_hash)"
+
+
+def begin(database: Database, name: str, version: str) -> None:
+    """Prepare for the vectors of a model, keeping those of it that are there already; another's are dropped.
+
+    Raises:
+        StoreFault: the database cannot be written.
+    """
+    with database.transaction():
+        known = meta(database)
+        if tuple(known.get(key) for key in NEXT) != (name, version):
+            database.run("DELETE FROM next_vectors")
+        set_meta(database, dict(zip(NEXT, (name, version), strict=True)))
+        if (known.get("model_name"), known.get("model_version")) == (name, version):
+            for texts, embeddings, key in EMBEDDED:
+                database.run(
+                    "INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) "
+                    f"SELECT t.text_hash, e.vector_json FROM {texts} t JOIN {embeddings} e ON e.{key} = t.id"
+                )
+
+
+def lacking(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
+    """Texts by their hash that have no vector yet, of about so many rows at a time; each part is asked for anew."""
+    last = 0
+    while found := database.run(f"SELECT id, text_hash, content {LACKING} ORDER BY t.id LIMIT ?", (last, rows)):
+        yield {text_hash: content for _, text_hash, content in found}
+        last = found[-1][0]
+
+
+def pending(database: Database) -> int:
+    """Rows whose text has no vector of the model that the database is being changed to; 0 where it is not. Raises StoreFault."""
+    return int(database.value(f"SELECT count(*) {LACKING}", (0,))) if is_under_way(database) else 0
+
+
+def is_under_way(database: Database) -> bool:
+    """Whether a change of model has begun and not ended."""
+    return NEXT[0] in meta(database)
+
+
+def add(database: Database, name: str, version: str, encoded: Iterable[tuple[bytes, str]]) -> None:
+    """Keep JSON vectors by the hash of their text; inside the caller's transaction.
+
+    Raises:
+        ModelChanged: another process has begun to change to another model, or has ended this change.
+        StoreFault: they were not written.
+    """
+    if tuple(meta(database).get(key) for key in NEXT) != (name, version):
+        message = f"another process is changing or has changed the model of {database.path}"
+        raise ModelChanged(
+            message, "`pastchats-memory status` says which one it has; run the command again if need be."
+        )
+    database.run_many("INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) VALUES (?, ?)", list(encoded))
+
+
+def switch(database: Database, name: str, version: str, dim: int) -> int:
+    """Put the new vectors in the place of the old ones, which are gone; inside the caller's transaction. Rows written.
+
+    The exact engine is made anew in it; `vectors.catch_up` brings the other one along afterwards.
+
+    Args:
+        database: in which no row lacks its new vector.
+        name: of the model.
+        version: of the model.
+        dim: length of its vectors.
+
+    Raises:
+        StoreFault: nothing was changed.
+    """
+    rows = 0
+    for texts, embeddings, key in EMBEDDED:
+        database.run(
+            f"INSERT OR REPLACE INTO {embeddings}({key}, model, dim, vector_json) "
+            f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t JOIN next_vectors n ON n.text_hash = t.text_hash",
+            (name, dim),
+        )
+        rows += database.connection.changes()
+    database.run("DELETE FROM next_vectors")
+    database.run_many("DELETE FROM embedding_meta WHERE key = ?", [(key,) for key in NEXT])
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
+    set_meta(database, written)
+    vectors.start_over(database)
+    return rows

@@ -8,9 +8,12 @@ from typing import Protocol
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import (
     aider,
+    amp,
     chatgpt,
     claude_code,
+    cline,
     codex,
+    continue_dev,
     copilot_cli,
     cursor,
     cursor_ide,
@@ -24,6 +27,7 @@ from pastchats_memory.readers import (
     pi,
     qwen_code,
     specstory,
+    vscode_copilot,
     zed,
 )
 from pastchats_memory.readers.source import NotText, Source
@@ -57,6 +61,10 @@ READERS: tuple[Reader, ...] = (
     pi,
     goose,
     cursor,
+    cline,
+    continue_dev,
+    vscode_copilot,
+    amp,
     chatgpt,
     aider,
     specstory,

@@ -49,7 +49,10 @@ def recognise(source: Source) -> bool:
     """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
     if source.shape == "json":
         return isinstance(mapping_of(source.outline).get("loglines"), list)
-    return any(map(_is_ours, source.sample)) and not any(map(_is_in_parts, source.sample))
+    if any(map(_is_in_parts, source.sample)):
+        return False
+    spoken = sum(map(_is_spoken, source.sample))
+    return any(map(_is_marked, source.sample)) or 2 * spoken > len(source.sample)
 
 
 def _is_in_parts(record: Json) -> bool:
@@ -57,14 +60,17 @@ def _is_in_parts(record: Json) -> bool:
     return "parts" in mapping_of(record.get("message"))
 
 
-def _is_ours(record: Json) -> bool:
+def _is_marked(record: Json) -> bool:
+    """Whether the record alone is proof enough."""
     if isinstance(record.get("loglines"), list):
         return True
-    message = mapping_of(record.get("message"))
-    kind = record.get("type")
-    if not isinstance(kind, str) or kind not in TYPES or isinstance(record.get("payload"), dict):
-        return False
-    return any(mark in record for mark in MARKS) or (kind in SPOKEN and isinstance(message.get("role"), str))
+    typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
+    return typed and any(mark in record for mark in MARKS)
+
+
+def _is_spoken(record: Json) -> bool:
+    """Whether the record may be a message of a file that lost its marks; other agents write such ones too, but rarely."""
+    return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft
@@ -43,7 +44,7 @@ _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 def recognise(source: Source) -> bool:
     """Whether the document or a line tells of a session with a project's hash, or a line changes what stands above it."""
     if source.shape == "json":
-        document = mapping_of(source.document)
+        document = mapping_of(source.outline)
         return is_header(document) and isinstance(document.get("messages", []), list)
     return any(is_header(record) or is_change(record) for record in source.sample)
 
@@ -147,7 +148,7 @@ class _Session:
             fault or "\n".join(text_in(response.get("output")) for response in responses),
             failed=status == "error" or bool(fault),
         )
-        own = At(at.line, call.get("timestamp") or at.time, call_id or at.native_id, at.branch)
+        own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.telling.result(call_id, output, own)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.source import Element, Record, Source
 from pastchats_memory.readers.telling import folder_of
 
 SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
@@ -38,10 +37,9 @@ def is_message(record: Json) -> bool:
 def records_of(source: Source) -> Iterator[Record | Unreadable]:
     """Header, messages and changes in file order; a checkpoint's messages come one by one before the checkpoint itself."""
     if source.shape == "json":
-        document, places = mapping_of(source.document), Places(source.text)
-        yield Record(1, {key: value for key, value in document.items() if key != "messages"})
-        for message in list_of(document.get("messages")):
-            yield Record(places.line(text_of(mapping_of(message).get("id"))), message)
+        yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
+        for element in source.elements("messages"):
+            yield Record(element.line, element.value) if isinstance(element, Element) else element
         return
     for item in source.records():
         replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None

@@ -6,7 +6,7 @@ identity, tools noted with the answer they followed, and which results are worth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.readers.drafts import Draft, Drafts
@@ -98,7 +98,8 @@ class Telling:
         """What the tool answered: kept as a row when it is an error or the result of tests, a build or a linter."""
         found = finding(self._calls.pop(call_id, _NO_CALL), output)
         if found is not None:
-            self.say("tool", *found, at)
+            own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
+            self.say("tool", *found, replace(at, native_id=own))
 
 
 def texts_of(content: object, kinds: tuple[str, ...] = ("text",)) -> str:

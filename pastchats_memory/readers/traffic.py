@@ -21,6 +21,7 @@ TAIL_LENGTH = 440
 
 SUBJECTS = (
     "command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "skill", "subject", "name",
+    "absolute_path", "dir_path", "target_file", "dirPath", "uri",
 )  # fmt: skip
 """Keys of a tool's input that say in a few words what it was about, best first."""
 

@@ -60,4 +60,5 @@ def quirk_of(path):
 
 def quirks_of(format_name):
     """The quirks that the fixtures of a format show."""
-    return {quirk for path in inputs(format_name) if (quirk := quirk_of(path))}
+    folder = inputs(format_name)[0].parent
+    return {quirk for path in (*inputs(format_name), *folder.glob("refused/*")) if (quirk := quirk_of(path))}

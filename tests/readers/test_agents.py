@@ -3,12 +3,25 @@
 import csv
 import hashlib
 import json
+import shutil
 import tracemalloc
 
 import pytest
 from golden import FIXTURES, shared, turns
 
-from pastchats_memory.readers import copilot_cli, cursor, gemini_cli, goose, pi, qwen_code, reader_for
+from pastchats_memory.readers import (
+    amp,
+    cline,
+    continue_dev,
+    copilot_cli,
+    cursor,
+    gemini_cli,
+    goose,
+    pi,
+    qwen_code,
+    reader_for,
+    vscode_copilot,
+)
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.telling import folder_of
@@ -136,7 +149,102 @@ def test_memory_does_not_grow_with_the_words_of_a_session(reader, tmp_path):
     assert peak < path.stat().st_size / 5
 
 
-COUNTED = {"pi-agent": (1, 2), "cursor/jazzyalex_cursor_test-session.jsonl": (2, 3)}
+def test_a_gemini_session_and_what_a_newer_version_made_of_it_have_the_same_identities():
+    before, after = (
+        [turn.native_id for turn in turns(gemini_cli, FIXTURES / "gemini-cli" / name)]
+        for name in ("gemini-cli-q4-before.json", "gemini-cli-q4-migrated.jsonl")
+    )
+    assert after[: len(before)] == before
+
+
+def copied(folder, name, as_name):
+    folder.mkdir(parents=True, exist_ok=True)
+    return shutil.copy(FIXTURES / "cline" / name, folder / as_name)
+
+
+def test_of_a_cline_task_the_screen_is_read_and_what_the_model_was_sent_is_not_read_again(tmp_path):
+    task = tmp_path / "tasks" / "1772618400000"
+    sent = copied(task, "cline-q1-cwd-in-context.json", "api_conversation_history.json")
+    assert [turn.conversation_id for turn in turns(cline, sent)] == ["1772618400000"] * 2
+    shown = copied(task, "cline-ui-new-task.json", "ui_messages.json")
+    assert turns(cline, sent) == []
+    assert [(turn.content, turn.cwd) for turn in turns(cline, shown)] == [
+        ("Fix the latch.", "/home/ada/kiln"),
+        ("Fixed.", "/home/ada/kiln"),
+    ]
+    shown.write_text("[{", encoding="utf-8")
+    assert len(turns(cline, sent)) == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "record"),
+    [
+        ("tasks/7/history_item.json", {"id": "7", "workspace": "/srv/kiln"}),
+        ("state/taskHistory.json", [{"id": "6", "cwdOnTaskInitialization": "/x"}, {"id": "7", "cwdOnTaskInitialization": "/srv/kiln"}]),
+        ("tasks/_index.json", {"entries": [{"id": "6", "workspace": "/x"}, {"id": "7", "workspace": "/srv/kiln"}]}),
+    ],
+)  # fmt: skip
+def test_a_cline_task_ran_where_its_records_say(place, record, tmp_path):
+    shown = copied(tmp_path / "tasks" / "7", "cline-ui-new-task.json", "ui_messages.json")
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text(json.dumps(record))
+    assert {turn.cwd for turn in turns(cline, shown)} == {"/srv/kiln"}
+
+
+def test_a_record_beside_a_cline_task_that_is_no_text_is_of_no_use(tmp_path):
+    shown = copied(tmp_path / "tasks" / "7", "cline-ui-new-task.json", "ui_messages.json")
+    shown.with_name("history_item.json").write_bytes(b"PK\x03\x04")
+    assert {turn.cwd for turn in turns(cline, shown)} == {None}
+
+
+@pytest.mark.parametrize(
+    ("listed", "began"),
+    [
+        ('[{"sessionId": "x"}, {"sessionId": "0d9f3a55-0c58-4c7e-9a5e-66b0a8c1d2e3", "dateCreated": "1772618400120"}]', "2026-03-04T10:00:00.000Z"),
+        ('[{"sessionId": "x", "dateCreated": "1772618400120"}]', None),
+        ("[{},]", None),
+    ],
+)  # fmt: skip
+def test_a_continue_session_began_when_the_list_of_sessions_says(listed, began, tmp_path):
+    path = shutil.copy(FIXTURES / "continue" / "continue-q1-no-times.json", tmp_path / "session.json")
+    (tmp_path / "sessions.json").write_text(listed)
+    assert {turn.timestamp for turn in turns(continue_dev, path)} == {began}
+
+
+def test_a_vscode_session_belongs_to_the_folder_of_its_workspace(tmp_path):
+    (tmp_path / "chatSessions").mkdir()
+    path = shutil.copy(
+        FIXTURES / "vscode-copilot-chat" / "vscode-copilot-chat-q2-times.json", tmp_path / "chatSessions" / "s.json"
+    )
+    (tmp_path / "workspace.json").write_text('{"folder": "file:///home/ada/kiln"}')
+    assert {turn.cwd for turn in turns(vscode_copilot, path)} == {"/home/ada/kiln"}
+
+
+def test_trees_of_any_depth_are_walked_as_far_as_anybody_writes_them(tmp_path):
+    deep = {"type": "text", "text": "too deep"}
+    for _ in range(60):
+        deep = {"type": "paragraph", "content": [deep]}
+    assert continue_dev.typed({"type": "doc", "content": [deep, {"type": "text", "text": "seen"}]}) == "seen"
+    for _ in range(60):
+        deep = {"children": [deep]}
+    request = {
+        "requestId": "r",
+        "message": {"text": "Run it."},
+        "response": [{"kind": "toolInvocationSerialized", "toolId": "x", "resultDetails": {"output": deep, "isError": True}}],
+    }  # fmt: skip
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"responderUsername": "x", "requests": [request]}))
+    assert [turn.content for turn in turns(vscode_copilot, path)] == ["Run it."]
+
+
+COUNTED = {"pi-agent": (1, 2), "cursor/jazzyalex_cursor_test-session.jsonl": (2, 3), "amp": (4, 4)}
+FORMATS = {
+    "pi-agent": pi,
+    "cursor-transcript": cursor,
+    "amp": amp,
+    "continue": continue_dev,
+    "vscode-copilot-chat": vscode_copilot,
+}
 
 
 def test_real_samples_have_the_prompts_and_answers_that_they_show():
@@ -149,12 +257,12 @@ def test_real_samples_have_the_prompts_and_answers_that_they_show():
 
 def test_real_samples_have_as_many_prompts_as_were_counted():
     folder = shared("transcripts")
-    readers = {"pi-agent": pi, "cursor-transcript": cursor}
     with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:
-        listed = [row for row in csv.DictReader(file, delimiter="\t") if row["format"] in readers]
-    assert listed
+        listed = [row for row in csv.DictReader(file, delimiter="\t") if row["format"] in FORMATS]
+    assert {row["format"] for row in listed} == set(FORMATS)
     for row in listed:
-        said = [turn.role for turn in turns(readers[row["format"]], folder / row["file"])]
-        assert said.count("user"), row["file"]
+        said = [turn.role for turn in turns(FORMATS[row["format"]], folder / row["file"])]
         if row["human_prompts_or_items"]:
             assert said.count("user") == int(row["human_prompts_or_items"]), row["file"]
+        else:
+            assert said.count("user"), row["file"]

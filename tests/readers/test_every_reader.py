@@ -4,7 +4,7 @@ import re
 
 import pytest
 from demands import quirks_of, read_by_everyone
-from golden import FIXTURES, expected, inputs, plain, rows, shared
+from golden import FIXTURES, expected, inputs, plain, rows, shared, turns
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import made
@@ -31,6 +31,12 @@ def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
 def test_no_other_reader_claims_it(reader, path):
     assert reader_for(Source(made(path))) is reader
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_no_two_results_of_tools_in_a_file_have_one_identity(reader, path):
+    known = [turn.native_id for turn in turns(reader, path) if turn.role == "tool" and turn.native_id]
+    assert len(set(known)) == len(known)
 
 
 def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():

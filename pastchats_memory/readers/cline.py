@@ -1,0 +1,126 @@
+"""Tasks of Cline, Roo Code, Kilo Code and their kin to turns: what the screen showed, or what the model was sent.
+
+A task is a folder with two files of the same conversation. `ui_messages.json` has times and tells people's words from
+tools' answers, so it is the one that is read; `api_conversation_history.json` is read where it stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.cline_api import Sent, is_api_message, is_tagged
+from pastchats_memory.readers.cline_ui import Shown, is_ui_message
+from pastchats_memory.readers.fields import list_of, mapping_of, text_of
+from pastchats_memory.readers.source import Element, NotText, Record, Source
+from pastchats_memory.readers.telling import About, Telling
+
+FORMAT = "cline"
+VERSION = 1
+
+UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
+NAMES = (*UI_NAMES, API_NAME)
+CWD_KEYS = ("workspace", "cwdOnTaskInitialization", "workspaceDirPath")
+
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the messages are what Cline's screen showed, or what the model was sent with Cline's tags near the top."""
+    return _is_ui(source) or _is_api(source)
+
+
+def _is_ui(source: Source) -> bool:
+    return any(is_ui_message(mapping_of(value)) for value in _opening(source))
+
+
+def _is_api(source: Source) -> bool:
+    messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
+    return (source.path.name == API_NAME and bool(messages)) or any(map(is_tagged, messages))
+
+
+def _opening(source: Source) -> list[object]:
+    """The first items of the file, in whichever of its shapes."""
+    if source.shape == "jsonl":
+        return list(source.sample)
+    document = source.outline if source.shape == "json" else None
+    return list_of(document) or list_of(mapping_of(document).get("messages"))
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns in the order of the file; nothing of a conversation that is read from the file beside it."""
+    shown = _is_ui(source)
+    if not shown and _has_screen(source.path):
+        return
+    path = source.path
+    task = path.parent.name if path.name in NAMES else path.stem
+    telling = Telling(About(task, _recorded(path, task) or _told(source) or _told_beside(path)))
+    taking = Shown(telling) if shown else Sent(telling)
+    for position, item in enumerate(_items(source)):
+        if isinstance(item, Unreadable):
+            yield item
+        elif fault := taking.take(item.value, item.line):
+            yield Unreadable(str(path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    taking.end()
+    yield from telling.drafts.rest()
+
+
+def _items(source: Source) -> Iterator[Record | Element | Unreadable]:
+    if source.shape == "jsonl":
+        yield from source.records()
+    elif isinstance(source.outline, list):
+        yield from source.elements()
+    else:
+        yield from source.elements("messages")
+
+
+def _has_screen(path: Path) -> bool:
+    """Whether what the screen showed of the same task stands beside the file and can be read."""
+    if path.name != API_NAME:
+        return False
+    return any(_is_ui(Source(beside)) for name in UI_NAMES if (beside := path.with_name(name)).is_file())
+
+
+def _recorded(path: Path, task: str) -> str | None:
+    """The working directory in the task's own record, or in the list of all tasks two folders up."""
+    if path.name not in NAMES:
+        return None
+    own = _json_in(path.with_name("history_item.json"))
+    listed = list_of(_json_in(path.parent.parent.parent / "state" / "taskHistory.json"))
+    index = mapping_of(_json_in(path.parent.parent / "_index.json"))
+    entries = [own, *listed, *list_of(index.get("entries")), index.get(task)]
+    ours = [entry for entry in map(mapping_of, entries) if entry is mapping_of(own) or entry.get("id") == task]
+    return next((text for entry in ours for key in CWD_KEYS if (text := text_of(entry.get(key)))), None)
+
+
+def _json_in(path: Path) -> object:
+    try:
+        return Source(path).document if path.is_file() and Source(path).shape == "json" else None
+    except NotText:
+        return None
+
+
+def _told(source: Source) -> str | None:
+    """The working directory as the model was told of it in the first messages."""
+    for text in _texts(list_of(_opening(source)), 0):
+        if "# Current W" in text and (found := _CWD.search(text)):
+            return found[1]
+    return None
+
+
+def _told_beside(path: Path) -> str | None:
+    beside = path.with_name(API_NAME)
+    return _told(Source(beside)) if path.name in UI_NAMES and beside.is_file() else None
+
+
+def _texts(values: list[object], depth: int) -> Iterator[str]:
+    """The texts of messages and of the blocks in them, tools' answers among them."""
+    for value in values:
+        fields = mapping_of(value)
+        yield text_of(value) or text_of(fields.get("text"))
+        content = fields.get("content")
+        if depth < 3:  # noqa: PLR2004 - a message, its blocks, and the blocks of a tool's answer
+            yield from _texts(content if isinstance(content, list) else [content], depth + 1)

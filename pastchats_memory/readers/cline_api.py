@@ -1,0 +1,136 @@
+"""What Cline sent to the model: Anthropic messages, in which almost everything in the user's role is a program's.
+
+People's words are inside a few tags; answers of tools are text, in a block after the one that names the tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import span, without_spans
+from pastchats_memory.readers.telling import At, Telling, texts_of
+from pastchats_memory.readers.traffic import output_of, text_in
+
+PERSON = ("task", "feedback", "answer", "user_message")
+"""Tags around what a person typed."""
+CONTEXT = ("environment_details", "file_content", "folder_content", "explicit_instructions")
+ANSWERED = ("answer", "user_message", "feedback")
+PLUMBING = ("[TASK RESUMPTION]", "[ERROR]", "[PLAN MODE]", "# task_progress", "# TODO LIST", "You did not use a tool")
+CHECKED = 4000
+"""Characters of a message in which Cline's tags are looked for."""
+TOOLS = (
+    "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files",
+    "list_files", "list_code_definition_names", "execute_command", "browser_action", "use_mcp_tool", "access_mcp_resource",
+    "ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "switch_mode", "codebase_search",
+    "update_todo_list", "fetch_instructions", "thinking",
+)  # fmt: skip
+"""Tags that older versions write into the assistant's text."""
+SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
+"""Tools whose input is said to the person, and the key of the words."""
+CALL = "call"
+
+_REFUSED = re.compile(r"feedback:?\s*<feedback>")
+_RESULT = re.compile(r"\[(\w+)(?: for '(.{0,400}?)')?[^\]\n]{0,400}\] Result:[ \t]*\n?", re.DOTALL)
+
+
+def is_api_message(record: Json) -> bool:
+    """Whether the object is a message of the model's interface."""
+    return record.get("role") in ("user", "assistant") and isinstance(record.get("content"), str | list)
+
+
+def is_tagged(message: Json) -> bool:
+    """Whether a message in the user's role bears Cline's tags."""
+    text = texts_of(message.get("content"))[:CHECKED] if message.get("role") == "user" else ""
+    return "<environment_details>" in text or text.lstrip().startswith(("<task>", "<user_message>"))
+
+
+class Sent:
+    """Adds one message after another to a telling."""
+
+    def __init__(self, telling: Telling) -> None:
+        self._telling = telling
+        self._tagged = False
+
+    def take(self, value: object, line: int) -> str | None:
+        """Add what the message says; the reason why it says nothing that can be read, else None."""
+        message = mapping_of(value)
+        if not is_api_message(message):
+            return "no message with a role and content"
+        if message.get("isTruncationMarker") is True:
+            return None
+        content, at = message.get("content"), At(line, message.get("ts"))
+        if message.get("isSummary") is True:
+            self._telling.say("system", "summary", texts_of(content), at)
+        elif message["role"] == "assistant":
+            self._answer(content, at, text_of(mapping_of(message.get("modelInfo")).get("modelId")))
+        else:
+            self._sent(content, at)
+        return None
+
+    def end(self) -> None:
+        """Nothing waits for the end of the file."""
+
+    def _answer(self, content: object, at: At, model: str) -> None:
+        blocks = [mapping_of(block) for block in list_of(content)]
+        calls = [block for block in blocks if block.get("type") == "tool_use"]
+        said = [text_of(mapping_of(call.get("input")).get(SPOKEN.get(text_of(call.get("name")), ""))) for call in calls]
+        text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
+        self._telling.answer(text, at, model)
+        for call in calls:
+            if call.get("name") not in SPOKEN:
+                self._telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))
+
+    def _sent(self, content: object, at: At) -> None:
+        """A message in the user's role: what tools answered, and what a person typed."""
+        typed, awaited = list[str](), False
+        for text, call_id in _texts(content):
+            rest = without_spans(text, CONTEXT).strip()
+            named = _RESULT.match(rest)
+            if call_id or named or awaited:
+                body = rest[named.end() :] if named else rest
+                typed += _answered(body)
+                if named:
+                    key = "command" if named[1] == "execute_command" else "path"
+                    self._telling.call(CALL, named[1], {key: named[2] or ""})
+                awaited = bool(named) and not body
+                if body:
+                    self._telling.result(call_id or CALL, output_of(body), at)
+                continue
+            words = [inside for tag in PERSON if (inside := span(rest, tag).strip())]
+            self._tagged = self._tagged or bool(words)
+            if not self._tagged and not rest.startswith(PLUMBING):
+                words = [rest]
+            typed += words
+        said = "\n\n".join(word for word in typed if word)
+        pictures = sum(mapping_of(block).get("type") == "image" for block in list_of(content))
+        self._telling.prompt(said, at, pictures if said else 0)
+
+
+def _texts(content: object) -> Iterator[tuple[str, str]]:
+    """The texts of a message, and of an answer to a call that call's id."""
+    if isinstance(content, str):
+        yield content, ""
+    for block in map(mapping_of, list_of(content)):
+        if block.get("type") == "text":
+            yield text_of(block.get("text")), ""
+        elif block.get("type") == "tool_result":
+            yield text_in(block.get("content")), text_of(block.get("tool_use_id")) or CALL
+
+
+def _answered(body: str) -> list[str]:
+    """What a person said to a tool: an answer to its question, or why they refused it. Other tags in its output are quoted."""
+    for tag in ANSWERED:
+        if body.startswith(f"<{tag}>"):
+            return [span(body, tag).strip()]
+    refused = _REFUSED.search(body)
+    return [span(body[refused.end() - len("<feedback>") :], "feedback").strip()] if refused else []
+
+
+def _visible(text: str) -> str:
+    """The words of an answer, without the tools that older versions call in tags; what those tell the person stays."""
+    for tool, key in SPOKEN.items():
+        whole = span(text, tool)
+        text = text.replace(f"<{tool}>{whole}</{tool}>", f"\n\n{span(whole, key).strip()}") if whole else text
+    return without_spans(text, TOOLS).strip()

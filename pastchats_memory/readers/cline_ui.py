@@ -1,0 +1,108 @@
+"""What Cline's screen showed, message by message: `{ts, type: say|ask, say|ask: kind, text}`."""
+
+from __future__ import annotations
+
+from pastchats_memory.readers.drafts import Draft
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import parse_json
+from pastchats_memory.readers.telling import At, Telling
+from pastchats_memory.readers.traffic import Output, output_of
+
+ANSWERS = ("text", "completion_result")
+QUESTIONS = {"followup": "question", "plan_mode_respond": "response", "act_mode_respond": "response"}
+"""Kinds whose text is JSON, and the key of the words in it."""
+FAULTS = ("error", "diff_error", "rooignore_error", "clineignore_error")
+API_FAULT = "api_req_failed"
+OUTPUTS = ("command_output", "mcp_server_response")
+QUIET = ("api_req_started", "api_req_finished", "checkpoint_created", "reasoning", "task_progress")
+APPROVAL = "REQ_APP"
+"""What Cline puts after a command that needs a person's consent."""
+CALL = "call"
+"""Calls have no ids on the screen: an output belongs to the one shown last."""
+
+
+def is_ui_message(record: Json) -> bool:
+    """Whether the object is a message of the screen."""
+    return record.get("type") in ("say", "ask") and "ts" in record and ("say" in record or "ask" in record)
+
+
+class Shown:
+    """Adds one message of the screen after another to a telling."""
+
+    def __init__(self, telling: Telling) -> None:
+        self._telling = telling
+        self._has_task = False
+        self._answer: tuple[str, Draft] | None = None
+        self._output: list[str] = []
+        self._output_at = At(1)
+
+    def take(self, value: object, line: int) -> str | None:
+        """Add what the message says; the reason why it says nothing that can be read, else None."""
+        if not isinstance(value, dict):
+            return f"a {type(value).__name__} instead of a message"
+        if value.get("type") not in ("say", "ask"):
+            return None if "type" in value else "neither said nor asked"
+        kind, text = text_of(value.get(str(value["type"]))), text_of(value.get("text"))
+        at, pictures = At(line, value.get("ts")), len(list_of(value.get("images")))
+        if kind not in (*OUTPUTS, *QUIET):
+            self.end()
+        if kind in ("task", "user_feedback") or (kind == "text" and not self._has_task):
+            self._prompt(text, at, pictures)
+        elif kind in ANSWERS:
+            self._answered(text, at, text_of(mapping_of(value.get("modelInfo")).get("modelId")))
+        elif kind in QUESTIONS:
+            self._asked(text, QUESTIONS[kind], at)
+        else:
+            self._worked(kind, text, at)
+            if kind == "condense_context":
+                summary = text_of(mapping_of(value.get("contextCondense")).get("summary"))
+                self._telling.say("system", "summary", summary, at)
+        return None
+
+    def end(self) -> None:
+        """A command's output comes in pieces, and is whole when something else is shown."""
+        if self._output:
+            self._telling.result(CALL, output_of("\n".join(self._output)), self._output_at)
+        self._output = []
+
+    def _prompt(self, text: str, at: At, pictures: int) -> None:
+        self._has_task, self._answer = True, None
+        self._telling.prompt(text, at, pictures)
+
+    def _answered(self, text: str, at: At, model: str) -> None:
+        """An answer. One that was shown while it grew, or is shown again as the result, is one turn."""
+        if not text.strip():
+            return
+        if self._answer is not None:
+            before, draft = self._answer
+            if text.startswith(before) or before.startswith(text):
+                draft.texts = [max(text, before, key=len)]
+                self._answer = (draft.texts[0], draft)
+                return
+        self._answer = (text, self._telling.say("assistant", "answer", text, at, model=model))
+
+    def _asked(self, text: str, key: str, at: At) -> None:
+        """A question, and the option that the person took, which no other message tells of."""
+        question = mapping_of(parse_json(text))
+        self._answered(text_of(question.get(key)) if question else text, at, "")
+        if chosen := text_of(question.get("selected")):
+            self._prompt(chosen, at, 0)
+
+    def _worked(self, kind: str, text: str, at: At) -> None:
+        """Tools and what became of them."""
+        telling = self._telling
+        if kind in ("tool", "use_mcp_server", "browser_action_launch"):
+            call = mapping_of(parse_json(text))
+            name = text_of(call.get("toolName")) or text_of(call.get("tool")) or kind
+            telling.call(CALL, name, {"path": call.get("path"), "query": call.get("regex")})
+        elif kind == "command":
+            telling.call(CALL, "execute_command", {"command": text.removesuffix(APPROVAL).strip()})
+        elif kind in OUTPUTS:
+            self._output.append(text)
+            self._output_at = at
+        elif kind in FAULTS:
+            telling.result(CALL, Output(text, failed=True), at)
+        elif kind == API_FAULT:
+            telling.drafts.flag("api_error")
+        elif kind == "api_req_started" and mapping_of(parse_json(text)).get("cancelReason") == "user_cancelled":
+            telling.drafts.flag("interrupted")

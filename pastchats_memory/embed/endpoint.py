@@ -71,20 +71,21 @@ class EndpointEmbedder:
 
     def load(self) -> None:
         """Ask for one vector, so that a wrong key or address is known at once. Raises ModelUnavailable."""
-        _ = self._client, self.dim
+        _ = self.dim
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
-        for batch in _batches(shortened(self._profile.document + text) for text in texts):
-            yield from self._vectors(batch, self.dim, PATIENCE, ANSWER)
+        with self._connected() as client:
+            for batch in _batches(shortened(self._profile.document + text) for text in texts):
+                yield from self._vectors(client, batch, self.dim, PATIENCE, ANSWER)
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
         expected = self.__dict__.get("dim", self._profile.dim)
-        return self._vectors([shortened(self._profile.query + text)], expected, QUESTION, QUESTION)[0]
+        with self._connected() as client:
+            return self._vectors(client, [shortened(self._profile.query + text)], expected, QUESTION, QUESTION)[0]
 
-    @cached_property
-    def _client(self) -> httpx.Client:
+    def _connected(self) -> httpx.Client:
         """Keeps its connections; follows no redirection, which would take the key elsewhere."""
         try:
             import httpx
@@ -93,11 +94,13 @@ class EndpointEmbedder:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         return httpx.Client(headers=headers, follow_redirects=False)
 
-    def _vectors(self, texts: Sequence[str], dim: int | None, patience: float, answer: float) -> list[Vector]:
+    def _vectors(
+        self, client: httpx.Client, texts: Sequence[str], dim: int | None, patience: float, answer: float
+    ) -> list[Vector]:
         body: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
         if self._profile.dim:
             body["dimensions"] = self._profile.dim
-        rows = self._asked(body, patience, answer)
+        rows = self._asked(client, body, patience, answer)
         try:
             by_index = {row["index"]: row["embedding"] for row in rows["data"]}
             vectors = np.array([by_index[place] for place in range(len(texts))], dtype=np.float64)
@@ -105,9 +108,8 @@ class EndpointEmbedder:
         except (KeyError, TypeError, ValueError) as fault:
             raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
 
-    def _asked(self, body: dict[str, Any], patience: float, answer: float) -> Any:
+    def _asked(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
         """The answer's JSON, asked for again with growing pauses while the server is busy or out of reach."""
-        client = self._client
         try:
             import httpx
             import tenacity

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.config import Config, load
+from pastchats_memory.configured import about_the_model, model_settings
 from pastchats_memory.embed import Embedder
-from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, embedder_of, is_model, leaves_for
+from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
@@ -18,6 +20,7 @@ from pastchats_memory.query import moment
 from pastchats_memory.search import Request, cited, search
 from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
 from pastchats_memory.statuses import TYPES as TASK_TYPES
+from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
 
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
+DEFAULTS = Config(Path())
 LONGEST_ID = 18
 """Digits; every number that long fits into SQLite's 64 bits."""
 
@@ -74,7 +78,9 @@ class Memory:
         database = open_database(file, create=create, vec0=vec0)
         catch_up_at_opening(database)
         memory = cls(database, embedder_of(None, model_settings(config)), config)
-        memory.notices = (*config.warnings, *memory._about_the_model())
+        if config.model is not None or config.endpoint is not None:
+            memory.notices = tuple(about_the_model(config, file, meta(database), memory._model()))
+        memory.notices = (*config.warnings, *memory.notices)
         return memory
 
     def _model(self, *, may_fetch: bool = False) -> Embedder:
@@ -86,23 +92,6 @@ class Memory:
                 self._embedder = embedder_of(name, model_settings(self._config), version, may_fetch=may_fetch)
                 self._model_of = (name, version)
         return self._embedder
-
-    def _about_the_model(self) -> Iterator[str]:
-        """Which model is used where another was asked for, and whether text leaves the machine."""
-        config = self._config
-        if config is None or (config.model is None and config.endpoint is None):
-            return
-        known = meta(self._database)
-        name = known.get("model_name")
-        if name is not None and config.model is not None:
-            version = known.get("model_version", "")
-            if not is_model(config.model, name, version):
-                yield (
-                    f"{self._database.path} has vectors of {name}, so that model is used and {config.model} is not; "
-                    f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
-                )
-        if (whom := leaves_for(self._model())) is not None:
-            yield f"text leaves this machine: it is sent to {whom} for its vectors"
 
     def index(
         self,
@@ -215,17 +204,17 @@ class Memory:
             limit=limit,
             page=page,
             filters=filters,
-            threshold=threshold,
-            min_similarity=min_similarity,
+            threshold=self._configured("threshold") if threshold is None else threshold,
+            min_similarity=self._configured("min_similarity") if min_similarity is None else min_similarity,
             meaning=meaning,
         )
         with self._database.snapshot():
-            return search(self._database, self._model(), request)
+            return search(self._database, self._model(), self._without_private(request))
 
     def recall(
         self,
         query: str,
-        budget: int = 1500,
+        budget: int | None = None,
         *,
         limit: int = 5,
         project: str | None = None,
@@ -239,7 +228,7 @@ class Memory:
 
         Args:
             query: the task in a few words.
-            budget: tokens of the block's text, never exceeded.
+            budget: tokens of the block's text, never exceeded; None for the configured ones, 1500 by default.
             limit: entries at most.
             project: only of this project; `.` is the one of the working directory.
             since: only from this ISO date or time on.
@@ -256,8 +245,8 @@ class Memory:
 
         filters = _filters(project=project, since=since)
         request = RecallRequest(
-            Request(utf8(query), limit=limit, filters=filters),
-            budget,
+            self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
+            self.budget if budget is None else budget,
             current_project,
             not_conversation=not_conversation,
             given=given,
@@ -276,9 +265,28 @@ class Memory:
 
         if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
             raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
-        found = prompts.items(self._database, [int(id_)])
+        hidden = self._hidden(None)
+        found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
         return [cited(item) for item in around]
+
+    @property
+    def budget(self) -> int:
+        """Tokens of a recall block for which none are asked."""
+        return (self._config or DEFAULTS).budget
+
+    def _configured(self, key: str) -> float | None:
+        least: float | None = getattr(self._config or DEFAULTS, key)
+        return least
+
+    def _without_private(self, request: Request, current_project: str | None = None) -> Request:
+        """The request for what may be seen from the current project: private ones are recalled only inside them."""
+        hidden = self._hidden(current_project)
+        return replace(request, filters=replace(request.filters, hidden=hidden)) if hidden else request
+
+    def _hidden(self, current_project: str | None) -> tuple[str, ...]:
+        private = projects.private(self._database)
+        return tuple(sorted(private - {current_project or project_here()})) if private else ()
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""
@@ -301,18 +309,6 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def model_settings(config: Config) -> ModelSettings:
-    """What of a configuration concerns models."""
-    custom = {
-        name: CustomModel(
-            path=Path(table["path"]) if "path" in table else None,
-            rules={key: value for key, value in table.items() if key != "path"},
-        )
-        for name, table in config.models.items()
-    }
-    return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
 
 
 def project_here() -> str | None:

@@ -82,6 +82,8 @@ class Filters:
     """Of the task, as `statuses.wanted_statuses` gives them."""
     priorities: tuple[int, ...] = ()
     """Of the task, 0 to 4."""
+    hidden: tuple[str, ...] = ()
+    """Projects whose rows do not pass, because they are private and the caller is not in them."""
 
     @property
     def of_tasks(self) -> bool:

@@ -41,9 +41,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
-    "memory": BELOW,
+    "configured": {"config", "embed"},
+    "memory": BELOW | {"configured"},
     "hooks": BELOW | {"memory"},
-    "cli": BELOW | {"memory", "hooks"},
+    "cli": BELOW | {"configured", "memory", "hooks"},
     "__init__": {"memory", "model", "errors"},
     "__main__": {"cli"},
 }

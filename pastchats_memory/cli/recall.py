@@ -20,9 +20,7 @@ Examples:
 """,
 )
 @options.query
-@click.option(
-    "--budget", type=click.IntRange(1), default=1500, show_default=True, metavar="TOKENS", help="Most that may be said."
-)
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most that may be said [default: 1500].")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
 @options.project
 @options.since
@@ -32,7 +30,7 @@ Examples:
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
-    budget: int,
+    budget: int | None,
     limit: int,
     project: str | None,
     since: str | None,
@@ -46,6 +44,7 @@ def command(
     """
     query = options.query_text(query_words, query_option)
     with options.open_memory(db, model=model) as memory:
+        budget = memory.budget if budget is None else budget
         block = memory.recall(query, budget, limit=limit, project=project, since=since, current_project=project_here())
     if as_json:
         emit_json(recall_json(block, budget))

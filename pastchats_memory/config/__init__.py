@@ -211,3 +211,13 @@ def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Pa
 def _homeless() -> UsageFault:
     hint = f"Name the database by its full path with --db or {DATABASE_VARIABLE}."
     return UsageFault("the home folder is not known", hint)
+
+
+def is_private(folder: Path) -> bool:
+    """Whether the file of the project that a folder is in says `private = true`."""
+    path = project_file(folder)
+    if path is None:
+        return False
+    from pastchats_memory.config.file import read
+
+    return bool(read(path).values.get("private", False))

@@ -15,7 +15,7 @@ from pastchats_memory.config.keys import KEYS, absolute
 
 LARGEST = 100_000
 """Bytes that are read at all."""
-_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_LINE = re.compile(r"line (\d+)")
 _HEADER = re.compile(r"\s*\[\s*([^\]]+?)\s*\]")
 
 
@@ -43,13 +43,12 @@ class ConfigFile:
 def read(path: Path) -> ConfigFile:
     """The file's values, checked key by key: a wrong one costs that key alone. Nothing is raised for what it holds."""
     file = ConfigFile(path)
+    text = ""
     try:
         text = _text(path)
         said = tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as fault:
-        place = _AT_LINE.search(str(fault))
-        why = "nested too deeply" if isinstance(fault, RecursionError) else _AT_LINE.sub("", str(fault)).strip()
-        file.problems.append(f"{path}:{place[1] if place else 1}: {getattr(fault, 'strerror', None) or why}")
+        file.problems.append(f"{path}:{_why_not(fault, text)}")
         return file
     for key, value in said.items():
         file.lines[key] = _line_of(text, key)
@@ -65,6 +64,18 @@ def read(path: Path) -> ConfigFile:
         if KEYS[key].is_path:
             file.values[key] = absolute(file.values[key], path.parent)
     return file
+
+
+def _why_not(fault: Exception, text: str) -> str:
+    """`LINE: why` the text is no TOML."""
+    if isinstance(fault, RecursionError):
+        return "1: nested too deeply"
+    if isinstance(fault, OSError):
+        return f"1: {fault.strerror}"
+    why, _, place = str(fault).partition(" (at ")
+    line = _LINE.match(place)
+    last = text.rstrip("\n").count("\n") + 1 if place.startswith("end") else 1
+    return f"{line[1] if line else last}: {why}"
 
 
 def _text(path: Path) -> str:

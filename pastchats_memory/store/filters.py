@@ -35,6 +35,9 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
             values.append(value)
     if filters.notes is not None:
         clauses.append(f"p.role {'=' if filters.notes else '!='} '{NOTE}'")
+    if filters.hidden:
+        clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
+        values.append(orjson.dumps(filters.hidden).decode())
     return " AND ".join(clauses) or "1", values
 
 
@@ -54,6 +57,7 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         (f"{KINDS} IN (SELECT value FROM json_each(?))", filters.kinds),
         (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
         ("k.priority IN (SELECT value FROM json_each(?))", filters.priorities),
+        ("k.project NOT IN (SELECT value FROM json_each(?))", filters.hidden),
     ):
         if wanted:
             clauses.append(clause)

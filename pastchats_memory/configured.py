@@ -1,0 +1,41 @@
+"""What of the configuration the rooms below are given, in their own terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pastchats_memory.config import Config
+from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, is_model, leaves_for
+
+
+def model_settings(config: Config) -> ModelSettings:
+    """What concerns models."""
+    custom = {
+        name: CustomModel(
+            path=Path(table["path"]) if "path" in table else None,
+            rules={key: value for key, value in table.items() if key != "path"},
+        )
+        for name, table in config.models.items()
+    }
+    return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
+
+
+def about_the_model(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
+    """Which model is used where another was asked for, and whether text leaves the machine.
+
+    Args:
+        config: as it counts.
+        database: its path.
+        known: `embedding_meta`.
+        embedder: the one that answers.
+    """
+    name = known.get("model_name")
+    if name is not None and config.model is not None and not is_model(config.model, name, known["model_version"]):
+        yield (
+            f"{database} has vectors of {name}, so that model is used and {config.model} is not; "
+            f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
+        )
+    if (whom := leaves_for(embedder)) is not None:
+        yield f"text leaves this machine: it is sent to {whom} for its vectors"

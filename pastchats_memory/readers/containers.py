@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.message import (
     CONVERSATION_ID_KEYS,
     OWN_ID_KEYS,
@@ -83,7 +84,7 @@ class Conversation:
     @property
     def abandoned(self) -> frozenset[int]:
         """Places of the messages that hang on a fork beside the path to the current one."""
-        return frozenset(_abandoned(self.messages, self.context.current))
+        return abandoned([(message.own_id, message.parent_id) for message in self.messages], self.context.current)
 
 
 def conversations_of(value: object, context: Context | None = None, depth: int = 0) -> Iterator[Conversation]:
@@ -228,20 +229,3 @@ def _prompt_and_response(fields: Json) -> tuple[Message, ...]:
         message_of({"role": role, "content": text} | rest) for role, text in (("user", prompt), ("assistant", response))
     )
     return tuple(message for message in made if message and message.text)
-
-
-def _abandoned(messages: tuple[Message, ...], current: str | None) -> Iterator[int]:
-    parents = {message.own_id: message.parent_id for message in messages if message.own_id}
-    ids = [message.own_id for message in messages if message.own_id]
-    main: set[str] = set()
-    at = current if current in parents else ids[-1] if ids else None
-    while at is not None and at not in main:
-        main.add(at)
-        at = parents.get(at)
-    forks = {parent for child in main if (parent := parents.get(child))}
-    left: set[str] = set()
-    for place, message in enumerate(messages):
-        beside = message.parent_id in forks and message.own_id not in main
-        if message.own_id and message.own_id not in main and (beside or message.parent_id in left):
-            left.add(message.own_id)
-            yield place

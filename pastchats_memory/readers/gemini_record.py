@@ -79,7 +79,7 @@ class Overview:
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
         if "$rewindTo" in record:
             ids = list(self.living)
-            target = record["$rewindTo"]
+            target = text_of(record["$rewindTo"])
             self.living = dict.fromkeys(ids[: ids.index(target)] if target in self.living else [])
 
     def _told_by_tools(self, record: Json) -> str | None:

@@ -1,0 +1,50 @@
+"""Files that hold conversations as objects: one alone, a list of them, or one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import SAMPLE_RECORDS, Element, Record, Source
+
+IsConversation = Callable[[object], bool]
+
+
+def holds(source: Source, is_conversation: IsConversation, *keys: str) -> bool:
+    """Whether a conversation is the document, an item of its list (below the key, where it has one), or on one of the first lines."""
+    if source.shape == "jsonl":
+        return any(is_conversation(record) for record in source.sample)
+    if source.shape != "json":
+        return False
+    outline = source.outline
+    listed = [item for key in keys for item in list_of(mapping_of(outline).get(key))] or list_of(outline)
+    return is_conversation(outline) or any(is_conversation(item) for item in listed[:SAMPLE_RECORDS])
+
+
+def conversations(
+    source: Source, is_conversation: IsConversation, *keys: str
+) -> Iterator[tuple[Json, Places] | Unreadable]:
+    """Every conversation and the lines of its strings, one after the other however large the file; what is none is told."""
+    for item in _items(source, is_conversation, keys):
+        if isinstance(item, Unreadable):
+            yield item
+        elif is_conversation(item.value):
+            yield mapping_of(item.value), Places(item.text if isinstance(item, Element) else "", item.line)
+        else:
+            yield Unreadable(str(source.path), item.line, "no conversation")
+
+
+def _items(
+    source: Source, is_conversation: IsConversation, keys: tuple[str, ...]
+) -> Iterator[Record | Element | Unreadable]:
+    if source.shape == "jsonl":
+        yield from source.records()
+    elif is_conversation(source.outline):
+        yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
+    elif isinstance(source.outline, list):
+        yield from source.elements()
+    else:
+        for key in keys:
+            yield from source.elements(key)

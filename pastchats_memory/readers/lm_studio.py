@@ -1,0 +1,86 @@
+"""LM Studio conversations to turns: every message in several versions, of which one is selected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.exports import conversations, holds
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.times import iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import output_of
+
+FORMAT = "lm-studio"
+VERSION = 1
+
+ENDING = ".conversation"
+_THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is a conversation whose messages have versions."""
+    return holds(source, _is_conversation)
+
+
+def _is_conversation(value: object) -> bool:
+    return any(
+        isinstance(mapping_of(message).get("versions"), list) for message in list_of(mapping_of(value).get("messages"))
+    )
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns of the conversation; versions that are not selected are abandoned, and come before the one that is."""
+    for item in conversations(source, _is_conversation):
+        if isinstance(item, Unreadable):
+            yield item
+        else:
+            yield from _turns(*item, source.path.stem.removesuffix(ENDING))
+
+
+def _turns(conversation: Json, places: Places, name: str) -> Iterator[Turn]:
+    began = to_the_minute(iso_utc(conversation.get("createdAt")))
+    telling = Telling(About(text_of(conversation.get("id")) or name, started=began))
+    telling.about.metadata["title"] = text_of(conversation.get("name"))
+    if system := text_of(conversation.get("systemPrompt")):
+        telling.say("system", "prompt", system, At(places.line(system)))
+    for message in map(mapping_of, list_of(conversation.get("messages"))):
+        versions = [mapping_of(version) for version in list_of(message.get("versions"))]
+        chosen = message.get("currentlySelected")
+        selected = chosen if isinstance(chosen, int) and 0 <= chosen < len(versions) else len(versions) - 1
+        for place, version in enumerate(versions):
+            if place != selected:
+                _take(telling, version, places, "abandoned")
+        for version in versions[selected : selected + 1]:
+            _take(telling, version, places, "main")
+    yield from telling.drafts.rest()
+
+
+def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
+    steps = [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
+    shown = [step for step in steps if mapping_of(step.get("style")).get("type") != "thinking"]
+    parts = [mapping_of(part) for step in shown for part in list_of(step.get("content"))]
+    texts = [text for part in parts if part.get("type") == "text" and (text := text_of(part.get("text"))).strip()]
+    at = At(places.line(next(iter(texts), "")), branch=branch)
+    if version.get("role") == "user":
+        files = [part for part in parts if part.get("type") == "file"]
+        pictures = sum(part.get("fileType") == "image" for part in files)
+        telling.prompt("\n\n".join(texts), at, pictures)
+    elif version.get("role") == "assistant":
+        for part in parts:
+            _tool(telling, part, at)
+        models = [text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps]
+        model = next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName"))
+        telling.answer(_THINKING.sub("", "\n\n".join(texts)), at, model)
+    elif version.get("role") == "system":
+        telling.say("system", "prompt", "\n\n".join(texts), at)
+
+
+def _tool(telling: Telling, part: Json, at: At) -> None:
+    if part.get("type") == "toolCallRequest":
+        telling.call(text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters"))
+    elif part.get("type") == "toolCallResult":
+        telling.result(text_of(part.get("toolCallId")), output_of(part.get("content")), at)

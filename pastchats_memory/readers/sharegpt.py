@@ -1,0 +1,93 @@
+"""ShareGPT files (FastChat, LLaMA-Factory): a list of conversations, or one a line, with `from` and `value`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.readers.exports import conversations, holds
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.traffic import Output
+
+FORMAT = "sharegpt"
+VERSION = 1
+
+_WORDS = {
+    "user": "human user",
+    "assistant": "gpt assistant chatgpt bard bing claude model ai bot",
+    "system": "system",
+    "call": "function_call tool_call",
+    "result": "observation tool function function_response tool_response",
+}
+WHO = {word: role for role, words in _WORDS.items() for word in words.split()}
+
+
+def recognise(source: Source) -> bool:
+    """Whether a conversation of `from` and `value` is in it."""
+    return holds(source, _is_conversation)
+
+
+def _is_conversation(value: object) -> bool:
+    turns = [mapping_of(turn) for turn in list_of(mapping_of(value).get("conversations"))]
+    return any(_who(turn) and "value" in turn for turn in turns)
+
+
+def _is_item(value: object) -> bool:
+    """Whether it is a conversation, if only an empty one."""
+    return isinstance(mapping_of(value).get("conversations"), list)
+
+
+def _who(turn: Json) -> str:
+    return WHO.get(text_of(turn.get("from")).strip().lower(), "")
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """The turns of every conversation; of two answers to choose from the rejected one is abandoned."""
+    for item in conversations(source, _is_item):
+        if isinstance(item, Unreadable):
+            yield item
+        else:
+            yield from _turns(*item)
+
+
+def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
+    turns = [mapping_of(turn) for turn in list_of(conversation.get("conversations"))]
+    said = ((who, text_of(turn.get("value"))) for turn in turns if (who := _who(turn)) in ("user", "assistant"))
+    own_id = conversation.get("id")
+    named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
+    telling = Telling(About(named))
+    if system := text_of(conversation.get("system")):
+        telling.say("system", "prompt", system, At(places.line(system)))
+    for turn in turns:
+        _take(telling, turn, places, "main")
+    for key, branch in (("rejected", "abandoned"), ("chosen", "main")):
+        _take(telling, mapping_of(conversation.get(key)), places, branch)
+    yield from telling.drafts.rest()
+
+
+def _take(telling: Telling, turn: Json, places: Places, branch: str) -> None:
+    text = text_of(turn.get("value"))
+    at = At(places.line(text), branch=branch)
+    match _who(turn):
+        case "user":
+            telling.prompt(text, at)
+        case "assistant":
+            telling.answer(text, at)
+        case "system":
+            telling.say("system", "prompt", text, at)
+        case "call":
+            _call(telling, text)
+        case "result":
+            telling.result("", Output(text), at)
+
+
+def _call(telling: Telling, text: str) -> None:
+    """One call or a list of them, as JSON text; other text is the call itself."""
+    value = parse_json(text)
+    calls = value if isinstance(value, list) else [value]
+    for call in [{"name": text} if isinstance(value, BadJson) else mapping_of(call) for call in calls]:
+        telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))

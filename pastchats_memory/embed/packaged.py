@@ -89,7 +89,6 @@ class PackagedEmbedder:
 _LOADING = Lock()
 
 
-@cache
 def load_beside() -> None:
     """Begin to load in a thread of its own what the first text would load; whoever then asks is told of any fault.
 
@@ -103,6 +102,7 @@ def _load_quietly() -> None:
         PackagedEmbedder().load()
 
 
+@cache
 def _load_network() -> InferenceSession:
     """The network, with the tokenizer loaded in the time of its own load."""
     beside = Thread(target=_load_tokenizer)

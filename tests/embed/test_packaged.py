@@ -124,6 +124,10 @@ def test_an_endless_stream_is_embedded_as_it_comes() -> None:
     assert asked < 100
 
 
+def test_all_embedders_share_one_network_that_is_loaded_once() -> None:
+    assert PackagedEmbedder(1).session is PackagedEmbedder(2).session
+
+
 def test_no_texts_give_no_vectors(embedder: PackagedEmbedder) -> None:
     assert list(embedder.embed([])) == []
 

@@ -8,8 +8,9 @@ searches its own haystack, and only the past where it says so. Messages are rank
 takes the place of its best message. The plain forms are written here once more, straight on the tables: BM25 of one
 FTS5 OR of all words, cosine in NumPy, and the textbook's reciprocal rank fusion (k = 60) of those two.
 
-`hybrid` is compared with the better of `keyword` and `semantic`, by set, level and metric: mean difference and the 95 %
-interval of a paired bootstrap over queries. The second table takes one step of the ranking away at a time.
+`hybrid` is compared with the better of `keyword` and `semantic`, by set, level and metric: mean difference, the 95 %
+interval of a paired bootstrap over queries and the p of a paired permutation test. Then one step of the ranking is taken
+away at a time, and shown is what that changes. `--plain` leaves the last part out.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 import math
 import os
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +42,7 @@ LEVELS = {
     "session": ("qrels_session.tsv", "conversation_id"),
     "exchange": ("qrels_exchange.tsv", "exchange_id"),
 }
-METRICS = ("R@1", "R@10", "H@1", "H@5", "MRR@10", "nDCG@10")
+METRICS = ("R@1", "R@5", "R@10", "R@20", "H@1", "H@5", "MRR@10", "nDCG@10")
 DEPTH = 100
 TEXTBOOK_K = 60
 RESAMPLES = 1000
@@ -105,7 +107,7 @@ def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
     gains = [unit in relevant for unit in ranked]
     gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(gains[:10]))
     return {
-        **{f"R@{k}": sum(gains[:k]) / len(relevant) for k in (1, 10)},
+        **{f"R@{k}": sum(gains[:k]) / len(relevant) for k in (1, 5, 10, 20)},
         **{f"H@{k}": float(any(gains[:k])) for k in (1, 5)},
         "MRR@10": next((1 / (place + 1) for place, hit in enumerate(gains[:10]) if hit), 0.0),
         "nDCG@10": gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(relevant)))),
@@ -200,11 +202,15 @@ def uncentred(asked: rank.Floats, rows: rank.Floats, background: rank.Floats) ->
 
 ABLATIONS = {
     "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.TOGETHER: 0.0}}),
-    "without neighbours": (rank, {"BESIDE": 0.0}),
-    "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
-    "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),
+    "without presence": (rank, {"PRESENCE": 0.0}),
+    "without phrases": (rank, {"PHRASE": 0.0}),
+    "without the rows around": (rank, {"BESIDE": 0.0}),
+    "without the conversation": (rank, {"CONVERSATION": 0.0}),
+    "without who typed it": (rank, {"TYPED": 0.0}),
     "without centring": (pastchats_memory.search, {"standing_out": uncentred}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
+    "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
+    "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),
 }
 
 
@@ -216,10 +222,16 @@ class Scores:
         self._units = units
         self._relevant = {level: found for level in LEVELS if (found := of.relevant(level))}
         self.rows: dict[str, dict[str, NDArray[np.float64]]] = {level: {} for level in self._relevant}
+        self.milliseconds: dict[str, list[float]] = {}
 
     def add(self, name: str, ranking: Ranking) -> None:
         """Run a ranking over all queries."""
-        ranked = [(asked["query_id"], ranking(asked)) for asked in self._queries]
+        ranked, took = [], []
+        for asked in self._queries:
+            start = time.perf_counter()
+            ranked.append((asked["query_id"], ranking(asked)))
+            took.append(1000 * (time.perf_counter() - start))
+        self.milliseconds[name] = took
         for level, relevant in self._relevant.items():
             key = LEVELS[level][1]
             self.rows[level][name] = np.array(
@@ -241,8 +253,19 @@ def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def chance(differences: NDArray[np.float64]) -> float:
+    """How often signs drawn at random give a mean as far from nothing as this (paired permutation test), shape (queries,)."""
+    signs = np.random.default_rng(SEED).choice((-1.0, 1.0), size=(RESAMPLES, len(differences)))
+    as_far = np.abs((signs * differences).mean(axis=1)) >= abs(differences.mean()) - 1e-12
+    return float((as_far.sum() + 1) / (RESAMPLES + 1))
+
+
 def show(of: Set, scores: Scores) -> None:
     """The tables of a set as Markdown."""
+    print(f"\n## {of.name}\n\nMilliseconds a query, median and 95th percentile, 100 hits each:")
+    for name in ("keyword", "semantic", "hybrid"):
+        median, high = np.percentile(scores.milliseconds[name], [50, 95])
+        print(f"- {name}: {median:.1f}, {high:.1f}")
     for level, rows in scores.rows.items():
         ablated = [name for name in rows if name in ABLATIONS]
         print(f"\n### {of.name}, {level} ({len(rows['hybrid'])} queries)\n\n| ranking | {' | '.join(METRICS)} |")
@@ -254,7 +277,8 @@ def show(of: Set, scores: Scores) -> None:
             differences = rows["hybrid"][:, number] - rows[better][:, number]
             low, high = interval(differences)
             verdict = "at least" if differences.mean() >= 0 else "BELOW" if high < 0 else "below, within chance"
-            print(f"- {metric}: {differences.mean():+.4f} [{low:+.4f}, {high:+.4f}] {verdict} {better}")
+            tested = f"[{low:+.4f}, {high:+.4f}] p {chance(differences):.3f}"
+            print(f"- {metric}: {differences.mean():+.4f} {tested} {verdict} {better}")
         for name in ablated:
             differences = rows[name] - rows["hybrid"]
             low, high = interval(differences[:, -1])
@@ -262,7 +286,7 @@ def show(of: Set, scores: Scores) -> None:
             print(f"- hybrid {name}: {shown} [{low:+.4f}, {high:+.4f}]")
 
 
-def measure(of: Set, databases: Path) -> Scores:
+def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
     """All rankings over a set."""
     path = of.indexed(databases)
     plain = Plain(path)
@@ -275,7 +299,7 @@ def measure(of: Set, databases: Path) -> Scores:
         scores.add("semantic", searched(memory, "semantic"))
         scores.add("textbook RRF", plain.rrf)
         scores.add("hybrid", searched(memory, "hybrid"))
-        for name, (module, values) in ABLATIONS.items():
+        for name, (module, values) in ABLATIONS.items() if ablated else ():
             with instead(module, **values):
                 scores.add(name, searched(memory, "hybrid"))
     return scores
@@ -286,12 +310,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    parser.add_argument("--plain", action="store_true", help="without taking steps of the ranking away")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.databases or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         for one in sets(arguments.sets):
-            show(one, measure(one, folder))
+            show(one, measure(one, folder, ablated=not arguments.plain))
 
 
 if __name__ == "__main__":

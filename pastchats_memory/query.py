@@ -7,12 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from itertools import pairwise
 
 from pastchats_memory.errors import UsageFault
 
 MOST_ROWS = 30_000
 """Rows that the words of one query may be looked up in, the rarest words first: a word in half of a large corpus tells
 hardly anything and costs as much as all others together."""
+MOST_PAIRS = 12
+"""Pairs of neighbouring words of one query that are looked up."""
 FUNCTION_WORD = 0.5
 """What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does (benchmarks/README.md)."""
 FUNCTION_WORDS = frozenset(
@@ -72,6 +75,18 @@ def looked_up(terms: Sequence[Term]) -> dict[str, float]:
             break
         chosen[term.word] = term.importance
     return chosen
+
+
+def pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
+    """Words that stand side by side in a query, both of importance, with the weight of the lesser; the weightiest MOST_PAIRS."""
+    weights = {term.word: term.weight for term in terms if term.rows and term.importance == 1}
+    row = [word.lower() for word in _WORD.findall(text)]
+    found = {
+        f"{first} {second}": min(weights[first], weights[second])
+        for first, second in pairwise(row)
+        if first in weights and second in weights and first != second
+    }
+    return dict(sorted(found.items(), key=lambda pair: -pair[1])[:MOST_PAIRS])
 
 
 def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:

@@ -1,9 +1,9 @@
 """From what two engines say of the same rows to one order. Pure; the contributions returned are the computation.
 
 Textbook rank fusion throws away how sure each list is, and was worse than the better of its two lists on three of four
-retrieval sets. So a third list enters the fusion, made of standardised scores: words as a share of the best match,
-meaning by how far a row stands out from the searched corpus, and a little of what is said just before and after it.
-`benchmarks/README.md` has the experiments that set the numbers.
+retrieval sets. So a third list enters the fusion, made of evidence on one scale: how much of the question stands in a
+row, how far the row stands out by meaning, what is said around it, and who said it. `benchmarks/README.md` has the
+experiments that set the numbers, and what each is worth.
 """
 
 from __future__ import annotations
@@ -15,20 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 RRF_K = 10
-"""Reciprocal rank fusion's constant; the original 60 is for lists of a thousand and lost .012 to 10 on these short ones."""
+"""Reciprocal rank fusion's constant; the original 60 is for lists of a thousand and loses on these short ones."""
 WORDS, MEANING, TOGETHER = "words", "meaning", "together"
-WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 8.0}
-"""Of the three lists at even balance."""
+WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
+"""Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
 BEST_MATCH = 8.0
 """What the best match by words is worth, on the scale of `emphasised`: as much as standing out by four deviations."""
 EMPHASIS = 1.5
 """Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
-BESIDE = 0.15
-"""Share of a neighbour's evidence that counts for a row, at no length."""
-BESIDE_LENGTH = 120
-"""Characters at which that share has fallen to half: a short turn says little by itself, a long one enough."""
+PRESENCE = 0.6
+"""Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
+PHRASE = 0.4
+"""Share of two words' BM25 that counts where they stand side by side, as in the question."""
+BESIDE = 0.4
+"""Share that counts of the words which a row lacks and the rows around it have: an answer is found by its question."""
+CONVERSATION = 0.4
+"""Share that counts of what the conversation's best rows have for them."""
+BEST_ROWS = 3
+"""So many of them, by their mean."""
+TYPED = 2.0
+"""What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,23 @@ def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> li
     return sorted((row for row in fused if row.contributions), key=lambda row: (-row.score, row.id))
 
 
+def continued(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
+    """The head, then the other rows of longer lists in the order of their own fusion, below the head's last score.
+
+    The head stays as it is however much is asked for, so that a later page goes on where the one before ended.
+    """
+    inside = {row.id for row in head}
+    rest = [row for row in fuse(lists, weights) if row.id not in inside]
+    if not head:
+        return rest
+    most = sum(reciprocal_rank(1, weights[name]) for name in lists) or 1.0
+    share = head[-1].score / most
+    return [
+        *head,
+        *(Ranked(row.id, {name: part * share for name, part in row.contributions.items()}, row.ranks) for row in rest),
+    ]
+
+
 def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
     """By how many standard deviations each row is nearer to the query than the rows of the corpus usually are.
 
@@ -105,28 +131,84 @@ def emphasised(deviations: Floats) -> Floats:
     return np.asarray(np.sign(deviations) * np.abs(deviations) ** EMPHASIS)
 
 
-def evidence(matches: Floats, deviations: Floats, meaning: float) -> Floats:
-    """Words and meaning of each row on one scale, summed.
+def strengths(matches: Floats, weights: Floats) -> Floats:
+    """How strongly each word stands in each row: its BM25 there, and PRESENCE of its weight for being there at all.
 
     Args:
-        matches: shape (n,), BM25 as a share of the best row's, 0 to 1.
-        deviations: shape (n,), of `standing_out`.
-        meaning: the balance, 0 to 1.
+        matches: shape (words, rows), BM25, 0 where the word is not.
+        weights: shape (words,), inverse document frequency; 0 for a word whose presence tells nothing.
     """
-    return 2 * (1 - meaning) * BEST_MATCH * matches + 2 * meaning * emphasised(deviations)
+    return np.asarray(matches + PRESENCE * weights[:, None] * (matches > 0))
 
 
-def with_neighbours(own: Floats, before: Floats, after: Floats, characters: Floats) -> Floats:
-    """Evidence of rows, each with a share of the turns' before and after it: an answer is found by its question.
+def beside(strong: Floats, around: Places) -> Floats:
+    """What the rows around a row have of the words that it lacks, or has less of; each word once, where it is strongest.
+
+    Args:
+        strong: shape (words, all rows), of `strengths`.
+        around: shape (n, reach), for each of the first n rows the places of the rows around it; -1 where there is none.
+
+    Returns:
+        Shape (n,).
+    """
+    n = len(around)
+    padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # which -1 points at
+    strongest = padded[:, around].max(axis=2, initial=0.0)
+    return np.asarray(np.maximum(strongest - strong[:, :n], 0.0).sum(axis=0))
+
+
+def of_conversation(own: Floats, conversations: Places) -> Floats:
+    """For each row the mean evidence of the BEST_ROWS best rows of its conversation; those that are fewer count as 0.
 
     Args:
         own: shape (n,).
-        before: shape (n,), evidence of the turn before, 0 where there is none.
-        after: shape (n,), of the turn after.
-        characters: shape (n,), length of each row's own text.
+        conversations: shape (n,), a number from 0 for each conversation.
     """
-    share = BESIDE * BESIDE_LENGTH / (BESIDE_LENGTH + characters)
-    return np.asarray(own + share * (before + after))
+    order = np.lexsort((-own, conversations))
+    grouped = conversations[order]
+    starts = np.searchsorted(grouped, grouped)
+    counted = np.arange(len(order)) - starts < BEST_ROWS
+    sums = np.zeros(int(conversations.max(initial=-1)) + 1)
+    np.add.at(sums, grouped[counted], own[order][counted] / BEST_ROWS)
+    return np.asarray(sums[conversations])
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of the n rows that may be shown, and of the rows around them."""
+
+    matches: Floats
+    """Shape (words, all rows), BM25 of each word, the n rows first."""
+    weights: Floats
+    """Shape (words,), what it tells that a word is there at all."""
+    phrases: Floats
+    """Shape (n,), BM25 of the question's pairs of words."""
+    around: Places
+    """Shape (n, reach), the places of the rows around each; -1 where there is none."""
+    deviations: Floats
+    """Shape (n,), of `standing_out`."""
+    conversations: Places
+    """Shape (n,), a number for each conversation."""
+    typed: NDArray[np.bool_]
+    """Shape (n,), whether a person wrote it."""
+
+
+def evidence(signals: Signals, meaning: float) -> Floats:
+    """All that speaks for each of the n rows, on one scale and summed; shape (n,).
+
+    Args:
+        signals: of the rows.
+        meaning: the balance, 0 (words) to 1 (meaning).
+    """
+    n = len(signals.deviations)
+    strong = strengths(signals.matches, signals.weights)
+    standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
+    scale = 2 * (1 - meaning) * BEST_MATCH / (float(standing.max(initial=0.0)) or 1.0)
+    own = scale * standing + 2 * meaning * emphasised(signals.deviations)
+    context = scale * BESIDE * beside(strong, signals.around)
+    return np.asarray(
+        own + context + CONVERSATION * of_conversation(own, signals.conversations) + TYPED * signals.typed
+    )
 
 
 def _normalised(matrix: Floats) -> Floats:

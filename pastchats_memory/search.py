@@ -5,27 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, Place, TaskText
-from pastchats_memory.query import coverage, looked_up, term, words
+from pastchats_memory.query import coverage, looked_up, pairs, term, words
 from pastchats_memory.rank import (
     MEANING,
     TOGETHER,
     WORDS,
     Ranked,
+    Signals,
     balanced,
+    continued,
     evidence,
     fuse,
     standing_out,
-    with_neighbours,
 )
 from pastchats_memory.store import lexical, prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -45,7 +46,11 @@ NOT_RANKED: Any = {
 MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
 DEPTH = 100
-"""Rows of each list that are fused, so that the second page continues the first; more only where more are asked for."""
+"""Rows of each list whose evidence is weighed; further ones follow in the order of the plain lists."""
+REACH = 2
+"""Turns on each side of a row whose words speak for it."""
+TYPED_ROLES = frozenset({"user", "note"})
+"""Of rows that a person wrote; texts of tasks count with them."""
 SNIPPET_WIDTH = 240
 
 SAMPLE = 256
@@ -87,7 +92,12 @@ class Request:
     @property
     def needs_vector(self) -> bool:
         """Whether the model has to be asked."""
-        return self.mode != "keyword" or self.threshold is not None or self.min_similarity is not None
+        return self.mode != "keyword" or self.is_selective
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether hits are kept by what they are worth, so that more have to be looked at than are shown."""
+        return self.threshold is not None or self.min_similarity is not None
 
 
 def search(database: Database, embedder: Embedder, request: Request) -> Hits:
@@ -99,7 +109,7 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     """The hits of a request, best first, and what its words were taken for. Raises StoreFault."""
     embedding = _Embedding(embedder, request.text) if request.needs_vector else None
     terms = _terms(database, request.text)
-    matches = {} if request.mode == "semantic" else lexical.search(database, terms.looked_up, request.filters)
+    matches = None if request.mode == "semantic" else _matches(database, terms, request.filters)
     warnings: list[str] = []
     query_vector: Vector | None = None
     if embedding is not None:
@@ -109,7 +119,7 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-            matches = lexical.search(database, terms.looked_up, request.filters)
+            matches = matches or _matches(database, terms, request.filters)
     fused = _fused(database, request, matches, query_vector)
     return Hits(_page(database, request, fused, query_vector, terms.weights), tuple(warnings)), terms
 
@@ -122,6 +132,8 @@ class Terms:
     """Of each word that occurs: how much it tells."""
     looked_up: dict[str, float]
     """The importance of the words to look up."""
+    pairs: dict[str, float]
+    """Words that stand side by side, and how much it tells that they do."""
     coverage: float
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
 
@@ -134,45 +146,118 @@ def _terms(database: Database, text: str) -> Terms:
     terms = [
         term(word, min(frequencies[stem] for stem in of_word), corpus) for of_word, word in reversed(by_stems.items())
     ]
-    return Terms({term.word: term.weight for term in terms if term.rows}, looked_up(terms), coverage(terms))
+    chosen = looked_up(terms)
+    return Terms(
+        {term.word: term.weight for term in terms if term.rows},
+        chosen,
+        pairs(text, [term for term in terms if term.word in chosen]),
+        coverage(terms),
+    )
 
 
-def _fused(
-    database: Database, request: Request, matches: Mapping[int, float], query_vector: Vector | None
-) -> list[Ranked]:
-    by_words = list(islice(matches, _depth(request)))
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """The rows that a query's words lead to."""
+
+    terms: Terms
+    postings: Mapping[str, lexical.Postings]
+    ids: list[int]
+    """Those that the filters let through, best first, equal ones by id."""
+
+
+def _matches(database: Database, terms: Terms, filters: Filters) -> _Matches:
+    found = lexical.postings(database, terms.looked_up, filters)
+    if not found:
+        return _Matches(terms, {}, [])
+    every = np.concatenate([rows.ids for rows in found.values()])
+    scores = np.concatenate([terms.looked_up[word] * rows.scores for word, rows in found.items()])
+    ids, places = np.unique(every, return_inverse=True)
+    totals = np.bincount(places, scores)
+    if filters != Filters():
+        allowed = np.isin(ids, allowed_ids(database, ids.tolist(), filters))
+        ids, totals = ids[allowed], totals[allowed]
+    return _Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist())
+
+
+def _fused(database: Database, request: Request, matches: _Matches | None, query_vector: Vector | None) -> list[Ranked]:
+    """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
+    last = MOST_HITS if request.is_selective else request.limit * request.page
     if query_vector is None or request.mode == "keyword":
-        return fuse({WORDS: by_words}, {WORDS: 1.0})
-    near = vectors.nearest(database, query_vector, _depth(request), request.filters)
-    by_meaning = [neighbour.id for neighbour in near]
-    if request.mode == "semantic":
-        return fuse({MEANING: by_meaning}, {MEANING: 1.0})
-    together = _together(database, request, matches, query_vector, sorted({*by_words, *by_meaning}))
-    lists = {WORDS: by_words, MEANING: by_meaning, TOGETHER: together}
-    return fuse(lists, balanced(request.meaning))
+        return fuse({WORDS: matches.ids if matches else []}, {WORDS: 1.0})[: max(last, DEPTH)]
+    if request.mode == "semantic" or matches is None:
+        return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
+    by_meaning = _near(database, request, query_vector, DEPTH)
+    pool = sorted({*matches.ids[:DEPTH], *by_meaning})
+    together = _together(database, request, matches, query_vector, pool)
+    head = {WORDS: matches.ids[:DEPTH], MEANING: by_meaning, TOGETHER: together}
+    fused = fuse(head, balanced(request.meaning))
+    if len(fused) >= last:
+        return fused
+    further = {WORDS: matches.ids[:MOST_HITS], MEANING: _near(database, request, query_vector, MOST_HITS)}
+    return continued(fused, further, balanced(request.meaning))
+
+
+def _near(database: Database, request: Request, query_vector: Vector, k: int) -> list[int]:
+    return [neighbour.id for neighbour in vectors.nearest(database, query_vector, k, request.filters)]
 
 
 def _together(
-    database: Database, request: Request, matches: Mapping[int, float], query_vector: Vector, pool: Sequence[int]
+    database: Database, request: Request, matches: _Matches, query_vector: Vector, pool: Sequence[int]
 ) -> list[int]:
-    """The pool by `rank.evidence` of each row and of the turns beside it, best first."""
+    """The pool by `rank.evidence`, best first."""
     if not pool:
         return []
-    beside = prompts.beside(database, pool)
-    outside = {id_ for before, after, _ in beside.values() for id_ in (before, after) if id_ is not None}
-    neighbours = allowed_ids(database, sorted(outside), request.filters)
-    found, rows = vectors.matrix(database, sorted({*pool, *neighbours}))
+    _, rows = vectors.matrix(database, pool)
     sampled, background = vectors.matrix(database, spread_ids(database, request.filters, SAMPLE))
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    best = max(matches.values(), default=1.0)
-    shares = np.array([matches.get(id_, 0.0) / best for id_ in found])
-    own = evidence(shares, standing_out(vectors.unit(query_vector), rows, background), request.meaning)
-    of = dict(zip(found, own.tolist(), strict=True))
-    before, after = (np.array([of.get(beside[id_][side] or 0, 0.0) for id_ in pool]) for side in (0, 1))
-    lengths = np.array([beside[id_][2] for id_ in pool], dtype=np.float64)
-    total = with_neighbours(np.array([of[id_] for id_ in pool]), before, after, lengths)
+    about = prompts.belongings(database, pool)
+    beside = prompts.around(database, pool, REACH, request.filters)
+    ids = np.array([*pool, *sorted({other for _, other in beside}.difference(pool))])
+    numbers: dict[str | int, int] = {}
+    conversations = [numbers.setdefault(about[id_][1] or id_ if id_ in about else id_, len(numbers)) for id_ in pool]
+    terms = matches.terms
+    signals = Signals(
+        matches=np.array([terms.looked_up[word] * _at(rows, ids) for word, rows in matches.postings.items()]).reshape(
+            -1, len(ids)
+        ),
+        weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
+        phrases=_phrases(database, terms.pairs, ids[: len(pool)], request.filters),
+        around=_places(beside, pool, ids),
+        deviations=standing_out(vectors.unit(query_vector), rows, background),
+        conversations=np.array(conversations),
+        typed=np.array([id_ not in about or about[id_][0] in TYPED_ROLES for id_ in pool]),
+    )
+    total = evidence(signals, request.meaning)
     return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
+
+
+def _at(rows: lexical.Postings, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The score of each id, 0 where it does not have the word."""
+    if not len(rows.ids):
+        return np.zeros(len(ids))
+    places = np.minimum(np.searchsorted(rows.ids, ids), len(rows.ids) - 1)
+    return np.where(rows.ids[places] == ids, rows.scores[places], 0.0)
+
+
+def _phrases(
+    database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
+) -> NDArray[np.float64]:
+    """The weight of the pairs of words that stand in each row, shape (ids,)."""
+    total = np.zeros(len(ids))
+    for pair, weight in pairs.items():
+        total += weight * np.isin(ids, lexical.having(database, pair, filters))
+    return total
+
+
+def _places(beside: Sequence[tuple[int, int]], pool: Sequence[int], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row of the pool where in `ids` the rows around it stand, shape (pool, most of them), -1 for none."""
+    at = {id_: place for place, id_ in enumerate(ids.tolist())}
+    of: dict[int, list[int]] = {id_: [] for id_ in pool}
+    for id_, other in beside:
+        of[id_].append(at[other])
+    width = max(map(len, of.values()))
+    return np.array([places + [-1] * (width - len(places)) for places in of.values()], dtype=np.int64)
 
 
 class _Embedding:
@@ -198,10 +283,6 @@ class _Embedding:
         if self._vector is None:
             raise self._fault or AssertionError("the embedding thread ended with a traceback of its own")
         return self._vector
-
-
-def _depth(request: Request) -> int:
-    return max(DEPTH, request.limit * request.page)
 
 
 def _page(

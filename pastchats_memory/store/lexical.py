@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import product
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import apsw
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import allowed_ids
+
+Ids = NDArray[np.int64]
+Scores = NDArray[np.float64]
 
 
 def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -40,34 +43,63 @@ def count(database: Database) -> int:
     return int(database.value("SELECT (SELECT count(*) FROM prompts) + (SELECT count(*) FROM task_texts)"))
 
 
-def search(database: Database, weights: Mapping[str, float], filters: Filters) -> dict[int, float]:
-    """BM25 of every row that has one of the words, each word's part times its weight, best first, equal ones by id.
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The rows that have a word."""
 
-    The words are asked for one by one, each quoted, so that nothing in them is syntax: FTS5 ranks an OR by the same sum,
-    but knows no weights. Turns and texts of tasks are two indexes, each with its own lengths and frequencies.
+    ids: Ids
+    """Ascending."""
+    scores: Scores
+    """BM25 of each."""
 
-    Raises:
-        StoreFault: the database cannot be read.
+
+def postings(database: Database, words: Iterable[str], filters: Filters) -> dict[str, Postings]:
+    """By word the rows that have it, each word quoted, so that nothing in it is syntax. Raises StoreFault.
+
+    FTS5 ranks an OR by the sum of these, but knows no weights, and does not say which word a row has. Turns and texts of
+    tasks are two indexes, each with its own lengths and frequencies. Of the filters only those are heeded that leave one
+    of the two out.
     """
-    indexes = [
+    return {word: _join([_postings(database, index, word) for index in _indexes(filters)]) for word in words}
+
+
+def _postings(database: Database, index: str, word: str) -> Postings:
+    # As two JSON arrays, since thousands of rows one by one take longer to hand over than to find; LIMIT keeps
+    # SQLite from flattening the subquery, outside of which there is no bm25().
+    ids, scores = database.run(
+        "SELECT json_group_array(id), json_group_array(score) FROM "
+        f"(SELECT rowid AS id, -bm25({index}) AS score FROM {index} WHERE {index} MATCH ? ORDER BY rowid LIMIT -1)",
+        (quoted(word),),
+    )[0]
+    return Postings(np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64))
+
+
+def _join(parts: list[Postings]) -> Postings:
+    """Of indexes in the order of their ids, which do not overlap."""
+    return Postings(
+        np.concatenate([np.empty(0, np.int64), *(part.ids for part in parts)]),
+        np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+    )
+
+
+def having(database: Database, phrase: str, filters: Filters) -> Ids:
+    """The rows that have these words side by side, ascending; filters as in `postings`. Raises StoreFault."""
+    rows = [
+        row
+        for index in _indexes(filters)
+        for row in database.run(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid", (quoted(phrase),))
+    ]
+    return np.array([id_ for (id_,) in rows], dtype=np.int64)
+
+
+def quoted(text: str) -> str:
+    """A string of FTS5's query language."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _indexes(filters: Filters) -> list[str]:
+    """Turns' first, whose ids are the lower ones."""
+    return [
         *([] if filters.of_tasks else ["prompts_fts"]),
         *([] if filters.of_turns else ["task_texts_fts"]),
     ]
-    ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
-    for index, (word, weight) in product(indexes, weights.items()):
-        # As two JSON arrays, since thousands of rows one by one take longer to hand over than to find; LIMIT keeps
-        # SQLite from flattening the subquery, outside of which there is no bm25().
-        rows, of_rows = database.run(
-            "SELECT json_group_array(id), json_group_array(score) FROM "
-            f"(SELECT rowid AS id, -bm25({index}) AS score FROM {index} WHERE {index} MATCH ? LIMIT -1)",
-            (f'"{word}"',),
-        )[0]
-        ids.append(np.array(orjson.loads(rows), np.int64))
-        scores.append(weight * np.array(orjson.loads(of_rows), np.float64))
-    found, places = np.unique(np.concatenate(ids), return_inverse=True)
-    totals = np.bincount(places, np.concatenate(scores), len(found))
-    if filters != Filters():
-        allowed = np.isin(found, allowed_ids(database, found.tolist(), filters))
-        found, totals = found[allowed], totals[allowed]
-    best_first = np.lexsort((found, -totals))
-    return dict(zip(found[best_first].tolist(), totals[best_first].tolist(), strict=True))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from pastchats_memory.model import Item, Place, Prompt
+from pastchats_memory.model import Filters, Item, Place, Prompt
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import conditions
 
 ITEM_COLUMNS = (
     "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
@@ -150,27 +151,30 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
     )
 
 
+def around(database: Database, ids: Sequence[int], reach: int, filters: Filters) -> list[tuple[int, int]]:
+    """Pairs of an id and another turn at most `reach` before or after it in its conversation that the filters let through."""
+    where, values = conditions(filters)
+    return database.run(
+        "SELECT q.id, p.id FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
+        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
+        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where} ORDER BY q.id, p.id",
+        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
+    )
+
+
 def turns_in(database: Database, conversation_id: str) -> int:
     """How many turns a conversation has, in all projects. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
 
 
-def beside(database: Database, ids: Sequence[int]) -> dict[int, tuple[int | None, int | None, int]]:
-    """For each id the turn before it and the turn after it in its conversation, and its length in characters.
-
-    A text of a task has nothing beside it.
-    """
+def belongings(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    """By id the role and what names its conversation, None for none; a text of a task has neither. Raises StoreFault."""
     found = database.run(
-        "SELECT p.id, min(a.id), min(b.id), length(p.content) FROM prompts p "
-        "LEFT JOIN prompts a ON a.conversation_id = p.conversation_id AND a.turn_index = p.turn_index - 1 "
-        "AND a.source_project = p.source_project "
-        "LEFT JOIN prompts b ON b.conversation_id = p.conversation_id AND b.turn_index = p.turn_index + 1 "
-        "AND b.source_project = p.source_project "
-        "WHERE p.id IN (SELECT value FROM json_each(?)) GROUP BY p.id "
-        "UNION ALL SELECT id, NULL, NULL, length(content) FROM task_texts WHERE id IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(ids)).decode(),) * 2,
+        "SELECT id, role, source_project || char(10) || conversation_id FROM prompts "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
     )
-    return {id_: (before, after, characters) for id_, before, after, characters in found}
+    return {id_: (role, conversation) for id_, role, conversation in found}
 
 
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:

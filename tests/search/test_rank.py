@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from pastchats_memory import rank
 from pastchats_memory.rank import (
@@ -17,12 +16,12 @@ from pastchats_memory.rank import (
     TOGETHER,
     WORDS,
     balanced,
+    continued,
     emphasised,
     evidence,
     fuse,
     reciprocal_rank,
     standing_out,
-    with_neighbours,
 )
 
 NAMES = (WORDS, MEANING, TOGETHER)
@@ -204,36 +203,106 @@ def test_emphasis_keeps_the_sign_and_equals_a_power_taken_one_by_one(deviations:
     assert emphasised(np.array(deviations)).tolist() == pytest.approx(by_one)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), NUMBERS), min_size=1, max_size=8), st.floats(0, 1))
-def test_evidence_equals_a_sum_worked_row_by_row(rows: list[tuple[float, float]], meaning: float) -> None:
-    by_one = [
-        2 * (1 - meaning) * rank.BEST_MATCH * match + 2 * meaning * math.copysign(abs(z) ** rank.EMPHASIS, z)
-        for match, z in rows
+def test_a_word_that_is_there_counts_by_its_bm25_and_by_being_there() -> None:
+    strong = rank.strengths(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([5.0, 0.0]))
+    assert strong.tolist() == [[3.0 + rank.PRESENCE * 5.0, 0.0], [0.0, 2.0]]  # the second is a function word
+
+
+def test_a_row_is_helped_by_words_that_only_the_rows_around_it_have_each_once() -> None:
+    strong = np.array([[4.0, 0.0, 0.0, 1.0], [0.0, 2.0, 3.0, 2.5]])  # two words; rows 0 and 1, and two more around them
+    around = np.array([[1, 3, -1], [0, 2, 3]])
+    assert rank.beside(strong, around).tolist() == [2.5, 4.0 + 1.0]
+
+
+def test_a_row_with_nothing_around_it_is_helped_by_nothing() -> None:
+    assert rank.beside(np.array([[4.0]]), np.array([[-1]])).tolist() == [0.0]
+    assert rank.beside(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64)).tolist() == [0.0]
+    assert rank.beside(np.empty((0, 2)), np.array([[1], [0]])).tolist() == [0.0, 0.0]
+
+
+def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -> None:
+    own = np.array([9.0, 1.0, 6.0, 3.0, 6.0])
+    mean = rank.of_conversation(own, np.array([0, 0, 0, 0, 1]))
+    assert mean.tolist() == pytest.approx([6.0, 6.0, 6.0, 6.0, 2.0])
+    assert rank.of_conversation(np.empty(0), np.empty(0, dtype=np.int64)).tolist() == []
+
+
+def signals(rows: int, **given: np.ndarray) -> rank.Signals:
+    """Of rows in conversations of their own, with nothing around them and nothing that speaks for them."""
+    nothing = {
+        "matches": np.zeros((1, rows)),
+        "weights": np.ones(1),
+        "phrases": np.zeros(rows),
+        "around": np.empty((rows, 0), dtype=np.int64),
+        "deviations": np.zeros(rows),
+        "conversations": np.arange(rows),
+        "typed": np.zeros(rows, dtype=bool),
+    }
+    return rank.Signals(**{**nothing, **given})
+
+
+def test_evidence_equals_a_sum_worked_by_hand() -> None:
+    given = signals(
+        2,
+        matches=np.array([[2.0, 0.0], [0.0, 1.0]]),
+        weights=np.array([1.0, 0.0]),
+        phrases=np.array([0.5, 0.0]),
+        around=np.array([[1], [0]]),
+        deviations=np.array([1.0, 4.0]),
+        conversations=np.array([0, 0]),
+        typed=np.array([True, False]),
+    )
+    first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
+    scale = rank.BEST_MATCH / first
+    own = [rank.BEST_MATCH + 1.0, scale * 1.0 + 4.0**rank.EMPHASIS]
+    of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
+    by_hand = [
+        own[0] + scale * rank.BESIDE * 1.0 + of_both + rank.TYPED,
+        own[1] + scale * rank.BESIDE * (2.0 + rank.PRESENCE) + of_both,
     ]
-    matches, deviations = np.array(rows).T
-    assert evidence(matches, deviations, meaning).tolist() == pytest.approx(by_one)
+    assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
 
 
 def test_the_best_match_by_words_is_worth_four_deviations() -> None:
-    alone = evidence(np.array([1.0, 0.0]), np.array([0.0, 4.0]), 0.5)
+    alone = evidence(signals(2, matches=np.array([[1.0, 0.0]]), deviations=np.array([0.0, 4.0])), 0.5)
     assert alone[0] == pytest.approx(alone[1])
 
 
-@given(arrays(float, (5, 4), elements=NUMBERS))
-def test_a_share_of_the_neighbours_equals_a_sum_worked_row_by_row(table: np.ndarray) -> None:
-    own, before, after, lengths = table.T
-    lengths = np.abs(lengths) * 100
-    by_one = [
-        own[row] + rank.BESIDE / (1 + lengths[row] / rank.BESIDE_LENGTH) * (before[row] + after[row])
-        for row in range(5)
-    ]
-    assert with_neighbours(own, before, after, lengths).tolist() == pytest.approx(by_one, abs=1e-12)
+@pytest.mark.parametrize("meaning", [0.0, 0.3, 0.5, 1.0])
+def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
+    usual = np.array([[1.0, 1.0]])
+    plain = evidence(signals(2, matches=usual), meaning)[0]
+    for more in (
+        signals(2, matches=usual, deviations=np.array([1.0, 0.0])),
+        signals(2, matches=usual, typed=np.array([True, False])),
+        signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
+        signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
+    ):
+        assert evidence(more, meaning)[0] >= plain
 
 
-def test_a_short_turn_leans_on_its_neighbours_and_a_long_one_on_itself() -> None:
-    own, beside, nothing = np.zeros(3), np.ones(3), np.zeros(3)
-    gained = with_neighbours(own, beside, nothing, np.array([0.0, rank.BESIDE_LENGTH, 100_000.0]))
-    assert gained[0] == pytest.approx(rank.BESIDE)
-    assert gained[1] == pytest.approx(rank.BESIDE / 2)
-    assert gained[2] < rank.BESIDE / 500
-    assert with_neighbours(own, nothing, nothing, np.ones(3)).tolist() == own.tolist()
+def test_nothing_known_of_any_row_leaves_them_equal() -> None:
+    assert evidence(signals(3), 0.5).tolist() == [0.0, 0.0, 0.0]
+    assert evidence(signals(2, matches=np.empty((0, 2)), weights=np.empty(0)), 0.5).tolist() == [0.0, 0.0]
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_longer_lists_follow_the_head_below_its_last_score() -> None:
+    head = fuse({WORDS: [1, 2], MEANING: [2, 3], TOGETHER: [3, 2, 1]}, rank.WEIGHTS)
+    longer = {WORDS: [1, 2, 4, 5], MEANING: [2, 3, 6, 4]}
+    rows = continued(head, longer, rank.WEIGHTS)
+    assert rows[: len(head)] == head
+    assert [row.id for row in rows[len(head) :]] == [4, 6, 5]
+    assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
+    assert all(row.score == sum(row.contributions.values()) for row in rows)
+
+
+@given(LISTS, st.sampled_from([0.0, 0.001, 0.5, 0.999, 1.0]))
+def test_scores_never_rise_where_the_head_ends(lists: dict, meaning: float) -> None:
+    weights = balanced(meaning)
+    head = fuse({WORDS: lists[WORDS][:2], MEANING: lists[MEANING][:2], TOGETHER: lists[TOGETHER][:2]}, weights)
+    rows = continued(head, {WORDS: lists[WORDS], MEANING: lists[MEANING]}, weights)
+    assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
+    assert len({row.id for row in rows}) == len(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import defaultdict
 
 import numpy as np
 import orjson
@@ -52,21 +53,49 @@ def test_words_without_weights_are_ranked_as_one_statement_of_fts5_ranks_their_o
         "SELECT rowid, -bm25(prompts_fts) AS score FROM prompts_fts WHERE prompts_fts MATCH ? ORDER BY score DESC, rowid",
         (" OR ".join(f'"{word}"' for word in chosen),),
     )
-    found = lexical.search(database, dict.fromkeys(chosen, 1.0), Filters())
+    summed: dict[int, float] = defaultdict(float)
+    for rows in lexical.postings(database, chosen, Filters()).values():
+        assert rows.ids.tolist() == sorted(rows.ids.tolist())
+        for id_, score in zip(rows.ids.tolist(), rows.scores.tolist(), strict=True):
+            summed[id_] += score
     assert len(plainly) > 1
-    assert list(found) == [id_ for id_, _ in plainly]
-    assert list(found.values()) == pytest.approx([score for _, score in plainly])
+    assert summed == pytest.approx(dict(plainly))
     hits = memory.search(" ".join(chosen), mode="keyword", limit=1000)
     assert [int(hit.id) for hit in hits] == [id_ for id_, _ in plainly][:1000]
 
 
 def test_a_function_word_adds_its_share_of_bm25(memory: Memory) -> None:
     database = memory._database  # noqa: SLF001 - compared with a statement of our own
-    plainly = dict(
-        database.run("SELECT rowid, -bm25(prompts_fts) FROM prompts_fts WHERE prompts_fts MATCH '\"after\"'", ())
-    )
-    alone = lexical.search(database, {"after": FUNCTION_WORD}, Filters())
-    assert alone == pytest.approx({id_: FUNCTION_WORD * score for id_, score in plainly.items()})
+    plainly = dict(database.run("SELECT rowid, -bm25(prompts_fts) FROM prompts_fts WHERE prompts_fts MATCH 'webhook'"))
+    for id_, score in database.run(
+        "SELECT rowid, -bm25(prompts_fts) FROM prompts_fts WHERE prompts_fts MATCH '\"after\"'"
+    ):
+        plainly[id_] = plainly.get(id_, 0.0) + FUNCTION_WORD * score
+    hits = memory.search("after webhook", mode="keyword", limit=1000)
+    assert [int(hit.id) for hit in hits] == sorted(plainly, key=lambda id_: (-plainly[id_], id_))
+
+
+def test_words_side_by_side_are_found_as_the_index_knows_them(memory: Memory) -> None:
+    database = memory._database  # noqa: SLF001 - compared with the texts
+    texts = dict(database.run("SELECT id, lower(content) FROM prompts"))
+    found = lexical.having(database, "thundering herd", Filters()).tolist()
+    assert found == sorted(id_ for id_, text in texts.items() if "thundering herd" in text)
+    assert found
+    assert lexical.having(database, 'no "such', Filters()).tolist() == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_pages_together_are_the_list_as_a_whole_and_no_row_comes_twice(memory: Memory, mode: str) -> None:
+    query = "why does the import of the webhook table hang"
+    whole = memory.search(query, mode=mode, limit=1000)
+    assert len(whole) > 90
+    for size in (7, 60, 99):
+        paged = [
+            hit for page in range(1, 1 + 1000 // size) for hit in memory.search(query, mode=mode, limit=size, page=page)
+        ]
+        assert [(hit.rank, hit.id, hit.score) for hit in paged] == [(hit.rank, hit.id, hit.score) for hit in whole]
+    assert len({hit.id for hit in whole}) == len(whole)
+    assert [hit.score for hit in whole] == sorted((hit.score for hit in whole), reverse=True)
 
 
 def test_semantic_order_is_that_of_plain_cosines(memory: Memory) -> None:

@@ -89,7 +89,7 @@ def test_a_changed_task_keeps_its_key_and_its_history(database: Database) -> Non
     fence = only(database, "yard-1")
     assert (fence.title, fence.status) == ("Paint the fence blue", "completed")
     assert [state.status for state in fence.states] == ["pending", "completed"]
-    assert list(lexical.search(database, {"blue": 1.0}, Filters())) == [FIRST_TEXT + 1]
+    assert lexical.postings(database, ["blue"], Filters())["blue"].ids.tolist() == [FIRST_TEXT + 1]
     assert vectors.nearest(database, near("Paint the fence blue\n\nGreen, two coats."), 1, Filters())[0].similarity == 1
 
 
@@ -134,7 +134,8 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
             "tasks": 1, "task_links": 0, "task_states": 1, "task_comments": 0, "task_attachments": 0, "task_texts": 1,
             "task_embeddings": 1, "vec_tasks": 1,
         }  # fmt: skip
-        assert lexical.search(database, {"hinge": 1.0, "gate": 1.0, "oak": 1.0}, Filters()) == {}
+        found = lexical.postings(database, ["hinge", "gate", "oak"], Filters())
+        assert [len(rows.ids) for rows in found.values()] == [0, 0, 0]
         assert [one.id for one in vectors.nearest(database, near("Hang the gate"), 9, Filters())] == [
             FIRST_TEXT + 3 + 1
         ]
@@ -211,4 +212,4 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     assert max(map(len, chunks("short words " * 1000))) <= CHUNK
     assert chunks("") == [""]
     put(database, replace(FENCE, attachments=(Attachment("app.log", len(text), "ff", text),)))
-    assert len(lexical.search(database, {"399999": 1.0}, Filters(kinds=("attachment",)))) == 1
+    assert len(lexical.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1

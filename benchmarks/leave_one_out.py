@@ -1,0 +1,175 @@
+"""Do the ranking's numbers hold on a set that had no part in choosing them?
+
+    PASTCHATS_BENCH=<folder of sets> python benchmarks/leave_one_out.py [SET_FOLDER ...] [--databases DIR]
+
+Each judged query goes through `Memory.search` once, and what the ranking was given is kept (`rank.Signals`, the lists of
+words and meaning). The order is then made again by `rank.evidence` and `rank.fuse` for other numbers, which takes a
+millisecond, so that they can be searched for: one number after the other takes the value of GRID that does best on the
+sets that are not left out, until a round changes nothing. What does best is the mean over sets and levels of nDCG@10 minus
+that of the better half, less PENALTY times whatever any metric falls below the better half.
+
+Shown: for all sets together, and for each set left out, what the search chose, and how the set that was left out fares
+against the better of its halves. The search starts where no signal counts and words and meaning weigh as an earlier
+release had them, not at the numbers in use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import quality
+from numpy.typing import NDArray
+
+import pastchats_memory.search
+from pastchats_memory import Memory, rank
+
+GRID = {
+    "BEST_MATCH": (6.0, 7.0, 8.0, 9.0, 10.0),
+    "EMPHASIS": (1.25, 1.5, 1.75),
+    "PRESENCE": (0.0, 0.3, 0.6, 0.9),
+    "PHRASE": (0.0, 0.4, 0.8),
+    "BESIDE": (0.0, 0.2, 0.4, 0.6),
+    "CONVERSATION": (0.0, 0.2, 0.4),
+    "TYPED": (0.0, 1.0, 2.0, 3.0),
+}
+START = {
+    "BEST_MATCH": 8.0,
+    "EMPHASIS": 1.5,
+    "PRESENCE": 0.0,
+    "PHRASE": 0.0,
+    "BESIDE": 0.0,
+    "CONVERSATION": 0.0,
+    "TYPED": 0.0,
+}
+PENALTY = 0.25
+HALVES = ("keyword", "semantic")
+
+Numbers = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the ranking was given for one query."""
+
+    signals: rank.Signals
+    lists: Mapping[str, Sequence[int]]
+
+    def order(self) -> list[int]:
+        """As `search` makes it, by the numbers that `rank` has now."""
+        pool = sorted({*self.lists[rank.WORDS], *self.lists[rank.MEANING]})
+        total = rank.evidence(self.signals, 0.5)
+        together = [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
+        return [row.id for row in rank.fuse({**self.lists, rank.TOGETHER: together}, rank.WEIGHTS)]
+
+
+class Recorded:
+    """A set whose order can be made again and again."""
+
+    def __init__(self, of: quality.Set, databases: Path) -> None:
+        path = of.indexed(databases)
+        self.name = of.name
+        self._scores = quality.Scores(of, quality.Plain(path).units())
+        with Memory.open(path) as memory, quality.instead(pastchats_memory.search, excerpt=lambda text, *_: text):
+            for half in HALVES:
+                self._scores.add(half, quality.searched(memory, half))
+            self._asked = {asked["query_id"]: _recorded(memory, asked) for asked in of.queries}
+
+    def against_halves(self, numbers: Numbers) -> dict[str, NDArray[np.float64]]:
+        """By level the means of all metrics minus those of the better half."""
+        with quality.instead(rank, **numbers):
+            self._scores.add("tried", lambda asked: self._asked[asked["query_id"]].order())
+        return {
+            level: rows["tried"].mean(axis=0) - np.maximum(*(rows[half].mean(axis=0) for half in HALVES))
+            for level, rows in self._scores.rows.items()
+        }
+
+
+def _recorded(memory: Memory, asked: Mapping[str, Any]) -> Asked:
+    seen: list[Any] = []
+
+    def evidence(signals: rank.Signals, meaning: float) -> rank.Floats:
+        seen.append(signals)
+        return rank.evidence(signals, meaning)
+
+    def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[rank.Ranked]:
+        seen.append({name: lists[name] for name in (rank.WORDS, rank.MEANING)})
+        return rank.fuse(lists, weights)
+
+    with quality.instead(pastchats_memory.search, evidence=evidence, fuse=fuse):
+        quality.searched(memory, "hybrid")(asked)
+    return Asked(*seen[:2])
+
+
+class Search:
+    """One number after the other."""
+
+    def __init__(self, sets: Sequence[Recorded]) -> None:
+        self._sets = sets
+        self._known: dict[tuple[float, ...], dict[str, dict[str, NDArray[np.float64]]]] = {}
+
+    def against_halves(self, numbers: Numbers) -> dict[str, dict[str, NDArray[np.float64]]]:
+        """By set and level."""
+        key = tuple(numbers.values())
+        if key not in self._known:
+            self._known[key] = {one.name: one.against_halves(numbers) for one in self._sets}
+        return self._known[key]
+
+    def worth(self, numbers: Numbers, without: str | None) -> float:
+        """What is made as large as possible, over all sets but one."""
+        found = self.against_halves(numbers)
+        return float(
+            np.mean(
+                [
+                    np.mean([row[-1] + PENALTY * np.minimum(row, 0).sum() for row in levels.values()])
+                    for name, levels in found.items()
+                    if name != without
+                ]
+            )
+        )
+
+    def best(self, without: str | None) -> dict[str, float]:
+        """The numbers that a search from START ends at."""
+        numbers = dict(START)
+        while True:
+            before = dict(numbers)
+            for name, values in GRID.items():
+                numbers[name] = max(values, key=lambda value: self.worth({**numbers, name: value}, without))
+            if numbers == before:
+                return numbers
+
+
+def show(search: Search, names: Sequence[str]) -> None:
+    """A section each for all sets and for each set left out."""
+    in_use = {name: getattr(rank, name) for name in GRID}
+    print(f"\nin use: {in_use}, worth {search.worth(in_use, None):+.4f}")
+    for without in (None, *names):
+        numbers = search.best(without)
+        print(f"\n### {'all sets' if without is None else f'without {without}'}\n\n{numbers}\n")
+        for name in names if without is None else (without,):
+            for level, row in search.against_halves(numbers)[name].items():
+                shown = ", ".join(f"{metric} {value:+.3f}" for metric, value in zip(quality.METRICS, row, strict=True))
+                print(f"- {name}, {level}: {shown}", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sets", nargs="*", type=Path)
+    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.databases or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        recorded = [Recorded(one, folder) for one in quality.sets(arguments.sets)]
+        if recorded:
+            show(Search(recorded), [one.name for one in recorded])
+
+
+if __name__ == "__main__":
+    main()

@@ -48,6 +48,7 @@ bench-embed: $(VENV)/installed
 
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/leave_one_out.py
 	$(BIN)/python benchmarks/recall_floor.py
 
 $(VENV)/bin/python:

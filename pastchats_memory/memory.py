@@ -15,9 +15,9 @@ from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Block, Filters, Hits, Item, utf8
+from pastchats_memory.model import Block, Context, Filters, Hits, Item, utf8
 from pastchats_memory.query import moment
-from pastchats_memory.search import Request, cited, search
+from pastchats_memory.search import Request, cited, search, search_terms
 from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
 from pastchats_memory.statuses import TYPES as TASK_TYPES
 from pastchats_memory.store import projects
@@ -253,6 +253,49 @@ class Memory:
         )
         with self._database.snapshot():
             return recall(self._database, self._model(), request, count_tokens or _count_tokens)
+
+    def context(
+        self,
+        question: str,
+        budget: int = 1500,
+        *,
+        limit: int = 5,
+        width: int = 200,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        status: str | None = None,
+        project: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        min_similarity: float | None = None,
+    ) -> Context:
+        """The best few items for a question, each an excerpt with its id and source, never over the budget.
+
+        Args:
+            question: any text.
+            budget: tokens of the text.
+            limit: items at most.
+            width: characters of an excerpt.
+            type: of the items, as for `search`.
+            status: only tasks of these.
+            project: only of this project; `.` is the one of the working directory.
+            since: only from this ISO date or time on.
+            until: only up to and with this one.
+            min_similarity: least cosine.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.context import ContextRequest, assemble
+        from pastchats_memory.recall import is_silent
+
+        request = ContextRequest(budget, limit, width)
+        filters = _filters(project=project, since=since, until=until, type_=type, status=status)
+        wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
+        with self._database.snapshot():
+            hits, terms = search_terms(self._database, self._model(), wanted)
+            fitting = [] if is_silent(hits, terms) else hits
+        return replace(assemble(fitting, terms.weights, request, _count_tokens), warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.

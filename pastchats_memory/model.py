@@ -358,3 +358,23 @@ class TaskText:
     """`t:KEY`, `c:5` or `a:7`."""
     content: str
     timestamp: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """An item of the context: the hit, and as much of its text as there was room for."""
+
+    hit: Hit
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is handed to a chat or an agent with its question."""
+
+    items: tuple[ContextItem, ...]
+    text: str
+    """Markdown; empty where not even the word that nothing was found fits."""
+    tokens: int
+    """Of the text, never more than the budget."""
+    warnings: tuple[str, ...] = ()

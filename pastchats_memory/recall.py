@@ -72,12 +72,12 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     found, terms = search_terms(database, embedder, wide)
     if said_here:
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
-    hits = [] if _is_silent(found, terms) else _settle_near_ties(found, request.current_project)
+    hits = [] if is_silent(found, terms) else _settle_near_ties(found, request.current_project)
     memories = _episodes(database, hits, terms, request)
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
 
 
-def _is_silent(found: Hits, terms: Terms) -> bool:
+def is_silent(found: Hits, terms: Terms) -> bool:
     """Whether nothing that was found has anything to do with the question."""
     similarities = [hit.similarity for hit in found if hit.similarity is not None]
     if not similarities:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from typing import Any
 
-from pastchats_memory.model import RECALL_HEADING, Block, Hit, Hits, Item, Recollection, StoredTask
+from pastchats_memory.model import RECALL_HEADING, Block, Context, Hit, Hits, Item, Recollection, StoredTask
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
@@ -71,14 +71,15 @@ def entry_text(place: int, memory: Recollection) -> str:
     if memory.outcome != "unknown":
         lines.append(f"Outcome: {memory.outcome}")
     if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", _quoted(memory.asked)]
+        lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:
-        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", _quoted(memory.answered)]
+        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quoted(memory.answered)]
     lines.append(f"Source: {citation(hit)} · id {hit.id}")
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Sanitised, every line behind a quotation mark that nothing in it can leave, empty lines left out."""
     return "\n".join(f"> {line}".rstrip() for line in sanitised(text).split("\n") if line.strip())
 
 
@@ -148,6 +149,15 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
     return _with_warnings(
         {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},
         block.warnings,
+    )
+
+
+def context_json(context: Context, budget: int) -> dict[str, Any]:
+    """`context/1`."""
+    results = [{**hit_json(item.hit), "excerpt": item.excerpt, "source": citation(item.hit)} for item in context.items]
+    return _with_warnings(
+        {"schema": "context/1", "budget": budget, "tokens": context.tokens, "text": context.text, "results": results},
+        context.warnings,
     )
 
 

@@ -20,7 +20,7 @@ LONGEST_FILE = 400
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "echo", "statuses"}
-SEARCHING = {"search", "recall"}
+SEARCHING = {"search", "recall", "context"}
 BELOW = (
     {"reindex", "embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
     | PURE

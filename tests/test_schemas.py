@@ -93,6 +93,17 @@ def test_what_recall_finds_fits_its_schema(demo: Program) -> None:
     assert {"prompt", "note"} == {memory["type"] for memory in body["results"]}
 
 
+def test_context_fits_its_schema(demo: Program) -> None:
+    body = answered(demo("context", "--json", "queue for webhooks, Redis or Postgres"), "context")
+    assert body["tokens"] <= body["budget"] == 1500
+
+
+def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:
+    person = program.with_variables(HOME=str(program.home), XDG_STATE_HOME=str(program.home / "state"))
+    answered(person("install", "codex", "--json"), "install")
+    answered(person("uninstall", "codex", "--json"), "uninstall")
+
+
 def test_what_show_finds_fits_its_schema(demo: Program) -> None:
     body = answered(demo("show", 20, "--json"), "show")
     assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]

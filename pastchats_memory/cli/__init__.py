@@ -24,6 +24,7 @@ COMMANDS = (
     "index",
     "search",
     "recall",
+    "context",
     "show",
     "status",
     "doctor",

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pastchats_memory.arguments import filters_of, project_here
 from pastchats_memory.config import Config, load
 from pastchats_memory.configured import about_the_model, model_settings
 from pastchats_memory.embed import Embedder
@@ -15,11 +16,8 @@ from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Block, Context, Filters, Hits, Item, utf8
-from pastchats_memory.query import moment
+from pastchats_memory.model import Block, Context, Hits, Item, utf8
 from pastchats_memory.search import Request, cited, search, search_terms
-from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
-from pastchats_memory.statuses import TYPES as TASK_TYPES
 from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import meta
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest import FileReport, IndexReport, Progress
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
 
-TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 DEFAULTS = Config(Path())
 LONGEST_ID = 18
 """Digits; every number that long fits into SQLite's 64 bits."""
@@ -195,7 +192,7 @@ class Memory:
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        filters = _filters(
+        filters = filters_of(
             project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority
         )
         request = Request(
@@ -243,7 +240,7 @@ class Memory:
         """
         from pastchats_memory.recall import RecallRequest, recall
 
-        filters = _filters(project=project, since=since)
+        filters = filters_of(project=project, since=since)
         request = RecallRequest(
             self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
@@ -290,7 +287,7 @@ class Memory:
         from pastchats_memory.recall import is_silent
 
         request = ContextRequest(budget, limit, width)
-        filters = _filters(project=project, since=since, until=until, type_=type, status=status)
+        filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), wanted)
@@ -352,64 +349,6 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def project_here() -> str | None:
-    """The name of the project that the working directory belongs to; None where that folder was deleted."""
-    try:
-        return project_of_folder(str(Path.cwd()))
-    except OSError:
-        return None
-
-
-def project_of_folder(folder: str) -> str:
-    """The name of the project that a folder belongs to."""
-    from pastchats_memory.project import project_at
-
-    return utf8(project_at(folder))
-
-
-def _filters(
-    project: str | None = None,
-    role: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    type_: str | None = None,
-    status: str | None = None,
-    priority: str | None = None,
-) -> Filters:
-    if type_ is not None and type_ not in TYPES:
-        raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
-    if project == "." and (project := project_here()) is None:
-        raise UsageFault(
-            "the working directory is gone, and with it the project", "Name the project, or change folder."
-        )
-    return Filters(
-        project=project and utf8(project),
-        role=role and utf8(role),
-        since=None if since is None else moment(since, is_end=False),
-        until=None if until is None else moment(until, is_end=True),
-        notes=type_ == "note" if type_ in ("prompt", "note") else None,
-        kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
-        statuses=_statuses(status),
-        priorities=_priorities(priority),
-    )
-
-
-def _statuses(words: str | None) -> tuple[str, ...]:
-    wanted = wanted_statuses((words or "").split(","))
-    if words is not None and not wanted:
-        raise UsageFault("no status is named", f"Use one or more of {', '.join(STATUSES)}.")
-    return wanted
-
-
-def _priorities(words: str | None) -> tuple[int, ...]:
-    if words is None:
-        return ()
-    found = [priority_of(word) for word in words.split(",") if word.strip()]
-    if not found or None in found:
-        raise UsageFault(f"{words!r} is no priority", "Use 0 (critical) to 4 (lowest), with commas between several.")
-    return tuple(number for number in found if number is not None)
 
 
 def _count_tokens(text: str) -> int:

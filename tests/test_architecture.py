@@ -42,9 +42,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "health": {"embed", "store", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
     "configured": {"config", "embed"},
-    "memory": BELOW | {"configured"},
-    "hooks": BELOW | {"memory"},
-    "cli": BELOW | {"configured", "memory", "hooks"},
+    "arguments": {"project", "model", "errors"} | PURE,
+    "memory": BELOW | {"configured", "arguments"},
+    "hooks": BELOW | {"memory", "arguments"},
+    "cli": BELOW | {"configured", "arguments", "memory", "hooks"},
     "__init__": {"memory", "model", "errors"},
     "__main__": {"cli"},
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, warn
-from pastchats_memory.memory import project_here
 from pastchats_memory.render import recall_json
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from pastchats_memory.arguments import project_of_folder
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.embed.packaged import load_beside
 from pastchats_memory.hooks import BUDGET_BYTES, background, session
 from pastchats_memory.hooks.agents import Event
 from pastchats_memory.hooks.prompt import query_for
-from pastchats_memory.memory import Memory, project_of_folder
+from pastchats_memory.memory import Memory
 from pastchats_memory.model import RECALL_PREAMBLE
 
 LIMIT = 3

@@ -39,7 +39,7 @@ def _is_conversation(value: object) -> bool:
 
 def _is_message(message: Json) -> bool:
     says = "content" in message or "tool_calls" in message or "function_call" in message
-    return message.get("role") in ROLES and says and not message.keys() & OWN_KEYS
+    return text_of(message.get("role")) in ROLES and says and not message.keys() & OWN_KEYS
 
 
 def _messages(conversation: Json) -> list[object]:

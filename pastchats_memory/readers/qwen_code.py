@@ -62,6 +62,8 @@ def _take(telling: Telling, record: Json, line: int, branches: Branches) -> str 
         text for part in parts if part.get("thought") is not True and (text := text_of(part.get("text")))
     )
     match record.get("type"):
+        case "user" if record.get("subtype") == "slash_command":
+            _command(telling, text, at)
         case "user":
             telling.prompt(without_spans(text, REMINDERS), at, sum("inlineData" in part for part in parts))
         case "assistant":
@@ -78,14 +80,19 @@ def _system(telling: Telling, record: Json, at: At) -> None:
     """Of the client's own records: a command that a person typed, and the summary that a compression began again with."""
     payload = mapping_of(record.get("systemPayload"))
     if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
-        command = text_of(payload.get("rawCommand")).strip()
-        if command.removeprefix("/").partition(" ")[0].lower() not in BUILT_INS:
-            telling.prompt(command, at, kind="command")
+        _command(telling, text_of(payload.get("rawCommand")), at)
     elif record.get("subtype") == "chat_compression":
         # the rest of the compressed history repeats turns that stand above
         first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
         parts = map(mapping_of, list_of(first.get("parts")))
         telling.say("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)
+
+
+def _command(telling: Telling, text: str, at: At) -> None:
+    """A command that a person typed, if it asks the model anything."""
+    command = text.strip()
+    if command.removeprefix("/").partition(" ")[0].lower() not in BUILT_INS:
+        telling.prompt(command, at, kind="command")
 
 
 def _output(record: Json, response: Json) -> Output:

@@ -79,7 +79,7 @@ class Sent:
         text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
         self._telling.answer(text, at, model)
         for call in calls:
-            if call.get("name") not in SPOKEN:
+            if text_of(call.get("name")) not in SPOKEN:
                 self._telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))
 
     def _sent(self, content: object, at: At) -> None:

@@ -28,7 +28,6 @@ def abandoned(links: Sequence[Link], current: str | None = None) -> frozenset[in
     left: set[str] = set()
     while waiting:
         own = waiting.popleft()
-        if own not in left:
-            left.add(own)
-            waiting.extend(child for child in children[own] if child not in main)
+        left.add(own)  # once: it has one parent
+        waiting.extend(child for child in children[own] if child not in main)
     return frozenset(place for place, (own, _) in enumerate(links) if own in left)

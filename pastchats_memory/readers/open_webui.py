@@ -105,11 +105,6 @@ def _tool(telling: Telling, attributes: dict[str, str], at: At) -> None:
 
 def _unquoted(text: str) -> object:
     """The value of JSON text, and of JSON text inside such text."""
-    for _ in range(2):
-        value = parse_json(text)
-        if isinstance(value, BadJson):
-            return text
-        if not isinstance(value, str):
-            return value
-        text = value
-    return text
+    value = parse_json(text)
+    inner = parse_json(value) if isinstance(value, str) else value
+    return (text if isinstance(value, BadJson) else value) if isinstance(inner, BadJson) else inner

@@ -83,7 +83,7 @@ def _take(telling: Telling, message: Json, places: Places, branch: str) -> None:
             telling.answer(text, at)
         case "system" | "developer":
             telling.say("system", "prompt", text, at)
-        case "tool" | "function":
+        case _:
             telling.result(text_of(message.get("tool_call_id")), Output(text), at)
 
 

@@ -30,7 +30,7 @@ def database_of(statements, path):
     for line in statements.split("\n"):
         try:
             database.execute(line)
-        except apsw.Error:
+        except (apsw.Error, ValueError):  # a NUL
             continue
     database.close()
     return path

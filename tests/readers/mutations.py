@@ -103,25 +103,29 @@ def damaged_database(draw, path):
     built = made(path)
     raw = built.read_bytes()
     accident = draw(st.sampled_from(["value", "value", "cut", "overwritten"]))
-    start = draw(st.integers(100, len(raw) - 1))
+    start = draw(st.integers(min(100, len(raw)), len(raw)))
     if accident == "cut":
         return raw[:start]
     if accident == "overwritten":
         new = draw(st.binary(min_size=1, max_size=64))
         return raw[:start] + new + raw[start + len(new) :]
-    database = apsw.Connection(str(built))
-    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-    table = draw(st.sampled_from([name for (name,) in database.execute(tables)]))
-    column = draw(st.sampled_from([row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]))
-    rows = list(database.execute(f'SELECT rowid, "{column}" FROM "{table}"'))
-    if rows:
-        rowid, value = draw(st.sampled_from(rows))
-        with contextlib.suppress(apsw.MismatchError):
-            database.execute(
-                f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE rowid = ?', (draw(other(value)), rowid)
-            )
-    database.close()
+    with contextlib.suppress(apsw.Error, ValueError):  # it was damaged before, or may not have that value
+        change_a_value(draw, built)
     return built.read_bytes()
+
+
+def change_a_value(draw, path):
+    """Puts another value into a cell of the database."""
+    with contextlib.closing(apsw.Connection(str(path))) as database:
+        tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+        names = [name for (name,) in database.execute(tables)]
+        table = draw(st.sampled_from(names or ["none"]))
+        columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
+        column = draw(st.sampled_from(columns or ["none"]))
+        rows = list(database.execute(f'SELECT rowid, "{column}" FROM "{table}"'))
+        rowid, value = draw(st.sampled_from(rows or [(0, None)]))
+        statement = f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE rowid = ?'
+        database.execute(statement, (draw(other(value)), rowid))
 
 
 @st.composite

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from pastchats_memory.model import Unreadable
-from pastchats_memory.readers import reader_for
+from pastchats_memory.readers import TwoClaims, reader_for
 from pastchats_memory.readers import source as source_module
 from pastchats_memory.readers.places import MISSES, Places
 from pastchats_memory.readers.source import BadJson, NotText, Record, Source, parse_json
@@ -95,6 +95,13 @@ def zipped(tmp_path):
     return (tmp_path / "made.zip").read_bytes()
 
 
+def unknown_database(folder):
+    database = apsw.Connection(str(folder / "made.db"))
+    database.execute("CREATE TABLE users(id)")
+    database.close()
+    return (folder / "made.db").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("raw", "what"),
     [
@@ -102,6 +109,8 @@ def zipped(tmp_path):
         (gzip.compress(LINES.encode(), mtime=0), "gzip"),
         (zipped, "zip"),
         (b"SQLite format 3\0" + b"\0" * 100, "SQLite"),
+        (b"SQLite format 3\0" + b"\xab" * 1000, "cannot be read"),
+        (unknown_database, "no known program"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "git lfs pull"),
         (b"BZh91AY", "bzip2"),
         (b"\xfd7zXZ\0\0", "xz"),
@@ -179,3 +188,13 @@ def test_strings_that_cannot_be_found_are_given_up_after_a_while():
     for number in range(MISSES * 50):
         places.line(f"nowhere {number}")
     assert places.line("last") == 1
+
+
+def test_a_file_of_two_formats_is_told_with_the_names_of_both(tmp_path):
+    records = [
+        {"type": "session_meta", "payload": {"id": "s1"}},
+        {"working_dir": "/srv/app", "message_count": 1},
+    ]
+    source = source_of(tmp_path, "a.jsonl", "\n".join(map(json.dumps, records)) + "\n")
+    with pytest.raises(TwoClaims, match="claimed by codex and goose"):
+        reader_for(source)

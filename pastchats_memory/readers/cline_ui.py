@@ -23,7 +23,13 @@ CALL = "call"
 
 def is_ui_message(record: Json) -> bool:
     """Whether the object is a message of the screen."""
-    return record.get("type") in ("say", "ask") and "ts" in record and ("say" in record or "ask" in record)
+    return "ts" in record and bool(_voice(record))
+
+
+def _voice(record: Json) -> str:
+    """`say` or `ask`, as the type tells or, in exports without one, the key that is there; `""` for neither."""
+    named = record.get("type", "say" if "say" in record else "ask")
+    return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 
 
 class Shown:
@@ -40,9 +46,10 @@ class Shown:
         """Add what the message says; the reason why it says nothing that can be read, else None."""
         if not isinstance(value, dict):
             return f"a {type(value).__name__} instead of a message"
-        if value.get("type") not in ("say", "ask"):
+        voice = _voice(value)
+        if not voice:
             return None if "type" in value else "neither said nor asked"
-        kind, text = text_of(value.get(str(value["type"]))), text_of(value.get("text"))
+        kind, text = text_of(value.get(voice)), text_of(value.get("text"))
         at, pictures = At(line, value.get("ts")), len(list_of(value.get("images")))
         if kind not in (*OUTPUTS, *QUIET):
             self.end()

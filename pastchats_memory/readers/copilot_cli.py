@@ -18,6 +18,8 @@ VERSION = 1
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""
+SPOKEN = ("user.message", "assistant.message")
+"""Events that need no place in the chain to be known."""
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
@@ -32,8 +34,10 @@ def recognise(source: Source) -> bool:
 
 
 def _is_event(record: Json) -> bool:
-    kind, dot, _ = text_of(record.get("type")).partition(".")
-    return bool(dot) and kind in KINDS and isinstance(record.get("data"), dict) and "parentId" in record
+    name = text_of(record.get("type"))
+    kind, dot, _ = name.partition(".")
+    chained = bool(dot) and kind in KINDS and "parentId" in record
+    return (chained or name in SPOKEN) and isinstance(record.get("data"), dict)
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:

@@ -80,6 +80,13 @@ def test_a_copilot_session_runs_where_the_file_beside_it_says(quote, tmp_path):
     }
 
 
+def test_a_copilot_event_that_lost_its_place_in_the_chain_is_one(tmp_path):
+    said = {"type": "user.message", "data": {"content": "Hello."}, "timestamp": "2026-03-04T10:00:00Z"}
+    path = written(tmp_path / "s.jsonl", said)
+    assert reader_for(Source(path)) is copilot_cli
+    assert [turn.content for turn in turns(copilot_cli, path)] == ["Hello."]
+
+
 def test_a_cursor_subagent_belongs_to_the_session_in_whose_folder_it_is(tmp_path):
     message = {"role": "user", "message": {"content": [{"type": "text", "text": "Look."}]}}
     (turn,) = turns(cursor, written(tmp_path / "parent" / "subagents" / "child.jsonl", message))

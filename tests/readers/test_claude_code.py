@@ -4,13 +4,13 @@ import re
 import tracemalloc
 
 import pytest
-from golden import FIXTURES, expected, inputs, plain, rows, shared, turns
+from golden import FIXTURES, inputs, plain, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import damaged_lines
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers import claude_code, reader_for
+from pastchats_memory.readers import claude_code
 from pastchats_memory.readers.source import NotText, Record, Source
 
 FOLDER = FIXTURES / "claude-code"
@@ -25,16 +25,6 @@ def record(content, role="user", **keys):
 def written(path, *records):
     path.write_text("".join(f"{json.dumps(value)}\n" for value in records), encoding="utf-8")
     return path
-
-
-@pytest.mark.parametrize("path", inputs("claude-code"), ids=lambda path: path.name)
-def test_a_session_gives_the_turns_that_a_person_saw(path):
-    assert [plain(row) for row in rows(claude_code, path)] == expected(path)
-
-
-@pytest.mark.parametrize("path", inputs("claude-code"), ids=lambda path: path.name)
-def test_no_other_reader_claims_a_session(path):
-    assert reader_for(Source(path)) is claude_code
 
 
 @pytest.mark.parametrize(

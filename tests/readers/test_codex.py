@@ -2,13 +2,13 @@ import csv
 import json
 
 import pytest
-from golden import FIXTURES, expected, inputs, plain, rows, shared, turns
+from golden import FIXTURES, inputs, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import damaged_lines
 
 from pastchats_memory.model import Turn
-from pastchats_memory.readers import codex, reader_for
+from pastchats_memory.readers import codex
 from pastchats_memory.readers.source import NotText, Source
 
 FOLDER = FIXTURES / "codex"
@@ -21,16 +21,6 @@ def identities(path, **flags):
         for turn in turns(codex, path)
         if flags.get("replayed") is None or ("replayed" in turn.metadata.get("flags", ())) == flags["replayed"]
     ]
-
-
-@pytest.mark.parametrize("path", inputs("codex"), ids=lambda path: path.name)
-def test_a_rollout_gives_the_turns_that_a_person_saw(path):
-    assert [plain(row) for row in rows(codex, path)] == expected(path)
-
-
-@pytest.mark.parametrize("path", inputs("codex"), ids=lambda path: path.name)
-def test_no_other_reader_claims_a_rollout(path):
-    assert reader_for(Source(path)) is codex
 
 
 @pytest.mark.parametrize("path", inputs("codex"), ids=lambda path: path.name)

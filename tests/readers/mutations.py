@@ -117,6 +117,7 @@ def damaged_database(draw, path):
 def change_a_value(draw, path):
     """Puts another value into a cell of the database."""
     with contextlib.closing(apsw.Connection(str(path))) as database:
+        database.execute("PRAGMA synchronous=OFF")
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
         names = [name for (name,) in database.execute(tables)]
         table = draw(st.sampled_from(names or ["none"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.errors import UsageFault
@@ -58,6 +59,12 @@ def filters_of(
         statuses=_statuses(status),
         priorities=_priorities(priority),
     )
+
+
+def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:
+    """The filters that leave nothing but tasks, and with `parts` their comments and attachments. Raises UsageFault."""
+    found = filters_of(type_=type_ or "task", **words)
+    return replace(found, kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
 
 def _statuses(words: str | None) -> tuple[str, ...]:

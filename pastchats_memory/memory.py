@@ -24,9 +24,14 @@ from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest import FileReport, IndexReport, Progress
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.tasks.ask import Answer
+    from pastchats_memory.tasks.board import TaskBoard
+    from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 
 DEFAULTS = Config(Path())
 LONGEST_ID = 18
@@ -309,6 +314,30 @@ class Memory:
         found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
         return [cited(item) for item in around]
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """Task memory: add, update, comment, capture, find, export."""
+        from pastchats_memory.tasks.board import TaskBoard
+
+        return TaskBoard(self._database, self._embedder)
+
+    def check_prior_work(self, query: str) -> PriorWork:
+        """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.
+
+        Raises:
+            UsageFault: the query is empty.
+            ModelUnavailable, ModelChanged: without vectors there is no verdict.
+        """
+        return self.tasks.check_prior_work(utf8(query))
+
+    def consult_episodic_memory(self, problem_context: str, limit: int = 5) -> tuple[list[Resolved], tuple[str, ...]]:
+        """Completed and archived tasks that have to do with a problem, each with its resolution; and warnings."""
+        return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
+
+    def ask(self, question: str, today: date | None = None) -> Answer:
+        """The tasks that a question in plain language asks for, with how it was read. Raises UsageFault, StoreFault."""
+        return self.tasks.ask(utf8(question), today, project_here())
 
     @property
     def budget(self) -> int:

@@ -19,8 +19,21 @@ LONGEST_FUNCTION = 40
 LONGEST_FILE = 400
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
-PURE = {"query", "rank", "outcome", "budget", "render", "excerpt", "redact", "echo", "statuses"}
-SEARCHING = {"search", "recall", "context"}
+PURE = {
+    "query",
+    "rank",
+    "outcome",
+    "budget",
+    "render",
+    "excerpt",
+    "redact",
+    "echo",
+    "statuses",
+    "likeness",
+    "questions",
+    "spans",
+}
+SEARCHING = {"search", "recall", "context", "tasks"}
 BELOW = (
     {"reindex", "embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
     | PURE
@@ -32,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": set(),
     "config": {"errors"},
     **{room: {"model", "errors"} for room in PURE},
+    "questions": {"spans", "statuses"},
     "embed": {"errors"},
     "foreign": set(),
     "store": {"statuses", "model", "errors"},

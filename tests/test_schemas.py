@@ -129,6 +129,39 @@ def test_what_index_reports_fits_its_schema(program: Program) -> None:
     assert answered(program("index", "--json", program.home / "empty"), "index", status=1)["results"] == []
 
 
+def test_what_the_commands_about_tasks_print_fits_their_schemas(program: Program) -> None:
+    made = answered(program("capture", "Fix the login bug", "--json"), "capture")
+    assert (made["outcome"], made["similar"]) == ("created", None)
+    found = answered(program("capture", "Fix the login bug", "--json"), "capture", status=1)
+    assert (found["outcome"], found["results"], found["similar"]["score"]) == ("found", [], 1.0)
+    assert answered(program("capture", "Fix the login bug", "--yes", "--json"), "capture")["outcome"] == "commented"
+    answered(program("capture", "Fix the login bug", "--no", "--json"), "capture")
+    (program.home / "log.txt").write_text("timeout", encoding="utf-8")
+    for arguments in (["add", "Pay by card", "--tag", "money"], ["update", "T-3", "--status", "done"], ["comment", "T-3", "Ok"],
+                      ["attach", "T-3", "log.txt"], ["depend", "T-2", "T-1"], ["show", "T-3"], ["list"]):  # fmt: skip
+        assert answered(program("task", *arguments, "--json"), "task")["results"]
+    hit = answered(program("task", "recall", "timeout", "--json"), "search")["results"][0]
+    assert (hit["key"], hit["status"]) == ("T-3", "completed")
+    assert (
+        answered(program("search", "card", "--type", "task", "--json"), "search")["results"][0]["title"]
+        == "Pay by card"
+    )
+    assert answered(program("recall", "pay by card", "--json"), "recall")["results"][0]["id"] == "t:T-3"
+    assert answered(program("similar", "T-1", "--json"), "similar")["results"]
+    assert answered(program("find-duplicates", "login", "--json"), "find-duplicates")["results"]
+    assert answered(program("duplicates", "--scan", "--json"), "duplicates")["results"][0]["pairs"]
+    assert (
+        answered(program("check-prior-work", "Fix the login bug", "--json"), "check-prior-work")["verdict"]
+        == "in_progress"
+    )
+    assert answered(program("consult-episodic-memory", "pay by card", "--json"), "consult-episodic-memory")["results"]
+    asked = answered(program("ask", "what did we finish today?", "--json"), "ask")
+    assert (asked["total"], asked["reading"]["statuses"]) == (1, ["completed", "archived"])
+    program("task", "export", "all.jsonl")
+    assert answered(program("task", "import", "all.jsonl", "--json"), "task")["unchanged"] == 3
+    assert answered(program("task", "delete", "T-1", "--yes", "--json"), "task")["deleted"] == "T-1"
+
+
 def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
     assert answered(demo("search", "--json", "retry", "--project", "nowhere"), "search", status=1)["results"] == []
     assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []

@@ -26,6 +26,14 @@ COMMANDS = (
     "recall",
     "context",
     "show",
+    "task",
+    "capture",
+    "ask",
+    "similar",
+    "find-duplicates",
+    "duplicates",
+    "check-prior-work",
+    "consult-episodic-memory",
     "status",
     "doctor",
     "config",
@@ -33,6 +41,9 @@ COMMANDS = (
     "install",
     "uninstall",
 )
+
+TOGETHER = {"check-prior-work": ("prior_work", "check"), "consult-episodic-memory": ("prior_work", "consult")}
+"""Commands that share a module, and what they are called in it."""
 
 
 class LazyGroup(click.Group):
@@ -46,7 +57,8 @@ class LazyGroup(click.Group):
         """The command, or None for click to say that there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"pastchats_memory.cli.{cmd_name}").command
+        module, name = TOGETHER.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
+        command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
 
 

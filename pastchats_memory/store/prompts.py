@@ -177,6 +177,19 @@ def belongings(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, s
     return {id_: (role, conversation) for id_, role, conversation in found}
 
 
+def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
+    """What the assistant said last in a conversation, up to a moment where one is given. Raises StoreFault."""
+    for bound in (until, None) if until else (None,):
+        found = database.run(
+            "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
+            "ORDER BY turn_index DESC LIMIT 1",
+            (conversation_id, bound),
+        )
+        if found:
+            return items(database, [found[0][0]])[0]
+    return None
+
+
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
     rows = database.run(f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} ORDER BY p.turn_index, p.id", values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}

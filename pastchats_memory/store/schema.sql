@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 5.
+-- The database contract of pastchats-memory, schema version 6.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks.
 -- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, vector_blocks, and the vec0 tables `vec_prompts`
@@ -256,6 +256,7 @@ CREATE TABLE task_embeddings (
   dim INTEGER NOT NULL,
   vector_json TEXT NOT NULL,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  title_json TEXT,                         -- of a task's title alone, which duplicates are told by; NULL: it has no other text
   FOREIGN KEY(text_id) REFERENCES task_texts(id) ON DELETE CASCADE
 );
 

@@ -51,6 +51,16 @@ def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> lis
     return [found[id_] for id_ in ids if id_ in found]
 
 
+def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
+    """The same without what hangs on them, for many at once. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT {COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ATTACHED}
+    return [_task(row, nothing) for row in rows]
+
+
 def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
     tied = [TaskLink(*link) for link in of["links"]]
     names = COLUMNS.replace("k.", "").replace("_json", "").split(", ")
@@ -95,6 +105,13 @@ def identity(database: Database, id_: int) -> str:
     return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
 
 
+def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
+    """Remove the links of a kind, all or that to one identity. Raises StoreFault."""
+    database.run(
+        "DELETE FROM task_links WHERE task_id = ?1 AND kind = ?2 AND ifnull(target = ?3, 1)", (id_, kind, target)
+    )
+
+
 def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
     """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault."""
     rows = database.run(
@@ -125,26 +142,36 @@ def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
     )
 
 
-def listed(database: Database, filters: Filters, conditions: Sequence[str] = (), limit: int = MOST_LISTED) -> list[int]:
+def listed(
+    database: Database,
+    filters: Filters,
+    conditions: Sequence[str] = (),
+    limit: int = MOST_LISTED,
+    order: str | None = None,
+    tags: Sequence[str] = (),
+) -> list[int]:
     """Ids of the tasks that pass, the most urgent first, then the latest.
 
     Args:
         database: open.
         filters: of tasks.
         conditions: further ones on `tasks AS k`, of our own making.
-        limit: at most so many.
+        limit: at most so many; -1 for all.
+        order: of our own making, instead of by urgency.
+        tags: that a task must all have, as a tag or in its type's name.
 
     Raises:
         StoreFault: the database cannot be read.
     """
     where, values = task_conditions(filters)
-    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions))
+    tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
+    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
+    by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"
     return [
         id_
         for (id_,) in database.run(
-            f"SELECT k.id FROM {TEXTS} WHERE {where} "
-            f"ORDER BY ifnull(k.priority, 2), {TEXT_TIME} DESC, k.id LIMIT {limit}",
-            values,
+            f"SELECT k.id FROM {TEXTS} WHERE {where} ORDER BY {by}, k.id LIMIT {limit}",
+            [*values, *(tag.lower() for tag in tags)],
         )
     ]
 
@@ -152,3 +179,15 @@ def listed(database: Database, filters: Filters, conditions: Sequence[str] = (),
 def every_id(database: Database) -> list[int]:
     """Ids of all tasks, ascending. Raises StoreFault."""
     return [id_ for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
+
+
+def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """By text id of a task the JSON vectors of its text and of its title alone. Raises StoreFault."""
+    return {
+        id_: (text, title)
+        for id_, text, title in database.run(
+            "SELECT text_id, vector_json, ifnull(title_json, vector_json) FROM task_embeddings "
+            "WHERE text_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(ids)).decode(),),
+        )
+    }

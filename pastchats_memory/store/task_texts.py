@@ -28,6 +28,8 @@ class Text:
     attachment_id: int | None = None
     chunk: int = 0
     labels: str = ""
+    title: str = ""
+    """Of a task that has a description too: embedded by itself as well."""
 
 
 def text_hash(content: str) -> bytes:
@@ -44,6 +46,7 @@ def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
     """The texts that storing the tasks will ask vectors for, unless what is stored already makes them others."""
     for task in tasks:
         yield task_text(task.title, task.description)
+        yield task.title
         yield from (comment.content for comment in task.comments)
         for attachment in task.attachments:
             yield from chunks(attachment.content or attachment.name)
@@ -63,7 +66,10 @@ def chunks(text: str) -> list[str]:
 
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """The JSON vectors of those texts that have one under this model, in a task or in a turn. Raises StoreFault."""
+    """The JSON vectors of those texts that have one under this model, in a task or in a turn. Raises StoreFault.
+
+    Those of titles alone are not looked for: a title is short.
+    """
     listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
     return dict(
         database.run(
@@ -110,7 +116,8 @@ class TaskTexts:
             for place, text in wanted.items()
             if place not in stored or tuple(stored[place][1:]) != (text_hash(text.content), text.labels)
         }
-        unknown = [text.content for text in changed.values() if text_hash(text.content) not in self._ready]
+        needed = [needed for text in changed.values() for needed in (text.content, text.title) if needed]
+        unknown = [needed for needed in needed if text_hash(needed) not in self._ready]
         self._ready |= encoded(self._database, unknown, self._model, self._embed)
         for place, text in changed.items():
             self._write(id_, text, None if place not in stored else stored[place][0])
@@ -130,9 +137,10 @@ class TaskTexts:
                 (text.content, text.labels, hash_, text_id),
             )
         vector = self._ready[hash_]
+        title = self._ready[text_hash(text.title)] if text.title else None
         self._database.run(
-            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-            (text_id, self._model, vector.count(",") + 1, vector),
+            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json, title_json) VALUES (?, ?, ?, ?, ?)",
+            (text_id, self._model, vector.count(",") + 1, vector, title),
         )
 
     def _texts(self, id_: int) -> Iterator[Text]:
@@ -140,7 +148,7 @@ class TaskTexts:
             "SELECT key, native_id, title, description, tags_json, project FROM tasks WHERE id = ?", (id_,)
         )
         labels = " ".join(dict.fromkeys([key, native_id, project, *orjson.loads(tags)]))
-        yield Text(task_text(title, description), labels=labels)
+        yield Text(task_text(title, description), labels=labels, title=title if description else "")
         for comment_id, content in self._database.run(
             "SELECT id, content FROM task_comments WHERE task_id = ? ORDER BY id", (id_,)
         ):

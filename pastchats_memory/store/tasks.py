@@ -15,6 +15,8 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, TaskTexts
 
 LONGEST_TITLE = 500
+CONVERSATION = "conversation:"
+"""Begins the scope of a conversation's own list."""
 COLUMNS = (
     "native_id", "title", "description", "type", "status", "status_raw", "priority", "tags_json", "project",
     "source_path", "source_line", "created_at", "updated_at", "closed_at", "due_at", "metadata_json",
@@ -42,7 +44,8 @@ class Filed:
 
 def identity_of(project: str, scope: str, native_id: str) -> str:
     """Hex SHA-256 by which a task is known again."""
-    return hashlib.sha256(f"task\0{project}\0{scope}\0{native_id.lower()}".encode()).hexdigest()
+    within = "" if scope.startswith(CONVERSATION) else project  # which a list in a file of its own does not know
+    return hashlib.sha256(f"task\0{within}\0{scope}\0{native_id.lower()}".encode()).hexdigest()
 
 
 class TaskWriter:
@@ -57,7 +60,7 @@ class TaskWriter:
         """The task's id, and whether it was `added`, `updated` or `unchanged`. Raises StoreFault, ModelUnavailable."""
         database = self._database
         found = database.run(f"SELECT id, {', '.join(COLUMNS)} FROM tasks WHERE identity = ?", (filed.name,))
-        fields = dict(zip(COLUMNS, _fields(filed), strict=True))
+        fields = dict(zip(COLUMNS, _fields(filed, is_known=bool(found)), strict=True))
         if not found:
             key = filed.key if filed.key is not None and not _is_taken(database, filed.key) else _key(database, filed)
             marks = ", ".join("?" * (len(COLUMNS) + 2))
@@ -182,6 +185,17 @@ def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
     )
 
 
+def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> None:
+    """Change fields of a task, by name; None leaves one as it is, `""` empties one. Raises StoreFault."""
+    for name, value in values.items():
+        column, stored = (
+            (f"{name}_json", orjson.dumps(value).decode()) if name in ("tags", "metadata") else (name, value)
+        )
+        if value is not None:
+            emptied = stored or (None if name.endswith("_at") else "") if stored == "" else stored
+            database.run(f"UPDATE tasks SET {column} = ? WHERE id = ?", (emptied, id_))
+
+
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
     """Delete the tasks of a rewritten file that are no longer in it; how many. Raises StoreFault."""
     gone = database.run(
@@ -219,14 +233,14 @@ def _identity(comment: Comment, ordinal: int) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _fields(filed: Filed) -> tuple[object, ...]:
+def _fields(filed: Filed, *, is_known: bool) -> tuple[object, ...]:
     task = filed.task
     raw = task.states[-1].raw if task.states else task.status_raw
     status = status_of(raw)
     closed = task.closed_at or (task.states[-1].at if task.states and status in RESOLVED else None)
     return (
         task.native_id,
-        task.title[:LONGEST_TITLE],
+        task.title[:LONGEST_TITLE] or ("" if is_known else task.native_id),
         task.description,
         task.type,
         status,

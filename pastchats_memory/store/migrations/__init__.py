@@ -8,6 +8,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0003_tasks.sql",
     "0004_components.sql",
     "0005_models.sql",
+    "0006_titles.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

@@ -1,0 +1,74 @@
+"""`capture`: a thought becomes a task, unless there is one like it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from pastchats_memory.arguments import project_here
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.task_output import near_json, task_json
+from pastchats_memory.render import one_line
+from pastchats_memory.tasks.capture import Answer, Captured
+from pastchats_memory.tasks.near import Near
+
+
+@click.command(
+    "capture",
+    epilog="""\b
+Examples:
+  pastchats-memory capture 'Fix the login bug'
+  pastchats-memory capture 'Users cannot sign in' --yes
+  pastchats-memory capture 'Users cannot sign in' --no --json
+""",
+)
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--yes/--no", default=None, help="Add it as a comment to a similar task, or create the task all the same."
+)
+@click.option("--project", metavar="NAME", help="Of a new task [default: the one you are in].")
+@options.database
+@options.as_json
+def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: str | None, as_json: bool) -> int:
+    """Write down what is to be done. Where a similar task exists you are asked whether it becomes a comment there.
+
+    Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
+    """
+    asked: list[Near] = []
+
+    def decide(similar: Near) -> Answer:
+        asked.append(similar)
+        if not as_json:
+            _tell(similar)
+        if yes is not None:
+            return "comment" if yes else "create"
+        if not sys.stdin.isatty() or as_json:
+            return "nothing"
+        return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
+
+    where = project_here() if project in (None, ".") else project
+    with options.open_memory(db, create=True) as memory:
+        captured = memory.tasks.capture(" ".join(text), where or "", decide)
+    if as_json:
+        emit_json(_json(captured))
+    elif captured.outcome == "commented":
+        click.echo(f"✅ Comment added to {one_line(captured.task.key)}")
+    elif captured.outcome == "created":
+        click.echo(f"✅ Task created: {one_line(captured.task.key)}")
+    return NOTHING if captured.outcome == "found" else DONE
+
+
+def _tell(similar: Near) -> None:
+    task = similar.task
+    click.echo(
+        f"⚠️ Similar task found: [{one_line(task.key)}] {one_line(task.title)} (Score: {similar.likeness.score:.2f})"
+    )
+
+
+def _json(captured: Captured) -> dict[str, Any]:
+    similar = None if captured.similar is None else near_json(captured.similar)
+    results = [] if captured.outcome == "found" else [task_json(captured.task)]
+    return {"schema": "capture/1", "outcome": captured.outcome, "similar": similar, "results": results}

@@ -1,0 +1,44 @@
+"""`similar`: the tasks most like a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.task_output import guide, near_json, near_line
+from pastchats_memory.tasks.near import Near
+
+
+def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json: bool) -> int:
+    """Print the nearest with score and label; exit code 1 when none of them is related or better."""
+    kept = [one for one in found if threshold is None or one.likeness.score >= threshold]
+    if as_json:
+        emit_json({"schema": schema, "results": [near_json(one) for one in kept]})
+    else:
+        for one in kept:
+            click.echo(near_line(one))
+        click.echo(guide() if kept else "No task is like it.", err=not kept)
+    return DONE if any(one.likeness.is_related for one in kept) else NOTHING
+
+
+@click.command(
+    "similar",
+    epilog="""\b
+Examples:
+  pastchats-memory similar TREK-45
+  pastchats-memory similar t:TREK-45 --threshold 0.8 --json
+""",
+)
+@click.argument("key")
+@click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True)
+@options.database
+@options.as_json
+def command(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
+    """The tasks most like the task KEY, with score and label, and what the scores mean."""
+    with options.open_memory(db) as memory:
+        found = memory.tasks.similar(key, limit)
+    return show(found, threshold, "similar/1", as_json=as_json)

@@ -1,0 +1,269 @@
+"""`task`: tasks by hand, and what they are looked up by."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pastchats_memory.arguments import project_here, task_filters
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, table, warn
+from pastchats_memory.cli.task_output import listed, recalled, task_json, whole
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import StoredTask, utf8
+from pastchats_memory.query import moment
+from pastchats_memory.render import hit_json
+from pastchats_memory.statuses import TYPES
+from pastchats_memory.tasks.desk import Change
+
+
+@click.group(
+    "task",
+    epilog="""\b
+Examples:
+  pastchats-memory task add 'Fix the login bug' --priority 1 --tag auth
+  pastchats-memory task comment T-1 'The cookie expires too early'
+  pastchats-memory task recall 'login'
+""",
+)
+def command() -> None:
+    """Tasks: add, change, comment, attach, link, list, show, delete, recall, export, import."""
+
+
+def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--description", metavar="TEXT", help="What is to be done, at length."),
+        click.option("--type", "type_", metavar="TYPE", help=f"One of {', '.join(TYPES)}."),
+        click.option("--status", metavar="STATUS", help="pending, in_progress, blocked, … or a synonym such as done."),
+        click.option("--priority", metavar="0-4", help="0 critical … 4 lowest."),
+        click.option("--tag", "tags", multiple=True, metavar="TAG", help="Repeat for several."),
+        click.option("--project", metavar="NAME", help="`.` is the one you are in."),
+        click.option("--parent", metavar="KEY", help="The task that it is part of."),
+        click.option("--due", metavar="DAY", help="ISO date."),
+    ):
+        function = option(function)
+    return function
+
+
+def _change(fields: dict[str, Any], **more: Any) -> Change:
+    project = fields["project"]
+    if project == ".":
+        project = project_here()
+    due = fields["due"]
+    return Change(
+        description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
+        tags=fields["tags"] or None, project=project and utf8(project), parent=fields["parent"],
+        due=due and moment(due, is_end=True), **more,
+    )  # fmt: skip
+
+
+def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
+    if as_json:
+        emit_json({"schema": "task/1", "results": [task_json(task)]})
+    else:
+        click.echo(said)
+    return DONE
+
+
+@command.command(
+    "add", epilog="\b\nExample:\n  pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2"
+)
+@click.argument("title")
+@click.option("--key", metavar="KEY", help="What t:KEY names it by [default: T-1, T-2, …].")
+@click.option("--depends", multiple=True, metavar="KEY", help="A task that it waits for; repeat for several.")
+@_fields
+@options.database
+@options.as_json
+def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
+    """A new task; makes the database when there is none."""
+    if fields["project"] is None:
+        fields["project"] = project_here() or ""
+    change = _change(fields, title=title)
+    with options.open_memory(db, create=True) as memory:
+        task = memory.tasks.add(change, depends, key)
+    return _show(task, f"✅ Task created: {task.key}", as_json=as_json)
+
+
+@command.command("update", epilog="\b\nExample:\n  pastchats-memory task update T-1 --status done")
+@click.argument("key")
+@click.option("--title", metavar="TEXT")
+@_fields
+@options.database
+@options.as_json
+def update(key: str, title: str | None, db: str | None, as_json: bool, **fields: Any) -> int:
+    """Change fields of a task; those that are not named stay. An empty --parent takes it out of its parent."""
+    change = _change(fields, title=title)
+    with options.open_memory(db) as memory:
+        task = memory.tasks.update(key, change)
+    return _show(task, f"Updated {task.key} ({task.status})", as_json=as_json)
+
+
+@command.command("comment", epilog="\b\nExample:\n  pastchats-memory task comment T-1 'Reproduced with two workers'")
+@click.argument("key")
+@click.argument("text")
+@click.option("--author", default="", metavar="NAME")
+@options.database
+@options.as_json
+def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
+    """Say something about a task; the comment is found by its own words."""
+    with options.open_memory(db) as memory:
+        task = memory.tasks.comment(key, text, author)
+    return _show(task, f"Commented on {task.key}", as_json=as_json)
+
+
+@command.command("attach", epilog="\b\nExample:\n  pastchats-memory task attach T-1 build.log")
+@click.argument("key")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.database
+@options.as_json
+def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
+    """Attach a file: its text is stored and found; of a binary file its name, size and hash are kept."""
+    with options.open_memory(db) as memory:
+        task = memory.tasks.attach(key, file)
+    binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
+    return _show(task, f"Attached {file.name} to {task.key}{binary}", as_json=as_json)
+
+
+@command.command("depend", epilog="\b\nExample:\n  pastchats-memory task depend T-3 T-1 T-2")
+@click.argument("key")
+@click.argument("on", nargs=-1, required=True)
+@click.option("--remove", is_flag=True, help="It no longer waits for them.")
+@options.database
+@options.as_json
+def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
+    """Let a task wait for others."""
+    with options.open_memory(db) as memory:
+        task = memory.tasks.depend(key, on, remove=remove)
+    return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
+
+
+@command.command("list", epilog="\b\nExample:\n  pastchats-memory task list --status todo,in_progress --project .")
+@options.project
+@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
+@click.option("--priority", metavar="0,1")
+@click.option("--type", "type_", type=click.Choice(TYPES), help="task means the three.")
+@options.since
+@options.until
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@options.database
+@options.as_json
+def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
+    """Tasks, the most urgent first."""
+    with options.open_memory(db) as memory:
+        tasks = memory.tasks.listed(task_filters(**how), limit)
+    if as_json:
+        emit_json({"schema": "task/1", "results": [task_json(task) for task in tasks]})
+    elif tasks:
+        click.echo(table(listed(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+    else:
+        click.echo("No task fits.", err=True)
+    return DONE if tasks else NOTHING
+
+
+@command.command("show", epilog="\b\nExample:\n  pastchats-memory task show T-1")
+@click.argument("key")
+@options.database
+@options.as_json
+def show(key: str, db: str | None, as_json: bool) -> int:
+    """A task with its history, links, comments and attachments."""
+    with options.open_memory(db) as memory:
+        task = memory.tasks.task(key)
+    return _show(task, whole(task), as_json=as_json)
+
+
+@command.command(
+    "delete", epilog="\b\nExamples:\n  pastchats-memory task delete T-1 --yes\n  pastchats-memory task delete c:5 --yes"
+)
+@click.argument("key")
+@click.option("--yes/--no", default=None, help="Do it, or not, without asking.")
+@options.database
+@options.as_json
+def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
+    """Delete a task with all that belongs to it, or one comment (c:5) or attachment (a:7)."""
+    with options.open_memory(db) as memory:
+        if yes is None:
+            yes = sys.stdin.isatty() and click.confirm(f"Delete {key} for good?", err=True)
+        if not yes:
+            click.echo(f"{key} was not deleted; --yes deletes it.", err=True)
+            return NOTHING
+        title = memory.tasks.delete(key)
+    if as_json:
+        emit_json({"schema": "task/1", "deleted": key, "results": []})
+    else:
+        click.echo(f"Deleted {key} ({title})")
+    return DONE
+
+
+@command.command("recall", epilog="\b\nExample:\n  pastchats-memory task recall 'retry of webhooks' --status done")
+@options.query
+@click.option("--status", metavar="A,B")
+@click.option("--priority", metavar="0,1")
+@options.project
+@options.since
+@options.until
+@click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True)
+@options.database
+@options.as_json
+def recall(
+    query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
+) -> int:
+    """Tasks that have to do with QUERY, found by themselves or by their comments and attachments."""
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
+        hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
+    if as_json:
+        body: dict[str, Any] = {"schema": "search/1", "results": [hit_json(hit) for hit in hits]}
+        emit_json(body | ({"warnings": list(hits.warnings)} if hits.warnings else {}))
+    elif hits:
+        click.echo(table(recalled(hits), ["ID", "Score", "Status", "Title"], stretch=3))
+    else:
+        click.echo("No task has to do with it.", err=True)
+    warn(hits.warnings)
+    return DONE if hits else NOTHING
+
+
+@command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@options.database
+def export(file: Path | None, db: str | None) -> int:
+    """Every task with all that belongs to it as JSON Lines, to FILE or to stdout."""
+    number = 0
+    with options.open_memory(db) as memory:
+        lines = (line for line in memory.tasks.export())
+        if file is None:
+            for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
+                click.echo(line)
+        else:
+            try:
+                with file.open("w", encoding="utf-8") as out:
+                    for number, line in enumerate(lines, start=1):  # noqa: B007
+                        out.write(f"{line}\n")
+            except OSError as fault:
+                raise UsageFault(f"{file}: {fault.strerror}", "Name a file that can be written.") from fault
+            click.echo(f"Wrote {counted(number, 'task')} to {file}")
+    return DONE if number else NOTHING
+
+
+@command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.database
+@options.as_json
+def import_(file: Path, db: str | None, as_json: bool) -> int:
+    """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled."""
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except OSError as fault:
+        raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
+    except UnicodeDecodeError as fault:
+        raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
+    with options.open_memory(db, create=True) as memory:
+        done = memory.tasks.import_(text.split("\n"))
+    if as_json:
+        emit_json({"schema": "task/1", **done, "results": []})
+    else:
+        click.echo(", ".join(f"{number} {what}" for what, number in done.items()))
+    return DONE

@@ -1,0 +1,91 @@
+"""What `gh issue list --json …` and `gh issue view --json …` print: an array, an object, or one object a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pastchats_memory.model import Comment, Task, Unreadable
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.tracked import folder_of_project, names_of, titled, word_of
+from pastchats_memory.statuses import priority_of, type_of
+
+FORMAT = "github-issues"
+VERSION = 1
+
+STATES = frozenset({"open", "closed"})
+_REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/issues/\d+")
+
+
+def recognise(source: Source) -> bool:
+    """Whether every object has a number, a title and the state of an issue."""
+    if source.shape == "jsonl":
+        return bool(source.sample) and all(map(_is_issue, source.sample))
+    issues = _issues(source)
+    return bool(issues) and all(map(_is_issue, issues))
+
+
+def _issues(source: Source) -> list[Json]:
+    if source.shape != "json":
+        return []
+    document = source.document
+    return [mapping_of(issue) for issue in (document if isinstance(document, list) else [document])]
+
+
+def _is_issue(fields: Json) -> bool:
+    state = text_of(fields.get("state")).lower()
+    return isinstance(fields.get("number"), int) and bool(text_of(fields.get("title"))) and state in STATES
+
+
+def read(source: Source) -> Iterator[Task | Unreadable]:
+    """Every issue with its comments."""
+    cwd = folder_of_project(source.path)
+    if source.shape == "jsonl":
+        for item in source.records():
+            if not isinstance(item, Record):
+                yield item
+            elif _is_issue(mapping_of(item.value)):
+                yield _task(mapping_of(item.value), item.line, cwd)
+            else:
+                yield Unreadable(str(source.path), item.line, "not an issue")
+        return
+    places = Places(source.text)
+    for issue in _issues(source):
+        if _is_issue(issue):
+            yield _task(issue, places.line(text_of(issue.get("title"))), cwd)
+
+
+def _task(issue: Json, line: int, cwd: str) -> Task:
+    found = _REPOSITORY.match(text_of(issue.get("url")))
+    labels = names_of(issue.get("labels"))
+    reason = text_of(issue.get("stateReason")).lower()
+    people = tuple(text_of(mapping_of(person).get("login")) for person in list_of(issue.get("assignees")))
+    milestone = text_of(mapping_of(issue.get("milestone")).get("title"))
+    about = {"assignees": [name for name in people if name], "milestone": milestone, "url": text_of(issue.get("url"))}
+    return Task(
+        native_id=word_of(issue.get("number")),
+        title=titled(text_of(issue.get("title"))),
+        line=line,
+        scope=f"{FORMAT}/{found[1].lower()}" if found else FORMAT,
+        description=text_of(issue.get("body")).strip(),
+        type=next((kind for label in labels if (kind := type_of(label)) != "task"), "task"),
+        status_raw=reason if reason in ("not_planned", "duplicate") else text_of(issue.get("state")).lower(),
+        priority=next(
+            (number for label in labels if (number := priority_of(label.rpartition(":")[2])) is not None), None
+        ),
+        tags=labels,
+        project=found[2] if found else None,
+        cwd=cwd,
+        created_at=iso_utc(issue.get("createdAt")),
+        updated_at=iso_utc(issue.get("updatedAt")),
+        closed_at=iso_utc(issue.get("closedAt")),
+        comments=tuple(
+            Comment(body, text_of(mapping_of(said.get("author")).get("login")), iso_utc(said.get("createdAt")))
+            for said in map(mapping_of, list_of(issue.get("comments")))
+            if (body := text_of(said.get("body")).strip())
+        ),
+        metadata={"format": FORMAT} | {key: value for key, value in about.items() if value},
+    )

@@ -1,0 +1,80 @@
+"""Tasks with all that belongs to them as JSON-able objects, and back: nothing is lost on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from pastchats_memory.model import Attachment, Comment, Task, TaskState
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
+
+FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
+TABLES = {
+    "links": ("task_links", ("kind", "target", "name", "by_hand"), "kind, target"),
+    "states": ("task_states", ("status", "status_raw", "at"), "id"),
+    "conversations": ("task_conversations", ("conversation_id",), "conversation_id"),
+    "comments": ("task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
+    "attachments": ("task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
+}
+
+
+def exported(database: Database) -> Iterator[dict[str, Any]]:
+    """Every task, the oldest first. Raises StoreFault."""
+    for row in database.run(
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks ORDER BY id"
+    ):
+        body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
+        body |= dict(zip(FIELDS, row[5:], strict=True))
+        for name, (table, columns, order) in TABLES.items():
+            found = database.run(
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}", (row[0],)
+            )
+            body[name] = [dict(zip(columns, values, strict=True)) for values in found]
+        yield body
+
+
+def task_of(body: Mapping[str, Any]) -> Filed:
+    """A task as it was exported, without its links. Raises KeyError, TypeError for another object."""
+    task = Task(
+        native_id=body["native_id"],
+        title=body["title"],
+        line=body["source_line"] or 0,
+        description=body["description"],
+        type=body["type"],
+        status_raw=body["status_raw"],
+        priority=body["priority"],
+        tags=tuple(body["tags"]),
+        created_at=body["created_at"],
+        updated_at=body["updated_at"],
+        closed_at=body["closed_at"],
+        due_at=body["due_at"],
+        states=tuple(TaskState(state["status"], state["status_raw"], state["at"]) for state in body["states"]),
+        comments=tuple(Comment(said["content"], said["author"], said["created_at"]) for said in body["comments"]),
+        attachments=tuple(Attachment(**attached) for attached in body["attachments"]),
+        metadata=body["metadata"],
+    )
+    return Filed(task, body["project"], body["source_path"], body["key"], body["identity"])
+
+
+def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> str:
+    """Store an exported task, inside the caller's transaction: `added`, `updated` or `unchanged`. Raises StoreFault."""
+    filed = task_of(body)
+    id_, done = writer.put(filed)
+    set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
+    for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
+        if body[name] is None:
+            database.run(f"UPDATE tasks SET {name} = NULL WHERE id = ?", (id_,))
+    for link in body["links"]:
+        writer.link(id_, link["kind"], link["target"], link["name"], by_hand=bool(link["by_hand"]))
+    for said in body["comments"]:
+        database.run(
+            "UPDATE OR IGNORE task_comments SET by_hand = ? WHERE task_id = ? AND identity = ?",
+            (said["by_hand"], id_, said["identity"]),
+        )
+    for conversation in body["conversations"]:
+        database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation["conversation_id"]))
+    writer.texts.refresh(id_)
+    return done

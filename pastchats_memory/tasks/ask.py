@@ -1,0 +1,106 @@
+"""A question in plain language, read by `questions`, answered from the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.likeness import AT_RELATED
+from pastchats_memory.model import Filters, StoredTask
+from pastchats_memory.query import moment
+from pastchats_memory.questions import Reading, read_question
+from pastchats_memory.search import Request, search
+from pastchats_memory.statuses import TYPES
+from pastchats_memory.store import task_conditions, task_rows
+from pastchats_memory.store.database import Database
+from pastchats_memory.tasks.near import asked, near
+
+MOST, MOST_ABOUT = 50, 200
+LEAST_SIMILARITY = 0.3
+"""Cosine below which a task that shares no word with the question is not about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question was taken for, and the tasks that answer it."""
+
+    reading: Reading
+    tasks: tuple[StoredTask, ...]
+    total: int
+    """How many there are, also where fewer are shown."""
+    warnings: tuple[str, ...] = ()
+
+
+def ask(
+    database: Database,
+    embedder: Embedder,
+    question: str,
+    today: date | None,
+    project: str | None,
+) -> Answer:
+    """The tasks that a question asks for.
+
+    Args:
+        database: open.
+        embedder: of the database's vectors.
+        question: in plain language.
+        today: the day on which it is asked; None for the person's own.
+        project: of where the caller stands: what "this project" means.
+
+    Raises:
+        UsageFault: the question is empty.
+        StoreFault: the database cannot be read.
+    """
+    if not question.strip():
+        raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
+    reading = read_question(question, today or date.today())  # noqa: DTZ011 - in the person's own zone
+    conditions = [task_conditions.without(name) for name in reading.missing]
+    if (span := reading.span) is not None:
+        since = None if span.since is None else moment(span.since.isoformat(), is_end=False)
+        until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
+        conditions += task_conditions.within(span.field, since, until)
+    if reading.relation is not None:
+        other = _task_named(database, embedder, reading.of or "")
+        if other is None:
+            return Answer(reading, (), 0, (f"there is no task {reading.of!r}",))
+        conditions.append(task_conditions.related(database, reading.relation, other))
+    filters = Filters(
+        kinds=reading.types or TYPES,
+        statuses=reading.statuses,
+        priorities=reading.priorities,
+        project=project if reading.project == "." else reading.project,
+    )
+    order = task_conditions.ORDERS.get(reading.order or "")
+    ids = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=reading.tags)
+    warnings: tuple[str, ...] = ()
+    if reading.concept:
+        about, warnings = _about(database, embedder, reading.concept, filters)
+        ids = [id_ for id_ in about if id_ in ids] if order is None else [id_ for id_ in ids if id_ in about]
+    return Answer(reading, tuple(task_rows.tasks(database, ids[: reading.limit or MOST])), len(ids), warnings)
+
+
+def _task_named(database: Database, embedder: Embedder, name: str) -> int | None:
+    """The task of a key, else the one that is most like the words."""
+    found = task_rows.find(database, name)
+    if found:
+        return found[0]
+    best = near(database, embedder, asked(embedder, name))[:1]
+    close = [one for one in best if one.likeness.score >= AT_RELATED / 2]
+    return close[0].task.id if close else None
+
+
+def _about(
+    database: Database, embedder: Embedder, concept: str, filters: Filters
+) -> tuple[Sequence[int], tuple[str, ...]]:
+    """Tasks that have to do with a concept, by themselves or by a comment or attachment, the best first; and warnings."""
+    wide = replace(filters, kinds=(*filters.kinds, "comment", "attachment"))
+    hits = search(database, embedder, Request(concept, limit=MOST_ABOUT, filters=wide))
+    kept = (
+        hit.task.id
+        for hit in hits
+        if hit.task and (hit.lexical_rank is not None or (hit.similarity or 0) >= LEAST_SIMILARITY)
+    )
+    return list(dict.fromkeys(kept)), hits.warnings

@@ -1,0 +1,117 @@
+"""Everything that can be asked of task memory, in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from typing import Any
+
+import orjson
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Filters, Hits, StoredTask
+from pastchats_memory.search import Request, search
+from pastchats_memory.store import task_exchange, task_rows, vectors
+from pastchats_memory.store.task_texts import task_text
+from pastchats_memory.tasks import capture as capturing
+from pastchats_memory.tasks.ask import Answer, ask
+from pastchats_memory.tasks.desk import Desk
+from pastchats_memory.tasks.near import Near, asked, near
+from pastchats_memory.tasks.prior_work import PriorWork, Resolved, check_prior_work, consult
+from pastchats_memory.tasks.scan import LEAST_SCORE, Cluster, duplicates
+
+NEAREST = 5
+BATCH = 200
+"""Tasks of an import that are stored in one transaction."""
+
+
+class TaskBoard(Desk):
+    """Task memory: what a person does with tasks, and what can be found out about them."""
+
+    def listed(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
+        """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
+        return task_rows.tasks(self._database, task_rows.listed(self._database, filters, limit=limit))
+
+    def capture(self, text: str, project: str, decide: Callable[[Near], capturing.Answer]) -> capturing.Captured:
+        """As `tasks.capture.capture`."""
+        return capturing.capture(self._database, self._embedder, text, project, decide)
+
+    def similar(self, name: str, limit: int = NEAREST) -> list[Near]:
+        """The tasks most like a task. Raises UsageFault, ModelUnavailable, StoreFault."""
+        task = self.task(name)
+        one = asked(self._embedder, task_text(task.title, task.description))
+        with self._database.snapshot():
+            return near(self._database, self._embedder, one, but=task.id)[:limit]
+
+    def find_duplicates(self, text: str, limit: int = NEAREST) -> list[Near]:
+        """The tasks most like a text. Raises UsageFault, ModelUnavailable, StoreFault."""
+        if not text.strip():
+            raise UsageFault("there is nothing to look for", "Say what the task is about.")
+        with self._database.snapshot():
+            return near(self._database, self._embedder, asked(self._embedder, text.strip()))[:limit]
+
+    def duplicates(self, least: float = LEAST_SCORE, project: str | None = None) -> list[Cluster]:
+        """Clusters of tasks that are alike. Raises StoreFault."""
+        with self._database.snapshot():
+            return duplicates(self._database, least, project)
+
+    def check_prior_work(self, query: str) -> PriorWork:
+        """The verdict and the three best matches. Raises UsageFault, ModelUnavailable, StoreFault."""
+        with self._database.snapshot():
+            return check_prior_work(self._database, self._embedder, query)
+
+    def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[Resolved], tuple[str, ...]]:
+        """Solved tasks that have to do with a problem, and warnings. Raises UsageFault, StoreFault."""
+        with self._database.snapshot():
+            return consult(self._database, self._embedder, problem, limit)
+
+    def ask(self, question: str, today: date | None = None, project: str | None = None) -> Answer:
+        """As `tasks.ask.ask`."""
+        with self._database.snapshot():
+            return ask(self._database, self._embedder, question, today, project)
+
+    def recall(self, query: str, filters: Filters, limit: int = 10) -> Hits:
+        """Tasks that answer a query, each once, found by itself or by a comment or attachment. Raises UsageFault, StoreFault."""
+        with self._database.snapshot():
+            hits = search(self._database, self._embedder, Request(query, limit=max(40, limit * 4), filters=filters))
+        once = {hit.task.id: hit for hit in reversed(hits) if hit.task is not None}
+        best = sorted(once.values(), key=lambda hit: hit.rank)[:limit]
+        return Hits(best, hits.warnings)
+
+    def export(self) -> Iterator[str]:
+        """Every task with all that belongs to it, a line of JSON each. Raises StoreFault."""
+        with self._database.snapshot():
+            for body in task_exchange.exported(self._database):
+                yield orjson.dumps(body).decode()
+
+    def import_(self, lines: Iterable[str]) -> dict[str, int]:
+        """Store exported tasks, all of them or none; how many were added, updated, unchanged. Raises UsageFault, StoreFault."""
+        bodies = [_body(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+        filed = []
+        for number, body in enumerate(bodies, start=1):
+            try:
+                filed.append(task_exchange.task_of(body))
+            except (KeyError, TypeError) as fault:
+                raise UsageFault(
+                    f"task {number} of the import lacks {fault}", "Import what `task export` wrote."
+                ) from fault
+        done = {"added": 0, "updated": 0, "unchanged": 0}
+        ready = self.ready([one.task for one in filed])
+        with self._database.transaction():
+            writer = self.writer(ready)
+            for body in bodies:
+                done[task_exchange.put_exported(self._database, writer, body)] += 1
+            vectors.catch_up(self._database)
+        return done
+
+
+def _body(line: str, number: int) -> dict[str, Any]:
+    try:
+        body = orjson.loads(line)
+    except orjson.JSONDecodeError as fault:
+        raise UsageFault(
+            f"line {number} of the import is not JSON: {fault.msg}", "Import what `task export` wrote."
+        ) from fault
+    if not isinstance(body, dict):
+        raise UsageFault(f"line {number} of the import is no task", "Import what `task export` wrote.")
+    return body

@@ -1,0 +1,357 @@
+"""By hand, in the real store with the real model: capture, likeness, verdicts, what solved tasks tell."""
+
+from __future__ import annotations
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pastchats_memory import Memory
+from pastchats_memory.arguments import task_filters
+from pastchats_memory.errors import InputMissing, MemoryFault, UsageFault
+from pastchats_memory.likeness import GUIDE, are_opposite, differ_in_identifiers, label_of, likeness
+from pastchats_memory.statuses import STATUSES, priority_of, status_of, wanted_statuses
+from pastchats_memory.tasks.desk import Change
+
+TODAY = date.today()  # noqa: DTZ011 - tasks are made now, in the zone of whoever runs the tests
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory.open(tmp_path / "m.db") as opened:
+        yield opened
+
+
+def add(memory: Memory, title: str, **fields: object) -> str:
+    return memory.tasks.add(Change(title=title, **fields)).key
+
+
+def never(_: object) -> str:
+    raise AssertionError("nobody is to be asked")
+
+
+def test_a_new_thought_is_a_task_and_the_same_again_is_found(memory: Memory) -> None:
+    first = memory.tasks.capture("Fix the login bug", "shop", never)
+    assert (first.outcome, first.task.key, first.task.project) == ("created", "T-1", "shop")
+    again = memory.tasks.capture("fix the  login bug", "shop", lambda _: "nothing")
+    assert (again.outcome, again.similar.likeness.score) == ("found", 1.0)
+    assert len(memory.tasks.listed(task_filters())) == 1
+
+
+def test_a_similar_thought_becomes_a_comment_or_a_linked_task(memory: Memory) -> None:
+    add(memory, "Fix the login bug")
+    said = memory.tasks.capture("Users cannot sign in", "shop", lambda _: "comment")
+    assert (said.outcome, [comment.content for comment in said.task.comments]) == (
+        "commented",
+        ["Users cannot sign in"],
+    )
+    made = memory.tasks.capture("Fix the login bug", "shop", lambda _: "create")
+    assert (made.outcome, [(link.kind, link.target) for link in made.task.links]) == ("created", [("related", "T-1")])
+
+
+def test_a_long_thought_has_its_first_line_as_title(memory: Memory) -> None:
+    task = memory.tasks.capture("Move the shop\n\nto the new server", "", never).task
+    assert (task.title, task.description) == ("Move the shop", "Move the shop\n\nto the new server")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Fix the login bug", "Fix the logout bug"),
+        ("Add a user to a team", "Remove a user from a team"),
+        ("Enable gzip for responses", "Disable gzip for responses"),
+        ("Upgrade Django to 4.2", "Upgrade Django to 5.1"),
+    ],
+)
+def test_opposites_and_other_numbers_are_not_the_same_task(memory: Memory, first: str, second: str) -> None:
+    add(memory, first)
+    (found,) = memory.tasks.find_duplicates(second)
+    assert not found.likeness.is_duplicate
+    assert found.likeness.is_related
+    (same,) = memory.tasks.find_duplicates(first)
+    assert same.likeness.score == 1.0
+
+
+def test_words_for_the_same_are_no_opposites() -> None:
+    assert are_opposite("Logging in fails", "Logging out fails")
+    assert not are_opposite("Add and remove tags", "Remove tags")
+    assert not are_opposite("Cannot sign in", "Login broken")
+    assert differ_in_identifiers("Upgrade to v1.2", "Upgrade to v1.3")
+    assert not differ_in_identifiers("Fix parse_date()", "parse_date() is wrong")
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.floats(-1, 1), st.floats(-1, 1))
+def test_likeness_is_symmetric_and_between_0_and_1(first: str, second: str, cosine: float, titles: float) -> None:
+    found = likeness(cosine, titles, first, second)
+    assert 0 <= found.score <= 1
+    assert found.label in {label for _, label in GUIDE}
+    assert likeness(cosine, titles, second, first).score == pytest.approx(found.score, abs=0.06)  # words in order
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.floats(-1, 0.99), st.floats(0, 0.01))
+def test_nearer_titles_are_never_less_alike(first: str, second: str, cosine: float, more: float) -> None:
+    near, nearer = (likeness(value, value, first, second).score for value in (cosine, cosine + more))
+    assert nearer >= near
+
+
+def test_the_guide_has_a_word_for_every_score() -> None:
+    assert [label_of(score) for score in (1, 0.9, 0.6, 0.3, 0)] == [label for _, label in GUIDE]
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ("done", "done"),
+        ("archived", "done"),
+        ("doing", "in_progress"),
+        ("todo", "in_progress"),
+        ("stuck", "in_progress"),
+        ("cancelled", "failed_before"),
+        ("superseded", "superseded"),
+    ],
+)
+def test_prior_work_is_judged_by_the_state_of_the_task_that_says_the_same(
+    memory: Memory, status: str, verdict: str
+) -> None:
+    add(memory, "Retry failed webhook deliveries with exponential backoff", status=status)
+    add(memory, "Translate the interface into German")
+    work = memory.check_prior_work(
+        "Webhooks that could not be delivered should be sent again, waiting longer each time"
+    )
+    assert (work.verdict, work.results[0].task.key) == (verdict, "T-1")
+    assert "T-1" in work.reason
+    assert len(work.results) <= 3
+
+
+def test_something_nobody_did_is_new(memory: Memory) -> None:
+    assert memory.check_prior_work("Sort the leaderboard").verdict == "new"
+    add(memory, "Translate the interface into German", status="done")
+    work = memory.check_prior_work("Database connection pool runs out under load")
+    assert (work.verdict, work.results) == ("new", ())
+
+
+def test_only_solved_tasks_are_consulted_and_bring_their_comments(memory: Memory) -> None:
+    solved = add(memory, "Sessions expire at random behind the proxy", status="done")
+    memory.tasks.comment(solved, "The clock of the second node was off by an hour", "ada")
+    add(memory, "Sessions expire at random on mobile", status="doing")
+    found, warnings = memory.consult_episodic_memory("users are logged out at random, sessions expire")
+    assert ([one.task.key for one in found], warnings) == ([solved], ())
+    assert found[0].resolution == "The clock of the second node was off by an hour"
+    assert memory.consult_episodic_memory("clock of a node is off")[0][0].task.key == solved
+
+
+def test_comments_and_attachments_are_found_by_their_words_and_lead_to_their_task(
+    memory: Memory, tmp_path: Path
+) -> None:
+    key = add(memory, "Build fails on CI")
+    memory.tasks.comment(key, "The linker runs out of memory")
+    (tmp_path / "build.log").write_text("error: undefined reference to quaternion_slerp\n" * 100, encoding="utf-8")
+    memory.tasks.attach(key, tmp_path / "build.log")
+    by_comment = memory.search("linker memory", type="comment")[0]
+    by_attachment = memory.search("quaternion_slerp", type="attachment")[0]
+    assert [(hit.type, hit.task.key) for hit in (by_comment, by_attachment)] == [("comment", key), ("attachment", key)]
+    assert by_comment.id.startswith("c:")
+    assert by_attachment.id.startswith("a:")
+    assert [hit.task.key for hit in memory.tasks.recall("quaternion_slerp", task_filters(parts=True))] == [key]
+    memory.tasks.delete(by_comment.id)
+    assert memory.search("linker memory", type="comment") == []
+
+
+def test_a_status_filter_takes_synonyms_and_raw_words(memory: Memory) -> None:
+    for number, status in enumerate(("todo", "doing", "done", "wont_fix")):
+        add(memory, f"Paint wall number {number}", status=status)
+    keys = {status: {hit.task.key for hit in memory.search("paint wall", type="task", status=status)}
+            for status in ("todo,in_progress", "closed", "wont_fix", "cancelled", "nonsense")}  # fmt: skip
+    assert keys == {
+        "todo,in_progress": {"T-1", "T-2"}, "closed": {"T-3"}, "wont_fix": {"T-4"}, "cancelled": {"T-4"}, "nonsense": set(),
+    }  # fmt: skip
+    assert {hit.type for hit in memory.search("paint wall")} == {"task"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"status": "hopping"}, "unknown status"),
+        ({"type": "saga"}, "unknown type"),
+        ({"priority": "9"}, "unknown priority"),
+        ({"title": " "}, "needs a title"),
+        ({"parent": "T-9"}, "there is no task T-9"),
+    ],
+)
+def test_what_a_task_cannot_be_is_refused_with_a_sentence(memory: Memory, change: dict, words: str) -> None:
+    key = add(memory, "Paint the fence")
+    with pytest.raises(UsageFault, match=words):
+        memory.tasks.update(key, Change(**change))
+    assert memory.tasks.task(key).title == "Paint the fence"
+
+
+def test_a_parent_or_a_dependency_that_makes_a_circle_is_refused(memory: Memory) -> None:
+    top, middle, low = add(memory, "Top"), add(memory, "Middle"), add(memory, "Low")
+    memory.tasks.update(middle, Change(parent=top))
+    memory.tasks.update(low, Change(parent=middle))
+    memory.tasks.depend(low, [top])
+    for attempt in (lambda: memory.tasks.update(top, Change(parent=low)), lambda: memory.tasks.depend(top, [low]),
+                    lambda: memory.tasks.update(top, Change(parent=top))):  # fmt: skip
+        with pytest.raises(UsageFault, match="circle"):
+            attempt()
+    assert [memory.tasks.task(key).parent for key in (top, middle, low)] == [None, top, middle]
+    memory.tasks.update(low, Change(parent=""))
+    memory.tasks.depend(low, [top], remove=True)
+    assert (memory.tasks.task(low).parent, memory.tasks.task(low).links) == (None, ())
+
+
+def test_a_comment_on_a_task_that_is_gone_is_refused(memory: Memory) -> None:
+    key = add(memory, "Paint the fence")
+    memory.tasks.delete(key)
+    for attempt in (
+        lambda: memory.tasks.comment(key, "Green?"),
+        lambda: memory.tasks.delete("c:1"),
+        lambda: memory.tasks.similar(key),
+    ):
+        with pytest.raises(UsageFault, match="there is no"):
+            attempt()
+
+
+def test_a_binary_attachment_is_known_by_its_name_and_a_missing_one_refused(memory: Memory, tmp_path: Path) -> None:
+    key = add(memory, "Paint the fence")
+    (tmp_path / "sunset-colours.png").write_bytes(b"\x89PNG\0\0\xff")
+    (attached,) = memory.tasks.attach(key, tmp_path / "sunset-colours.png").attachments
+    assert (attached.content, attached.size) == (None, 7)
+    assert [hit.task.key for hit in memory.search("sunset colours", type="attachment")] == [key]
+    with pytest.raises(InputMissing):
+        memory.tasks.attach(key, tmp_path / "nowhere")
+    with pytest.raises(UsageFault, match="regular file"):
+        memory.tasks.attach(key, tmp_path)
+
+
+def test_a_secret_in_a_task_does_not_reach_the_disk(memory: Memory) -> None:
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    task = memory.tasks.add(Change(title=f"Rotate {secret}"))
+    assert secret not in task.title
+    assert "redacted" in task.title
+
+
+def test_megabytes_are_attached_in_seconds_and_every_word_is_found(memory: Memory, tmp_path: Path) -> None:
+    key = add(memory, "Look through the log")
+    lines = (f"line {number} all is well here and nothing happens at all\n" for number in range(40_000))
+    (tmp_path / "app.log").write_text("".join(lines) + "xylophone\n", encoding="utf-8")
+    memory.tasks.attach(key, tmp_path / "app.log")
+    assert [hit.task.key for hit in memory.search("xylophone", type="attachment", mode="keyword")] == [key]
+
+
+WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30).filter(
+    lambda text: text.strip()
+)
+FIELDS = st.fixed_dictionaries(
+    {"title": WORDS},
+    optional={"description": WORDS, "status": st.sampled_from(STATUSES), "priority": st.sampled_from("01234"),
+              "tags": st.lists(WORDS, max_size=3), "type": st.sampled_from(["epic", "task", "subtask"])},
+)  # fmt: skip
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(FIELDS, st.lists(WORDS, max_size=2)), min_size=1, max_size=4))
+def test_what_is_exported_and_imported_is_the_same(tmp_path_factory: pytest.TempPathFactory, tasks: list) -> None:
+    folder = tmp_path_factory.mktemp("exchange")
+    with Memory.open(folder / "one.db") as one, Memory.open(folder / "two.db") as two:
+        keys = []
+        for fields, comments in tasks:
+            keys.append(one.tasks.add(Change(**fields), keys[-1:]).key)
+            for comment in comments:
+                one.tasks.comment(keys[-1], comment, "ada")
+        (folder / "note.txt").write_text("as it was", encoding="utf-8")
+        one.tasks.attach(keys[0], folder / "note.txt")
+        one.tasks.update(keys[-1], Change(status="done"))
+        exported = list(one.tasks.export())
+        assert two.tasks.import_(exported)["added"] == len(tasks)
+        assert list(two.tasks.export()) == exported
+        two.tasks.import_(exported)
+        assert list(two.tasks.export()) == exported
+
+
+@pytest.mark.parametrize("line", ["{broken", "[]", "{}", '{"key": 1}'])
+def test_an_import_that_is_none_changes_nothing(memory: Memory, line: str) -> None:
+    add(memory, "Paint the fence")
+    good = next(iter(memory.tasks.export()))
+    memory.tasks.delete("T-1")
+    with pytest.raises(MemoryFault):
+        memory.tasks.import_([good, line])
+    assert memory.tasks.listed(task_filters()) == []
+
+
+def test_questions_are_answered_from_the_tasks(memory: Memory) -> None:
+    epic = add(memory, "Payments", type="epic")
+    card = add(memory, "Pay by card", parent=epic, status="blocked", priority="1", tags=["bug"])
+    bank = add(memory, "Pay by bank transfer", status="done")
+    wall = add(memory, "Paint the wall", priority="4")
+    memory.tasks.depend(bank, [card])
+
+    def keys(question: str) -> set[str]:
+        return {task.key for task in memory.ask(question, TODAY).tasks}
+
+    assert keys("what is blocked?") == {card}
+    assert keys("what did we finish this week?") == {bank}
+    assert keys("urgent bugs") == {card}
+    assert keys("tasks without an epic") == {bank, wall}
+    assert keys("what depends on Pay by card?") == {bank}
+    assert keys(f"what depends on {card}") == {bank}
+    assert keys("what does Pay by bank transfer depend on?") == {card}
+    assert keys("what is part of Payments?") == {card}
+    assert wall not in keys("anything about payments?")
+    assert card in keys("anything about payments?")
+    assert memory.ask("how many open tasks?", TODAY).total == 3
+
+
+def test_every_word_for_a_status_means_one_of_ours() -> None:
+    assert {status_of(word) for word in ("todo", "Open", "to-do", "BACKLOG")} == {"pending"}
+    assert [status_of(word) for word in ("In Progress", "wont_fix", "closed", "hooked", "zzz")] == [
+        "in_progress", "cancelled", "completed", "pending", "unknown",
+    ]  # fmt: skip
+    assert wanted_statuses(["done", "My State", ""]) == ("completed", "=my_state")
+    assert [priority_of(value) for value in (0, "P1", "high", "medium", True, None, "x", 7)] == [
+        0,
+        1,
+        1,
+        2,
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_two_captures_of_one_text_at_one_moment_are_one_task(program) -> None:
+    program("task", "add", "Something else")
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(lambda _: program("capture", "Fix the login bug"), range(4)))
+    assert sorted(run.status for run in runs) == [0, 1, 1, 1]
+    assert [task["title"] for task in program("task", "list", "--json").results].count("Fix the login bug") == 1
+
+
+def test_the_words_of_capture_and_its_exit_codes(program) -> None:
+    made = program("capture", "Fix the login bug")
+    assert (made.status, made.stdout) == (0, "✅ Task created: T-1\n")
+    found = program("capture", "Fix the login bug")
+    assert (found.status, found.stdout) == (1, "⚠️ Similar task found: [T-1] Fix the login bug (Score: 1.00)\n")
+    yes = program("capture", "Fix the login bug", "--yes")
+    assert (yes.status, yes.stdout.splitlines()[1]) == (0, "✅ Comment added to T-1")
+    no = program("capture", "Fix the login bug", "--no")
+    assert (no.status, no.stdout.splitlines()[1]) == (0, "✅ Task created: T-2")
+    assert program("similar", "T-1").stdout.splitlines()[0].startswith("T-2  [1.00] Fix the login bug")
+
+
+def test_capture_asks_at_a_terminal(program) -> None:
+    program("capture", "Fix the login bug")
+    line = f"{program.command[0]} capture 'Fix the login bug'"
+    for answer, last in (("y", "Comment added to T-1"), ("\n", "Task created: T-2")):
+        done = subprocess.run(
+            ["script", "-qec", line, "/dev/null"], input=answer + "\n", env=program.environment, cwd=program.home,
+            capture_output=True, encoding="utf-8", check=False, timeout=60,
+        )  # fmt: skip
+        assert "Add as comment to existing task? [y/N]" in done.stdout
+        assert last in done.stdout

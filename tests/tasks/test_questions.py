@@ -1,0 +1,48 @@
+"""What a plain question is taken for."""
+
+from __future__ import annotations
+
+import csv
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pastchats_memory.questions import MISSING, ORDERS, RELATIONS, read_question
+from pastchats_memory.statuses import STATUSES, TYPES
+
+SUNDAY = date(2026, 11, 22)
+with (Path(__file__).parent / "questions.tsv").open(encoding="utf-8") as file:
+    TABLE = [(row["question"], row["reading"]) for row in csv.DictReader(file, delimiter="\t")]
+VOCABULARY = sorted({word for question, _ in TABLE for word in question.split()})
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(TABLE) >= 60
+
+
+@pytest.mark.parametrize(("question", "reading"), TABLE)
+def test_a_question_is_read_as_it_was_meant(question: str, reading: str) -> None:
+    assert read_question(question, SUNDAY).described() == reading
+
+
+@pytest.mark.parametrize(("question", "reading"), TABLE[:20])
+def test_neither_case_nor_marks_change_the_reading(question: str, reading: str) -> None:
+    other = read_question(f"  {question.capitalize().rstrip('?')} ?!", SUNDAY).described()
+    assert other.lower() == reading.lower()
+
+
+@given(
+    st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join) | st.text(max_size=60),
+    st.dates(date(1, 6, 1), date(9998, 1, 1)),
+)
+def test_any_words_on_any_day_have_a_reading_of_known_parts(question: str, today: date) -> None:
+    reading = read_question(question, today)
+    assert set(reading.statuses) <= set(STATUSES)
+    assert set(reading.types) <= set(TYPES)
+    assert set(reading.missing) <= set(MISSING)
+    assert reading.relation is None or (reading.relation in RELATIONS and reading.of is not None)
+    assert reading.order is None or reading.order in ORDERS
+    assert reading.described()

@@ -22,7 +22,14 @@ Examples:
 """,
 )
 @click.option("--scan", is_flag=True, help="Compare all tasks with each other.")
-@click.option("--threshold", type=click.FloatRange(0, 1), default=LEAST_SCORE, show_default=True, metavar="X")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=LEAST_SCORE,
+    show_default=True,
+    metavar="X",
+    help="Least score of a pair.",
+)
 @options.project
 @options.database
 @options.as_json

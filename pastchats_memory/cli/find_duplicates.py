@@ -18,7 +18,7 @@ Examples:
 )
 @click.argument("text", nargs=-1, required=True)
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
-@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
 def command(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:

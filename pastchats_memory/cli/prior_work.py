@@ -65,7 +65,7 @@ Examples:
 """,
 )
 @options.query
-@click.option("--limit", type=click.IntRange(1, 20), default=5, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 20), default=5, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
 def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool) -> int:

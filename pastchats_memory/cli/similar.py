@@ -34,7 +34,7 @@ Examples:
 )
 @click.argument("key")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
-@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
 def command(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:

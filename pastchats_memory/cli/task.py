@@ -90,7 +90,7 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
 
 @command.command("update", epilog="\b\nExample:\n  pastchats-memory task update T-1 --status done")
 @click.argument("key")
-@click.option("--title", metavar="TEXT")
+@click.option("--title", metavar="TEXT", help="What is to be done.")
 @_fields
 @options.database
 @options.as_json
@@ -105,7 +105,7 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @command.command("comment", epilog="\b\nExample:\n  pastchats-memory task comment T-1 'Reproduced with two workers'")
 @click.argument("key")
 @click.argument("text")
-@click.option("--author", default="", metavar="NAME")
+@click.option("--author", default="", metavar="NAME", help="Who says so.")
 @options.database
 @options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
@@ -144,11 +144,11 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
 @command.command("list", epilog="\b\nExample:\n  pastchats-memory task list --status todo,in_progress --project .")
 @options.project
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
-@click.option("--priority", metavar="0,1")
+@click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
 @click.option("--type", "type_", type=click.Choice(TYPES), help="task means the three.")
 @options.since
 @options.until
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
@@ -200,12 +200,12 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 
 @command.command("recall", epilog="\b\nExample:\n  pastchats-memory task recall 'retry of webhooks' --status done")
 @options.query
-@click.option("--status", metavar="A,B")
-@click.option("--priority", metavar="0,1")
+@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
+@click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
 @options.project
 @options.since
 @options.until
-@click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
 def recall(

@@ -40,6 +40,10 @@ def test_every_example_in_the_help_of_a_command_runs(
     (home / "exports" / "conversations.json").write_text(
         '[{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hello."}]', encoding="utf-8"
     )
+    if command in ("similar", "task"):
+        for key in ("T-1", "T-2", "TREK-45"):
+            own_demo("task", "add", f"Paint the {key}", "--key", key)
+        (home / "build.log").write_text("error", encoding="utf-8")
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "jq").write_text("#!/bin/sh\ncat >/dev/null\n", encoding="utf-8")

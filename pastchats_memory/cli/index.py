@@ -87,15 +87,21 @@ def _dry_run(paths: list[str], *, notes: bool, as_json: bool) -> int:
     found = list(Memory.dry_run(paths, notes=notes))
     taken = any(report.format for report, _ in found)
     if as_json:
-        emit_json({"schema": "index/1", "results": [{**_file(report), "turns": turns} for report, turns in found]})
+        results = [{**_file(report), "turns": turns, "keys": dict(report.keys)} for report, turns in found]
+        emit_json({"schema": "index/1", "results": results})
     elif found:
         rows = [
-            [report.format or "–", turns or "", one_line(report.path), report.reason or ""] for report, turns in found
+            [report.format or "–", turns or "", one_line(report.path), report.reason or _taken(report)]
+            for report, turns in found
         ]
-        click.echo(table(rows, ["taken for", "turns", "file", "why not"], stretch=2))
+        click.echo(table(rows, ["taken for", "turns", "file", "why not, or which keys"], stretch=2))
     if not found:
         click.echo("There is no file in it that could be a conversation.", err=True)
     return DONE if taken else NOTHING
+
+
+def _taken(report: FileReport) -> str:
+    return one_line(", ".join(f"{what}={keys.replace(', ', '|')}" for what, keys in report.keys.items()))
 
 
 @contextmanager

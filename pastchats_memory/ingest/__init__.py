@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
-from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
+from pastchats_memory.readers import FALLBACKS, NO_KEYS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.clean import clean
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.source import NotText, Source
@@ -54,6 +54,8 @@ class FileReport:
     """Turns that were stored already."""
     reason: str | None = None
     unreadable: tuple[Unreadable, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
+    """In a dry run, for messages of an unknown shape: the keys that would be taken for role, text, time and conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[Fil
             continue
         reading = _Reading(candidate)
         turns = sum(1 for _ in _turns(source, reader, reading))
-        yield FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable)), turns
+        keys = keys_taken(reader, source)
+        yield FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable), keys=keys), turns
 
 
 def _index_files(

@@ -22,8 +22,8 @@ _UNIQUE = re.compile(r"[0-9A-Za-z]{16}")
 class Identities:
     """Gives the turns of one file their identity, in file order.
 
-    In order of preference: the record's native id; role, normalised text and time, if the time is finer than a minute;
-    conversation, role and text. The last two count equals, so that two turns with equal words stay two, while a copy of
+    In order of preference: the record's native id; role, normalised text and time, if the time is finer than a minute,
+    with the conversation if it is not finer than a second; conversation, role and text. The last two count equals, so that two turns with equal words stay two, while a copy of
     the file counts the same way. A native id that looks made by hand (`msg-001`) may stand in another file for another
     turn, so the text is added to it.
     """
@@ -39,7 +39,10 @@ class Identities:
             return _digest("native", turn.role, turn.native_id, "" if unique else turn.content)
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
         if turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z"):
-            key = ("time", turn.role, text, turn.timestamp)
+            # Of a conversation's copy the time stays and the id may not, so the time alone should tell. But a whole
+            # second is shared by many short turns of a busy log, so there the conversation tells as well.
+            busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
+            key = ("time", turn.role, text, turn.timestamp, *([turn.conversation_id or ""] if busy else ()))
         else:
             # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
             place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from pastchats_memory.model import Turn, Unreadable
@@ -86,6 +87,17 @@ READERS: tuple[Reader, ...] = (
 
 FALLBACKS: tuple[Reader, ...] = (messages, notes)
 """Asked in this order when no reader above claims the file."""
+
+
+NO_KEYS: Mapping[str, str] = MappingProxyType({})
+
+
+def keys_taken(reader: Reader, source: Source) -> Mapping[str, str]:
+    """Which keys a file of an unknown shape has for role, text, time and conversation; none for formats that are known.
+
+    Raises OSError.
+    """
+    return messages.explain(source) if reader is messages else NO_KEYS
 
 
 class TwoClaims(ValueError):

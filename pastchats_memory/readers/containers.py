@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
+from pastchats_memory.readers.exchanges import (
+    PAIR_KEYS,
+    TAKEN,
+    hints_at_exchanges,
+    pairs_of,
+    row_of,
+    rows_of,
+    sides_of,
+    told_in_text,
+)
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.message import (
@@ -14,12 +25,12 @@ from pastchats_memory.readers.message import (
     OWN_ID_KEYS,
     TREE_KEYS,
     Message,
-    Speaker,
     first_text,
     message_of,
     place_of,
     time_of,
 )
+from pastchats_memory.readers.speakers import LONGEST_KEY, ROLE_PARTS, Speaker, hints_at_speakers, known_role, parts_of
 
 CONTAINER_KEYS = (
     "chat_messages", "history", "messages", "conversations", "conversation", "chat", "chats", "turns", "dialog", "dialogue", "dialogs",
@@ -28,7 +39,18 @@ CONTAINER_KEYS = (
 """In this order: a tree (`history`) says more than the flat copy beside it."""
 CURRENT_KEYS = ("current_leaf_message_uuid", "currentId", "current_node", "currentNode", "currentMessageId")
 TITLE_KEYS = ("title", "name", "subject", "chatTitle")
+REQUESTS = frozenset({"request", "input", "inputs"})
+RESPONSES = frozenset({"response", "output", "outputs", "completion", "result"})
+OTHER_KINDS = (
+    "$schema", "$defs", "definitions", "openapi", "swagger", "asyncapi", "nbformat", "lockfileVersion", "dependencies",
+    "devDependencies", "resourceType",
+)  # fmt: skip
+"""Keys at the top of a schema, an interface, a notebook, a lock file, a package, a patient's record."""
+OTHER_TYPES = ("FeatureCollection", "Feature", "Topology", "object")
+COMPARISON = "storage_protocol"
+"""In every item of the comparisons beside a ChatGPT export, which repeat conversations that the export has."""
 DEEPEST = 8
+DEEPEST_ANSWER = 5
 STRONG_SHARE = 0.2
 """Of a list's objects that say a known role outright, so many make it a conversation among other records."""
 WEAK_SHARE = 0.5
@@ -49,6 +71,8 @@ class Context:
     title: str | None = None
     model: str | None = None
     current: str | None = None
+    id_key: str = ""
+    """The key under which the id was found."""
 
     def inside(self, fields: Json) -> Context:
         """The same, with what this object says instead or besides."""
@@ -57,10 +81,10 @@ class Context:
         trees = list_of(env.get("trees"))
         cwd, project = place_of(info | ({"cwd": mapping_of(trees[0]).get("uri")} if trees else {}) | env)
         model = info.get("model")
+        id_key, own_id = first_text(info, CONVERSATION_ID_KEYS + OWN_ID_KEYS)
         return Context(
-            conversation_id=first_text(info, CONVERSATION_ID_KEYS)[1]
-            or first_text(info, OWN_ID_KEYS)[1]
-            or self.conversation_id,
+            conversation_id=own_id or self.conversation_id,
+            id_key=id_key or self.id_key,
             timestamp=time_of(info)[1] or self.timestamp,
             cwd=cwd or self.cwd,
             project=project or self.project,
@@ -80,6 +104,8 @@ class Conversation:
 
     messages: tuple[Message, ...]
     context: Context
+    is_logged: bool = False
+    """One request of a log, which repeats what was said before it."""
 
     @property
     def abandoned(self) -> frozenset[int]:
@@ -90,7 +116,7 @@ class Conversation:
 def conversations_of(value: object, context: Context | None = None, depth: int = 0) -> Iterator[Conversation]:
     """Every conversation of a JSON value, in the order of the file; nothing where the value is something else."""
     outer = context or NOWHERE
-    if depth > DEEPEST:
+    if depth > DEEPEST or not _may_speak(value) or (depth == 0 and is_of_another_kind(value)):
         return
     if isinstance(value, list):
         messages = _messages_of(value)
@@ -103,6 +129,31 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
                     yield from conversations_of(item, separate, depth + 1)
     elif isinstance(value, dict):
         yield from _of_object(value, outer.inside(value), depth)
+
+
+def is_of_another_kind(value: object) -> bool:
+    """Whether a document says of itself that it is something well known and no conversation: a schema, a lock file, a map."""
+    if isinstance(value, list):
+        return COMPARISON in mapping_of(value[0] if value else None)
+    fields = mapping_of(value)
+    said = any(key in fields for key in OTHER_KINDS) or fields.get("type") in OTHER_TYPES
+    return said and not any(key in fields for key in ("messages", "conversations", "turns"))
+
+
+def _may_speak(value: object) -> bool:
+    """Whether there is anything in the value that could tell who speaks; a quick look, since most files have nothing."""
+    stack = [value]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, dict):
+            if hints_at_speakers(at) or hints_at_exchanges(at):
+                return True
+            stack.extend(inner for inner in at.values() if isinstance(inner, dict | list))
+        elif isinstance(at, list):
+            if len(at) > 1 and isinstance(at[0], str) and isinstance(at[1], str) and known_role(at[0][:LONGEST_KEY]):
+                return True
+            stack.extend(inner for inner in at if isinstance(inner, dict | list))
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,41 +196,118 @@ def _inside(value: object, context: Context) -> Iterator[Conversation]:
 
 
 def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversation]:
-    if pair := _prompt_and_response(fields):
-        yield Conversation(pair, context)
+    if asked := _asked_and_answered(fields, context, depth):
+        yield asked
         return
     for key in CONTAINER_KEYS:
         inner = fields.get(key)
-        found = list(conversations_of(inner, context, depth + 1)) if isinstance(inner, dict | list) else []
+        found = list(_under_known_name(key, inner, context, depth)) if isinstance(inner, dict | list) else []
         if found:
             yield from found
+            return
+    for messages in (_made(sides_of(fields)), _messages_of(list(rows_of(fields))), _made(told_in_text(fields))):
+        if messages:
+            yield Conversation(messages, context)
             return
     if len(messages := _messages_of(list(fields.values()))) > 1:
         yield Conversation(messages, context)
         return
-    if depth <= 1:
-        for key, inner in fields.items():
-            if isinstance(inner, list | dict) and inner:
-                yield from _under_own_name(key, inner, context, depth)
+    yield from _under_own_names(fields, context, depth)
 
 
-def _under_own_name(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
-    """A conversation under a name of the file's choosing: only where a user and an assistant, or speakers, are told."""
-    inner = replace(
-        context, conversation_id=key if context.conversation_id is None else f"{context.conversation_id}/{key}"
+def _under_known_name(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
+    pairs = _made(pairs_of(value)) if key in PAIR_KEYS and isinstance(value, list) else ()
+    if pairs:
+        yield Conversation(pairs, context)
+    else:
+        yield from conversations_of(value, context, depth + 1)
+
+
+def _under_own_names(fields: Json, context: Context, depth: int) -> Iterator[Conversation]:
+    """Conversations under names of the file's choosing: only where a user and an assistant, or speakers, are told.
+
+    Such a name is the conversation's id where it stands beside others, or has a number; else it is a wrapper's.
+    """
+    found = {
+        key: told
+        for key, value in fields.items()
+        if isinstance(value, list | dict)
+        and value
+        and (told := [one for one in _wrapped(key, value, context, depth) if _is_told(one)])
+    }
+    for key, told in found.items():
+        own = key if len(found) > 1 or any(letter.isdigit() for letter in key) else None
+        name = f"{context.conversation_id}/{own}" if own and context.conversation_id else own
+        for one in told:
+            yield (
+                one if one.context.conversation_id else replace(one, context=replace(one.context, conversation_id=name))
+            )
+
+
+def _wrapped(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
+    return _under_known_name(key, value, replace(context, conversation_id=None), depth)
+
+
+def _is_told(conversation: Conversation) -> bool:
+    speakers = [message.speaker for message in conversation.messages]
+    roles = {speaker.role for speaker in speakers if speaker.certainty > 0}
+    return {"user", "assistant"} <= roles or all(
+        parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers
     )
-    has_container = isinstance(value, list) or any(name in value for name in CONTAINER_KEYS)
-    for conversation in conversations_of(value, inner, depth + 2) if has_container else ():
-        roles = {message.speaker.role for message in conversation.messages if message.speaker.certainty > 0}
-        if {"user", "assistant"} <= roles or all(message.speaker.key == "speaker" for message in conversation.messages):
-            yield conversation
+
+
+def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversation | None:
+    """What a log of requests to a model has: the messages that were sent under one key, the answer under another."""
+    asked = next(
+        (
+            key
+            for key in fields
+            if (parts_of(key) & REQUESTS or key == "messages") and isinstance(fields[key], dict | list)
+        ),
+        None,
+    )
+    if asked is None:
+        return None
+    answers = (_answer_in(value) for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES)
+    answer = next((messages for messages in answers if messages), ())
+    sent = list(conversations_of(fields[asked], context, depth + 1)) if answer else []
+    if any(one.messages[-1].speaker.role == "assistant" for one in sent):
+        return None
+    return Conversation(sent[0].messages + answer, sent[0].context, is_logged=True) if len(sent) == 1 else None
+
+
+def _answer_in(value: object, depth: int = 0) -> tuple[Message, ...]:
+    """The first messages of an assistant in a response, however deep they are wrapped."""
+    if isinstance(value, dict):
+        message = message_of(value)
+        if message and message.speaker.role == "assistant" and message.speaker.certainty > 1 and message.text:
+            return (message,)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    found = (_answer_in(item, depth + 1) for item in inner) if depth < DEEPEST_ANSWER else iter(())
+    return next((messages for messages in found if messages), ())
+
+
+def _made(rows: Iterable[Json]) -> tuple[Message, ...]:
+    """The messages of objects that were made of something else, with the keys of which they were made."""
+    made = []
+    for row in rows:
+        role_key, text_key = cast("tuple[str, str]", row.pop(TAKEN, ("", "")))
+        if (message := message_of(row)) and message.text:
+            told = replace(message.speaker, key=role_key) if role_key else message.speaker
+            made.append(replace(message, speaker=told, text_key=text_key or message.text_key))
+    return tuple(made)
 
 
 def _messages_of(items: list[object]) -> tuple[Message, ...]:
     """The messages of a list that is a conversation; none of any other list."""
-    flat = list(_flattened(items))
-    read = [message for fields in flat if (message := message_of(fields))]
-    return tuple(read) if is_dialogue(read, len(flat)) else ()
+    read: list[Message] = []
+    objects = 0
+    for fields in _flattened(items):
+        message = message_of(fields)
+        sides = () if message and message.speaker.certainty else _made(sides_of(fields))
+        objects += max(1, len(sides))
+        read += sides or ([message] if message else [])
+    return tuple(read) if is_dialogue(read, objects) else ()
 
 
 def _flattened(items: list[object]) -> Iterator[Json]:
@@ -187,6 +315,8 @@ def _flattened(items: list[object]) -> Iterator[Json]:
     stack = [(item, "") for item in reversed(items)]
     while stack:
         item, parent = stack.pop()
+        if isinstance(item, list) and (row := row_of(item)):
+            yield row
         if not isinstance(item, dict):
             continue
         yield {"parentId": parent, **item} if parent else item
@@ -213,19 +343,3 @@ def _people_talk(speakers: list[Speaker]) -> bool:
     fits = 1 < len(words) <= MOST_SPEAKERS and all(_NAME.match(word) and not word.isnumeric() for word in words)
     return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))
 
-
-def _prompt_and_response(fields: Json) -> tuple[Message, ...]:
-    """A row of a log that has both sides in one object (`llm logs --json`)."""
-    prompt, response = fields.get("prompt"), fields.get("response")
-    if not (
-        isinstance(prompt, str)
-        and isinstance(response, str)
-        and prompt.strip()
-        and isinstance(fields.get("model"), str)
-    ):
-        return ()
-    rest = {key: value for key, value in fields.items() if key not in ("prompt", "response", "id")}
-    made = (
-        message_of({"role": role, "content": text} | rest) for role, text in (("user", prompt), ("assistant", response))
-    )
-    return tuple(message for message in made if message and message.text)

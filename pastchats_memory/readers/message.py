@@ -11,11 +11,10 @@ from urllib.parse import unquote, urlparse
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.readers.speakers import HOLDERS, Speaker, parts_of, speaker_of
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
 
-ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
-WRITTEN_BY_USER = ("isCreatedByUser", "is_user", "isUser", "fromUser")
 TEXT_KEYS = ("content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data")
 TIME_KEYS = (
     "timestamp",
@@ -31,10 +30,22 @@ TIME_KEYS = (
     "sentAt",
     "datetime_utc",
 )
+TEXT_PARTS = frozenset({
+    "text", "content", "message", "msg", "body", "utterance", "said", "says", "say", "line", "transcript", "markdown", "speech", "payload",
+})  # fmt: skip
+"""A key of several words with one of these holds the text, if no listed one does."""
+NOT_A_TEXT = frozenset({
+    "id", "ids", "type", "count", "length", "size", "url", "ts", "at", "time", "hash", "role", "format", "number", "no", "idx", "index",
+    "status", "context", "tokens", "height", "start", "end", "name", "key", "class", "style", "sender", "author",
+})  # fmt: skip
+TIME_PARTS = frozenset(
+    {"time", "timestamp", "date", "datetime", "at", "ts", "stamp", "created", "sent", "started", "asked"}
+)
 TIME_HOLDERS = ("time", "meta", "metadata", "info")
 OWN_ID_KEYS = ("id", "uuid", "message_id", "messageId", "msg_id", "_id")
 CONVERSATION_ID_KEYS = (
     "conversation_id", "conversationId", "session_id", "sessionId", "sessionID", "thread_id", "threadId", "chat_id", "chatId", "chatID",
+    "dialogue_id", "dialog_id", "session",
 )  # fmt: skip
 CWD_KEYS = (
     "cwd",
@@ -55,41 +66,16 @@ USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
 IMAGE = "[image]"
 WITHHELD = "[REDACTED]"
-HOLDERS = ("message", "info")
-"""Keys under which some programs put the message itself, beside a record of their own."""
-
 UNIQUE_LENGTH = 16
 """A shorter id (`msg-1`, `7`) is not unique beyond its file."""
-LONGEST_WORD = 40
 LONGEST_VALUE = 4096
 """Characters of JSON that a metadata value may have: beyond are tool arguments, token lists and pictures."""
 DEEPEST_PART = 6
 DEEPEST_VALUE = 12
 
-_ROLE_WORDS = {
-    "user": "user human prompter usermessage humanmessage you me",
-    "assistant": "assistant gpt chatgpt bard model ai bot claude gemini agent llm copilot aimessage assistantmessage modelmessage",
-    "system": "system developer systemmessage",
-    "tool": "tool function observation functioncall functionresponse toolcall toolresult toolresponse tooluse toolmessage ipython",
-}
-ROLE_OF_WORD = {word: role for role, words in _ROLE_WORDS.items() for word in words.split()}
 _TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
-_MODEL_NAME = re.compile(
-    r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)"
-)
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who says a message, as its object tells it."""
-
-    role: str
-    key: str
-    word: str
-    certainty: int
-    """2 a known word under `role` (or a flag for it), 1 a known word under another key, 0 an unknown word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +93,9 @@ class Message:
     cwd: str | None = None
     project: str | None = None
     metadata: Mapping[str, object] | None = None
+    text_key: str = ""
+    time_key: str = ""
+    conversation_key: str = ""
 
     @property
     def native_id(self) -> str | None:
@@ -117,7 +106,8 @@ class Message:
 def message_of(fields: Json) -> Message | None:
     """The message that the object is, or None for an object without a role or without a place for text."""
     fields = _selected_version(fields)
-    speaker = speaker_of(fields)
+    time_key, timestamp = time_of(_nested(fields))
+    speaker = speaker_of(fields, dated=timestamp is not None)
     if speaker is None:
         return None
     key, pieces = _body(fields, speaker)
@@ -127,7 +117,6 @@ def message_of(fields: Json) -> Message | None:
     seen = _nested(fields)
     own_key, own_id = first_text(seen, OWN_ID_KEYS)
     conversation_key, conversation_id = first_text(seen, CONVERSATION_ID_KEYS)
-    time_key, timestamp = time_of(seen)
     cwd, project = place_of(seen)
     long_enough = own_id is not None and len(own_id) >= UNIQUE_LENGTH
     understood = {
@@ -149,36 +138,10 @@ def message_of(fields: Json) -> Message | None:
         cwd=cwd,
         project=project,
         metadata=_rest(seen, understood | _telling(seen, cwd, project), speaker, text),
+        text_key=key,
+        time_key=time_key,
+        conversation_key=conversation_key,
     )
-
-
-def speaker_of(fields: Json) -> Speaker | None:
-    """Known words before flags before unknown words; the object itself before one that it holds."""
-    named = [(key, word) for key in ROLE_KEYS if (word := _word(fields.get(key)))]
-    held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
-    known = [
-        Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1)
-        for key, word in named
-        if (role := known_role(word))
-    ]
-    best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
-    if best:
-        return best[0]
-    for key in WRITTEN_BY_USER:
-        if isinstance(flag := fields.get(key), bool):
-            role = "user" if flag else "assistant"
-            return Speaker(role, key, role, 2)
-    if held:
-        return held[0]
-    if len(fields) == 1 and (role := known_role(key := next(iter(fields)))):
-        return Speaker(role, "", key, 1)
-    return next((Speaker(word.lower(), key, word, 0) for key, word in named if key not in ("type", "author")), None)
-
-
-def known_role(word: str) -> str | None:
-    """The role for a word of the table or a model's name."""
-    plain = word.strip().lower()
-    return ROLE_OF_WORD.get(re.sub(r"[-_ ]", "", plain)) or ("assistant" if _MODEL_NAME.match(plain) else None)
 
 
 def first_text(fields: Json, keys: tuple[str, ...]) -> tuple[str, str | None]:
@@ -198,7 +161,8 @@ def time_of(fields: Json) -> tuple[str, str | None]:
         for key in TIME_KEYS:
             if moment := iso_utc(holder.get(key)):
                 return key if holder is fields else "", moment
-    return "", None
+    spelled = (key for key in fields if parts_of(key) & TIME_PARTS)
+    return next(((key, moment) for key in spelled if (moment := iso_utc(fields[key]))), ("", None))
 
 
 def place_of(fields: Json) -> tuple[str | None, str | None]:
@@ -225,12 +189,6 @@ def _path(value: object) -> str | None:
     if not isinstance(value, str) or not ("/" in value or "\\" in value):
         return None
     return clean(unquote(urlparse(value).path) if value.startswith("file://") else value)
-
-
-def _word(value: object) -> str | None:
-    if isinstance(value, dict):
-        value = value.get("role") or value.get("name")
-    return value.strip() if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_WORD else None
 
 
 def _selected_version(fields: Json) -> Json:
@@ -266,6 +224,16 @@ def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
         if any(piece.strip() for piece in pieces):
             return key, pieces + _pasted(fields)
         present = present or key
+    if present is None:
+        spelled = (
+            key
+            for key in fields
+            if key != speaker.key and parts_of(key) & TEXT_PARTS and not parts_of(key) & NOT_A_TEXT
+        )
+        for key in spelled:
+            pieces = _pieces(fields[key], tools=speaker.role == "tool")
+            if any(piece.strip() for piece in pieces):
+                return key, pieces + _pasted(fields)
     return present, _pasted(fields)
 
 

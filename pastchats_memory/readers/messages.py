@@ -6,9 +6,10 @@ a few names that take turns.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 
 from pastchats_memory.model import Turn, Unreadable
@@ -20,6 +21,7 @@ from pastchats_memory.readers.containers import (
     is_dialogue,
     long_list_in,
 )
+from pastchats_memory.readers.fields import mapping_of
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Source
@@ -27,7 +29,10 @@ from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
-VERSION = 2
+VERSION = 3
+
+MOST_KEYS = 3
+"""Keys that are named for one thing; a file has seldom more than two."""
 
 KINDS = {"assistant": "answer", "tool": "result"}
 
@@ -48,6 +53,25 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
         yield from _read_messages(source, source.records(), opening)
     else:
         yield from _read_conversations(source)
+
+
+def explain(source: Source) -> dict[str, str]:
+    """Which keys of the file were taken for the role, the text, the time and the conversation of its messages, commonest first."""
+    if source.shape == "jsonl" and _is_message_a_line(opening := _opening(source)):
+        found = [Conversation((message,), NOWHERE) for value in opening if (message := message_of(mapping_of(value)))]
+    else:
+        found = list(_conversations(_opening(source) if source.shape == "jsonl" else [source.outline]))
+    keys: dict[str, Counter[str]] = {what: Counter() for what in ("role", "text", "time", "conversation")}
+    for conversation in found:
+        for message in conversation.messages:
+            keys["role"][message.speaker.key] += 1
+            keys["text"][message.text_key] += 1
+            keys["time"][message.time_key] += 1
+            keys["conversation"][message.conversation_key or conversation.context.id_key] += 1
+    told = {
+        what: [key for key, _ in counts.most_common(MOST_KEYS + 1) if key][:MOST_KEYS] for what, counts in keys.items()
+    }
+    return {what: ", ".join(names) for what, names in told.items() if names}
 
 
 def _opening(source: Source) -> list[object]:
@@ -86,12 +110,35 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
 
 
 def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
+    ends: dict[str, str] = {}
     for item in source.records():
         if isinstance(item, Unreadable):
             yield item
             continue
         for conversation in conversations_of(item.value):
-            yield from _turns(conversation, Places("", item.line))
+            news = _news(conversation, ends) if conversation.is_logged else conversation
+            yield from _turns(news, Places("", item.line))
+
+
+def _news(conversation: Conversation, ends: dict[str, str]) -> Conversation:
+    """What a logged request says beyond an earlier one, as more of the same conversation.
+
+    Args:
+        conversation: all that the request sent and was answered.
+        ends: by a digest of all that was said up to the end of each earlier request the id of its conversation; gets
+            this one's.
+
+    """
+    digest, digests = sha256(), []
+    for message in conversation.messages:
+        digest.update(f"{message.speaker.role}\0{message.text}\0".encode())
+        digests.append(digest.hexdigest()[:16])
+    known = next((place for place in range(len(digests), 0, -1) if digests[place - 1] in ends), 0)
+    pairs = ((message.speaker.role, message.text) for message in conversation.messages)
+    name = ends[digests[known - 1]] if known else conversation.context.conversation_id or conversation_hash(pairs)
+    ends[digests[-1]] = name
+    context = replace(conversation.context, conversation_id=name)
+    return replace(conversation, messages=conversation.messages[known:], context=context)
 
 
 def _read_messages(

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pastchats_memory import Memory
@@ -323,3 +324,25 @@ def test_a_part_that_moved_to_a_note_of_the_same_name_is_still_one_row(
     memory.index([tmp_path / "notes"])
     (found,) = memory.search("fence", mode="keyword")
     assert (found.id, found.source_path) == (fence.id, str(after))
+
+
+def test_equal_words_of_the_same_second_in_two_conversations_are_two_turns(memory: Memory, tmp_path: Path) -> None:
+    busy = [
+        timed(1, role, "yes", conversation) | {"timestamp": "2026-01-31T08:15:20Z"}
+        for conversation in ("a", "b")
+        for role in ("user", "assistant")
+    ]
+    assert added(memory.index([write(tmp_path / "busy.jsonl", busy)])) == 4
+    assert added(memory.index([write(tmp_path / "again" / "busy.jsonl", busy)])) == 0
+
+
+def test_a_turn_that_was_known_by_its_second_alone_is_the_same_row_when_its_file_is_read_again(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "chat.jsonl", [timed(1) | {"timestamp": "2026-01-31T08:15:20Z"}, timed(2, "assistant")])
+    memory.index([file])
+    apsw.Connection(str(tmp_path / "memory.db")).execute(
+        "UPDATE prompts SET content_hash = 'as it was made before' WHERE role = 'user'"
+    )
+    assert added(memory.index([file], force=True)) == 0
+    assert len(rows(memory)) == 2

@@ -1,0 +1,198 @@
+"""Messages that are not objects of their own: both sides in one object, columns, rows of a table, pairs, one long text.
+
+Each function gives the same thing: the objects that the messages would be, with `role` and `content`, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pastchats_memory.readers.fields import Json, list_of, text_of
+from pastchats_memory.readers.speakers import FILLERS, LONGEST_WORD, ROLE_KEYS, ROLE_PARTS, known_role, parts_of
+
+ASKS = frozenset({"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor"})
+ANSWERS = frozenset(
+    {
+        "completion",
+        "response",
+        "answer",
+        "output",
+        "a",
+        "reply",
+        "fulfillment",
+        "assistant",
+        "ai",
+        "bot",
+        "chatbot",
+        "gpt",
+        "chatgpt",
+    }
+)
+MODELS = frozenset({"model", "agent", "llm", "claude", "gemini"})
+"""Alone these name a model; `model_response` is what it said."""
+PLAIN = frozenset({"query", "question", "q", "a", "answer", "request", "response", "reply", "input", "output"})
+"""Words that are used of other things too: pairs of them must look like speech, and tell when or by what they were said."""
+ASKED = frozenset({"question", "q"})
+SIGNS = frozenset({
+    "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts",
+})  # fmt: skip
+PAIR_KEYS = frozenset({
+    "chatbot", "chat_history", "history", "pairs", "turns", "exchanges", "conversation", "dialog", "dialogue", "messages", "chat",
+})  # fmt: skip
+TEXT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "chat", "chosen", "text", "prompt")
+FEWEST_WORDS = 3
+MOST_KEYS = 40
+"""An object with more is a table of translations or of codes (`ME`, `AI`), not an exchange."""
+
+SIDES = ("user", "assistant")
+
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(?=\S)")
+
+
+def sides_of(fields: Json) -> list[Json]:
+    """Both sides of an exchange that one object holds, as `{"prompt": …, "completion": …}` does."""
+    asks, answers = _sides(fields)
+    if not asks or len(answers) != 1:
+        return []
+    question, answer = fields[asks[0]], fields[answers[0]]
+    if isinstance(question, list) and isinstance(answer, list):
+        return _alternating(question, answer)
+    if not isinstance(question, str) or not isinstance(answer, str) or not question.strip():
+        return []
+    doubtful = _words_of(asks[0]) & PLAIN and _words_of(answers[0]) & PLAIN
+    if words_in(question) + words_in(answer) < FEWEST_WORDS or (
+        doubtful and not _is_speech(fields, asks[0], question, answer)
+    ):
+        return []
+    # an id is the exchange's, not that of one of its sides
+    rest = {key: value for key, value in fields.items() if key not in (*asks, *answers, "id", "uuid", "_id")}
+    whole = "\n\n".join(text for key in asks if (text := text_of(fields[key]).strip()))
+    return [
+        {**rest, "role": "user", "content": whole, TAKEN: (" and ".join(asks), asks[0])},
+        {**rest, "role": "assistant", "content": answer, TAKEN: (answers[0], answers[0])},
+    ]
+
+
+TAKEN = "\0taken"
+"""Under this key, which no file can have, stands which keys were taken for role and text."""
+
+
+def words_in(text: str) -> int:
+    """Roughly how many words; in scripts without spaces two characters are one."""
+    return max(len(text.split()), len(_WITHOUT_SPACES.findall(text)) // 2)
+
+
+@lru_cache(maxsize=4096)
+def asks_in(key: str) -> bool:
+    """Whether a key names what a person said in an exchange."""
+    return len(_words_of(key)) == 1 and bool(_words_of(key) & ASKS)
+
+
+@lru_cache(maxsize=4096)
+def answers_in(key: str) -> bool:
+    """Whether a key names what was answered."""
+    words = _words_of(key)
+    return len(words) == 1 and bool(words & ANSWERS or (words & MODELS and len(parts_of(key)) > 1))
+
+
+def _words_of(key: str) -> frozenset[str]:
+    return (parts_of(key) - FILLERS) or parts_of(key)
+
+
+def _sides(fields: Json) -> tuple[list[str], list[str]]:
+    """The keys of the two sides; an instruction may have an input beside it."""
+    if len(fields) > MOST_KEYS:
+        return [], []
+    asks = [key for key in fields if asks_in(key)]
+    answers = [key for key in fields if answers_in(key)]
+    if "instruction" in asks:
+        asks = ["instruction", "input"] if "input" in fields else ["instruction"]
+    elif not asks and "input" in fields:
+        asks = ["input"]
+    if not answers and len(asks) == 1 and "utterance" in parts_of(asks[0]):
+        answers = [key for key in fields if {"system", "utterance"} <= parts_of(key)]
+    return (asks, answers) if len(asks) == 1 or asks == ["instruction", "input"] else ([], [])
+
+
+def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
+    spoken = words_in(question) >= FEWEST_WORDS and words_in(answer) >= FEWEST_WORDS
+    signed = any(parts_of(key) & SIGNS for key in fields)
+    return spoken and (signed or bool(_words_of(ask) & ASKED))
+
+
+def _alternating(asks: list[object], answers: list[object]) -> list[Json]:
+    """Two lists, one a side: the first of each, then the second of each."""
+    texts = [text for pair in zip(asks, answers, strict=False) for text in pair] + asks[len(answers) :]
+    if not answers or len(asks) - len(answers) not in (0, 1) or not all(isinstance(text, str) for text in texts):
+        return []
+    return [{"role": SIDES[place % 2], "content": text} for place, text in enumerate(texts)]
+
+
+def rows_of(fields: Json) -> list[Json]:
+    """The rows of an object that keeps columns: named once above the rows, or each in a list of its own."""
+    names = fields.get("columns")
+    rows = next((rows for key in ("data", "rows", "values") if (rows := list_of(fields.get(key)))), [])
+    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        return [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, list) and len(row) == len(names)]
+    columns = {key: value for key, value in fields.items() if isinstance(value, list) and len(value) > 1}
+    speakers = next((key for key, value in columns.items() if _tells_speakers(key, value)), None)
+    if speakers is None:
+        return []
+    length = len(columns[speakers])
+    alike = {key.removesuffix("s"): value for key, value in columns.items() if len(value) == length}
+    return [{key: value[place] for key, value in alike.items()} for place in range(length)]
+
+
+def _tells_speakers(key: str, values: list[object]) -> bool:
+    single = key.removesuffix("s")
+    words = [value for value in values if isinstance(value, str) and len(value) <= LONGEST_WORD]
+    told = {known_role(word) for word in words}
+    named = single in ROLE_KEYS or bool(parts_of(single) & ROLE_PARTS)
+    return named and len(words) == len(values) and {"user", "assistant"} <= told
+
+
+def row_of(item: list[object]) -> Json | None:
+    """`["user", "hello"]` as a message."""
+    who, text, *rest = item if len(item) > 1 else (None, None)
+    if not isinstance(who, str) or not isinstance(text, str) or len(who) > LONGEST_WORD or len(rest) > 1:
+        return None
+    return {"sender": who, "content": text} if known_role(who) else None
+
+
+def pairs_of(items: list[object]) -> list[Json]:
+    """`[["question", "answer"], …]`, which some front ends keep as the history of a chat."""
+    pairs = [item for item in items if isinstance(item, list) and len(item) == len(SIDES) and row_of(item) is None]
+    texts = [text_of(text) for pair in pairs for text in pair]
+    if len(pairs) < len(items) or sum(map(words_in, texts)) < FEWEST_WORDS * max(1, len(texts)):
+        return []
+    return [{"role": SIDES[place % 2], "content": text} for place, text in enumerate(texts) if text.strip()]
+
+
+def told_in_text(fields: Json) -> Iterator[Json]:
+    """The turns of a conversation that is one text, with `Human:` and `Assistant:` at the beginnings of lines."""
+    text = next(
+        (text for key in TEXT_KEYS if (text := text_of(fields.get(key))) and _TURN.match(text.lstrip())), ""
+    ).strip()
+    found = list(_TURN.finditer(text))
+    if {known_role(mark[1]) for mark in found} < {"user", "assistant"}:
+        return
+    for mark, after in zip(found, [*found[1:], None], strict=True):
+        yield {"role": known_role(mark[1]), "content": text[mark.end() : after.start() if after else None].strip()}
+
+
+def hints_at_exchanges(fields: Json) -> bool:
+    """Whether any function of this module could find something in the object itself, judged quickly."""
+    asks = answers = False
+    for key, value in fields.items():
+        if isinstance(value, str):
+            asks, answers = asks or asks_in(key) or key == "input", answers or answers_in(key) or "utterance" in key
+            if key in TEXT_KEYS and _TURN.match(value[:LONGEST_WORD].lstrip()):
+                return True
+        elif isinstance(value, list):
+            asks, answers = asks or asks_in(key), answers or answers_in(key)
+            if value and isinstance(value[0], list) and key in PAIR_KEYS:
+                return True
+    return (asks and answers) or "columns" in fields

@@ -1,0 +1,169 @@
+"""Who says a message of a generic file: keys and words for roles, whatever their spelling."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pastchats_memory.readers.fields import Json, mapping_of
+
+ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
+ROLE_PARTS = frozenset(
+    {"role", "sender", "author", "speaker", "actor", "who", "talker", "persona", "participant", "interlocutor"}
+)
+"""A key of several words with one of these says who speaks: `speaker_role`, `authorRole`."""
+NOT_A_SPEAKER = frozenset({"id", "ids", "uid", "url", "email", "avatar", "count", "mapping", "color", "image"})
+DOUBTFUL_KEYS = ("event", "kind", "source", "src", "direction", "by")
+"""They say who speaks only if their value is a word for a role."""
+NAME_KEYS = ("user", "username", "user_name", "nick", "nickname")
+"""A person's name, in a message that has a time; elsewhere these are accounts and credentials."""
+FLAGS = {
+    "isuser": "user", "fromuser": "user", "iscreatedbyuser": "user", "isme": "user", "fromme": "user", "ishuman": "user",
+    "isbot": "assistant", "isai": "assistant", "frombot": "assistant", "isassistant": "assistant",
+}  # fmt: skip
+"""Keys with true or false, and who speaks when it is true."""
+HOLDERS = ("message", "info")
+"""Keys under which some programs put the message itself, beside a record of their own."""
+LONGEST_WORD = 40
+LONGEST_KEY = 64
+
+_ROLE_WORDS = {
+    "user": "user human prompter usermessage humanmessage you me customer visitor outgoing outbound",
+    "assistant": (
+        "assistant gpt chatgpt bard model ai bot chatbot claude gemini agent llm copilot aimessage assistantmessage modelmessage "
+        "incoming inbound"
+    ),
+    "system": "system developer systemmessage",
+    "tool": "tool function observation functioncall functionresponse toolcall toolresult toolresponse tooluse toolmessage ipython",
+}
+ROLE_OF_WORD = {word: role for role, words in _ROLE_WORDS.items() for word in words.split()}
+FILLERS = frozenset({
+    "message", "messages", "msg", "msgs", "turn", "turns", "utterance", "utterances", "text", "texts", "reply", "replies", "response",
+    "responses", "input", "inputs", "said", "says", "uttered", "role",
+})  # fmt: skip
+"""Words that stand beside a role in the name of an event or a key: `user_message`, `bot_uttered`."""
+_MODEL_NAME = re.compile(
+    r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)"
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who says a message, as its object tells it."""
+
+    role: str
+    key: str
+    word: str
+    certainty: int
+    """2 a known word under `role` (or a flag for it), 1 a known word under another key, 0 an unknown word."""
+
+
+def speaker_of(fields: Json, *, dated: bool = False) -> Speaker | None:
+    """Known words before flags before unknown words; the object itself before one that it holds.
+
+    Args:
+        fields: the object that may be a message.
+        dated: it has a time, so that a mere name may be its author's.
+
+    """
+    named = [(key, word) for key in _role_keys(fields) if (word := _word(fields.get(key)))]
+    held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
+    known = [
+        Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1)
+        for key, word in named
+        if (role := known_role(word))
+    ]
+    best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
+    if best:
+        return best[0]
+    if flagged := _flagged(fields):
+        return flagged
+    if held:
+        return held[0]
+    if len(fields) == 1 and (role := known_role(key := next(iter(fields)))):
+        return Speaker(role, "", key, 1)
+    unknown = [
+        (key, word)
+        for key, word in named
+        if key not in ("type", "author", *DOUBTFUL_KEYS) or isinstance(fields[key], dict)
+    ]
+    return next((Speaker(word.lower(), key, word, 0) for key, word in unknown if dated or key not in NAME_KEYS), None)
+
+
+@lru_cache(maxsize=4096)
+def is_role_key(key: str) -> bool:
+    """Whether the key says by its name who speaks."""
+    return (key in ROLE_KEYS and key != "type") or bool(
+        parts_of(key) & ROLE_PARTS and not parts_of(key) & NOT_A_SPEAKER
+    )
+
+
+def hints_at_speakers(fields: Json) -> bool:
+    """Whether `speaker_of` could find one, judged quickly: most objects of most files have nothing of the kind."""
+    if len(fields) == 1 and known_role(next(iter(fields))[:LONGEST_KEY]):
+        return True
+    for key, value in fields.items():
+        if isinstance(value, str):
+            if len(value) <= LONGEST_WORD and (
+                is_role_key(key) or key in NAME_KEYS or ((key == "type" or key in DOUBTFUL_KEYS) and known_role(value))
+            ):
+                return True
+        elif isinstance(value, bool):
+            if _plain(key) in FLAGS:
+                return True
+        elif isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in DOUBTFUL_KEYS):
+            return True
+    return False
+
+
+def _role_keys(fields: Json) -> list[str]:
+    """Keys that may say who speaks, the surest first."""
+    listed = [key for key in ROLE_KEYS if key in fields]
+    spelled = [key for key in fields if key not in ROLE_KEYS and is_role_key(key)]
+    return [*listed, *spelled, *(key for key in (*DOUBTFUL_KEYS, *NAME_KEYS) if key in fields)]
+
+
+def _flagged(fields: Json) -> Speaker | None:
+    for key, flag in fields.items():
+        if isinstance(flag, bool) and (role := FLAGS.get(_plain(key))):
+            said_by = role if flag else "assistant" if role == "user" else "user"
+            return Speaker(said_by, key, said_by, 2)
+    return None
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", "").lower()
+
+
+@lru_cache(maxsize=4096)
+def parts_of(key: str) -> frozenset[str]:
+    """The words of a key in any of the usual spellings, lower-cased; none of a key that is too long to be one."""
+    return frozenset(part.lower() for part in _PART.findall(key)) if len(key) <= LONGEST_KEY else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def known_role(word: str) -> str | None:
+    """The role for a word of the table, a model's name, or such a word with another beside it: `user_message`."""
+    plain = word.strip().lower()
+    role = ROLE_OF_WORD.get(re.sub(r"[-_ ]", "", plain)) or ("assistant" if _MODEL_NAME.match(plain) else None)
+    if role is None and len(rest := parts_of(word) - FILLERS) == 1 and len(parts_of(word)) > 1 and " " not in plain:
+        return ROLE_OF_WORD.get(next(iter(rest)))
+    return role
+
+
+def _word(value: object, depth: int = 0) -> str | None:
+    """The word for who speaks: a text, or in an object a known role, a flag's, else a name."""
+    if isinstance(value, dict) and depth <= 1:
+        words = [
+            word for key in ("role", "type", "kind") if isinstance(word := value.get(key), str) and known_role(word)
+        ]
+        flagged = _flagged(value)
+        if flagged and flagged.role == "user" and FLAGS[_plain(flagged.key)] == "assistant":
+            flagged = None  # one of several people, of whom the name says more
+        names = [value.get(key) for key in ("role", "name", "displayName", "display_name", "username")]
+        value = next((word for word in (*words, flagged and flagged.word, *names) if word), None) or _word(
+            mapping_of(value.get("user")), depth + 1
+        )
+    return value.strip() if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_WORD else None

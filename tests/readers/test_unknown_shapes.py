@@ -1,0 +1,103 @@
+import json
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+from golden import FIXTURES, turns
+
+from pastchats_memory.readers import keys_taken, messages, reader_for
+from pastchats_memory.readers.source import NotText, Source
+
+SHAPES = FIXTURES / "messages"
+SECONDS = 20
+"""Of looking through other people's files; which of them it gets to is the folder's order."""
+ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
+
+
+def written(tmp_path, value, name="a.json"):
+    path = tmp_path / name
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def said(path):
+    return [(turn.role, turn.content) for turn in turns(messages, path)]
+
+
+def test_nothing_among_installed_packages_is_taken_for_a_conversation():
+    packages = Path(sysconfig.get_path("purelib"))
+    paths = sorted(path for suffix in ("json", "jsonl") for path in packages.rglob(f"*.{suffix}"))
+    assert paths
+    until = time.monotonic() + SECONDS
+    for path in paths:
+        try:
+            assert reader_for(Source(path)) is None, path
+        except NotText:
+            continue
+        if time.monotonic() > until:
+            break
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("shape-02-lines.jsonl", {"role": "role", "text": "content"}),
+        ("shape-21-prompt-completion.jsonl", {"role": "prompt, completion", "text": "prompt, completion"}),
+        ("shape-25-columns.json", {"role": "role", "text": "text", "time": "time"}),
+        (
+            "shape-41-customer-agent-lines.jsonl",
+            {"role": "speaker_role", "text": "utterance_text", "conversation": "session"},
+        ),
+        ("shape-56-column-conversations.jsonl", {"role": "from", "text": "value", "conversation": "id"}),
+        ("messages-q9-llm-log.jsonl", {"time": "datetime_utc", "conversation": "conversation_id"}),
+    ],
+)
+def test_it_says_which_keys_it_took_for_what(name, keys):
+    source = Source(SHAPES / name)
+    assert keys.items() <= keys_taken(messages, source).items()
+
+
+def test_a_format_that_is_known_takes_no_keys():
+    source = Source(next((FIXTURES / "codex").glob("*.jsonl")))
+    assert keys_taken(reader_for(source), source) == {}
+
+
+def test_a_bots_flag_names_no_role_where_people_have_names(tmp_path):
+    people = [{"text": f"{name} speaks", "author": {"name": name, "isBot": False}} for name in ("Ada", "Grace") * 2]
+    path = written(tmp_path, {"messages": people})
+    assert {role for role, _ in said(path)} == {"ada", "grace"}
+
+
+def test_exchanges_in_scripts_without_spaces_are_speech(tmp_path):
+    path = written(tmp_path, [{"question": "なぜ窯は九百度で止まるのですか", "answer": "継電器が開くからです"}])
+    assert [role for role, _ in said(path)] == ["user", "assistant"]
+
+
+def test_a_wrappers_name_is_no_conversation_but_a_name_among_others_is(tmp_path):
+    talk = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
+    (wrapped,) = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"dump": {"talk": talk}}))}
+    assert len(wrapped) == 64
+    named = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"monday": talk, "friday": talk}))}
+    assert named == {"monday", "friday"}
+    numbered = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"id": "x", "chat_7": talk}))}
+    assert numbered == {"x/chat_7"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [["user"], ["assistant"]],
+        {"history": [["user", 1], [2, "x"]]},
+        {"roles": ["user", "assistant"], "texts": ["only one"]},
+        {"question": ASK, "prompt": ASK, "answer": ANSWER},
+        {"user": "ok", "assistant": "ok"},
+        {"prompt": " ", "completion": ANSWER},
+        {"prompt": [ASK], "completion": [1]},
+        {"messages": [{"role": "system", "content": "You are a kiln."}], "response": {"choices": []}},
+        {"request": {"url": "https://kiln.example"}, "response": {"role": "assistant", "content": ANSWER}},
+        {f"question_{number}": ASK for number in range(50)} | {"answer": ANSWER},
+    ],
+)
+def test_half_an_exchange_is_none(value, tmp_path):
+    assert not messages.recognise(Source(written(tmp_path, value)))

@@ -31,6 +31,7 @@ from pastchats_memory.readers import (
     openai_messages,
     opencode,
     pi,
+    prompt_history,
     qwen_code,
     sharegpt,
     specstory,
@@ -81,6 +82,7 @@ READERS: tuple[Reader, ...] = (
     chatgpt,
     aider,
     specstory,
+    prompt_history,
     dialogue,
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""

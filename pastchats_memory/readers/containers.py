@@ -47,8 +47,8 @@ OTHER_KINDS = (
 )  # fmt: skip
 """Keys at the top of a schema, an interface, a notebook, a lock file, a package, a patient's record."""
 OTHER_TYPES = ("FeatureCollection", "Feature", "Topology", "object")
-COMPARISON = "storage_protocol"
-"""In every item of the comparisons beside a ChatGPT export, which repeat conversations that the export has."""
+COMPARISON = "prompt_convo"
+"""In every item of the comparisons beside a ChatGPT export: the conversation, which the export has too."""
 DEEPEST = 8
 DEEPEST_ANSWER = 5
 STRONG_SHARE = 0.2
@@ -134,7 +134,8 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
 def is_of_another_kind(value: object) -> bool:
     """Whether a document says of itself that it is something well known and no conversation: a schema, a lock file, a map."""
     if isinstance(value, list):
-        return COMPARISON in mapping_of(value[0] if value else None)
+        first = mapping_of(value[0] if value else None)
+        return COMPARISON in mapping_of(mapping_of(first.get("content")).get("input"))
     fields = mapping_of(value)
     said = any(key in fields for key in OTHER_KINDS) or fields.get("type") in OTHER_TYPES
     return said and not any(key in fields for key in ("messages", "conversations", "turns"))
@@ -180,6 +181,8 @@ def long_list_in(outline: object) -> LongList | None:
     while isinstance(outline, dict):
         context = context.inside(outline)
         inner = outline
+        if "columns" in inner:
+            return None
         key = next((key for key in CONTAINER_KEYS if any(_inside(inner.get(key), context))), None)
         if key is None:
             return None
@@ -199,13 +202,16 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
     if asked := _asked_and_answered(fields, context, depth):
         yield asked
         return
+    if table := _messages_of(list(rows_of(fields))):
+        yield Conversation(table, context)
+        return
     for key in CONTAINER_KEYS:
         inner = fields.get(key)
         found = list(_under_known_name(key, inner, context, depth)) if isinstance(inner, dict | list) else []
         if found:
             yield from found
             return
-    for messages in (_made(sides_of(fields)), _messages_of(list(rows_of(fields))), _made(told_in_text(fields))):
+    for messages in (_made(sides_of(fields)), _made(told_in_text(fields))):
         if messages:
             yield Conversation(messages, context)
             return
@@ -300,14 +306,17 @@ def _made(rows: Iterable[Json]) -> tuple[Message, ...]:
 
 def _messages_of(items: list[object]) -> tuple[Message, ...]:
     """The messages of a list that is a conversation; none of any other list."""
-    read: list[Message] = []
-    objects = 0
-    for fields in _flattened(items):
-        message = message_of(fields)
-        sides = () if message and message.speaker.certainty else _made(sides_of(fields))
-        objects += max(1, len(sides))
-        read += sides or ([message] if message else [])
-    return tuple(read) if is_dialogue(read, objects) else ()
+    each = [messages_in(fields) for fields in _flattened(items)]
+    read = [message for messages in each for message in messages]
+    return tuple(read) if is_dialogue(read, sum(max(1, len(messages)) for messages in each)) else ()
+
+
+def messages_in(item: object) -> tuple[Message, ...]:
+    """The message that an item of a list is, or both sides of an exchange; nothing for anything else."""
+    fields = row_of(item) if isinstance(item, list) else mapping_of(item)
+    message = message_of(fields) if fields else None
+    sides = _made(sides_of(fields)) if fields and not (message and message.speaker.certainty) else ()
+    return sides or ((message,) if message else ())
 
 
 def _flattened(items: list[object]) -> Iterator[Json]:

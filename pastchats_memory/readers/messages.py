@@ -20,6 +20,7 @@ from pastchats_memory.readers.containers import (
     conversations_of,
     is_dialogue,
     long_list_in,
+    messages_in,
 )
 from pastchats_memory.readers.fields import mapping_of
 from pastchats_memory.readers.message import Message, message_of
@@ -148,21 +149,20 @@ def _read_messages(
     context: Context = NOWHERE,
 ) -> Iterator[Turn | Unreadable]:
     """One message a line, or an item of a long list: the conversation is the one that the line names, else the one of a header line, else the file."""
-    first = [
-        message for value in opening if isinstance(value, dict) and (message := message_of(value)) and message.text
-    ]
+    first = [message for value in opening for message in messages_in(value) if message.text]
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
     before_first = True
     for item in items:
         if isinstance(item, Unreadable):
             yield item
+        elif messages := messages_in(item.value):
+            before_first = False
+            for message in messages:
+                if message.text:
+                    yield _turn(message, context, line=_line(item, message), fallback_id=file_id, shared=shared)
         elif not isinstance(item.value, dict):
             yield Unreadable(str(source.path), item.line, "not a JSON object")
-        elif message := message_of(item.value):
-            before_first = False
-            if message.text:
-                yield _turn(message, context, line=_line(item, message), fallback_id=file_id, shared=shared)
         elif "role" in item.value and "content" in item.value:
             yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
         elif before_first:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import orjson
 
 from pastchats_memory.model import Filters, Item, Place, Prompt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
+
+NOTED = ("prompt-history", "specstory")
+"""Formats of files that repeat what a transcript has, without its ids: a program's list of prompts, a text made of a session."""
+MOST_APART = timedelta(minutes=1)
 
 ITEM_COLUMNS = (
     "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
@@ -78,6 +83,7 @@ def put(
     """
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
+    rows |= _noted(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
     mtime_ns = database.value("SELECT mtime_ns FROM sources WHERE id = ?", (source_id,))
     ids, added, updated = [], 0, 0
     for prompt in prompts:
@@ -108,8 +114,11 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
     """Whether a turn that is stored already is filed anew under what was read now.
 
     The file it is filed under may change it. Another file may if it is older (a resumed session copies its
-    predecessor's turns), or if it has more of an answer that was first seen half-written.
+    predecessor's turns), or if it has more of an answer that was first seen half-written. A transcript takes over from
+    a note of it, never the other way.
     """
+    if _is_note(row) != (prompt.metadata.get("format") in NOTED):
+        return _is_note(row)
     if row.source_path == prompt.source_path:
         return True
     if row.text_hash == prompt.text_hash:
@@ -234,6 +243,8 @@ _FIELD_COLUMNS = (
 _PLACE = slice(2, 5)
 """Of the fields: conversation, index and role."""
 _CONTENT = 5
+_TIMESTAMP = 6
+_METADATA = 8
 
 
 def _insert(database: Database, prompt: Prompt) -> int:
@@ -292,6 +303,49 @@ def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Ro
         taken.add(row.id)
         continued[prompt.content_hash] = row
     return continued
+
+
+def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
+    """By the new turn's content_hash the row that is the same turn, where one of the two is a note of what a transcript has.
+
+    Such a note has no id of the turn: role and text are the same, the times a minute apart at most, and so is the
+    conversation, if both name one.
+    """
+    listed = orjson.dumps([prompt.text_hash.hex() for prompt in new if prompt.turn.timestamp]).decode()
+    by_text: dict[bytes, list[_Row]] = {}
+    for _, row in _stored(database, "p.text_hash IN (SELECT unhex(value) FROM json_each(?))", (listed,)):
+        by_text.setdefault(row.text_hash, []).append(row)
+    taken = {row.id for row in same.values()}
+    found: dict[str, _Row] = {}
+    for prompt in new:
+        near = [row for row in by_text.get(prompt.text_hash, []) if row.id not in taken and _is_noted_as(prompt, row)]
+        if near:
+            row = min(near, key=lambda row: _apart(prompt, row))
+            taken.add(row.id)
+            found[prompt.content_hash] = row
+    return found
+
+
+def _is_noted_as(prompt: Prompt, row: _Row) -> bool:
+    conversation, _, role = row.fields[_PLACE]
+    own = prompt.turn.conversation_id
+    return (
+        (prompt.metadata.get("format") in NOTED) != _is_note(row)
+        and role == prompt.turn.role
+        and (own == conversation or own is None or conversation is None)
+        and _apart(prompt, row) <= MOST_APART
+    )
+
+
+def _is_note(row: _Row) -> bool:
+    return orjson.loads(str(row.fields[_METADATA])).get("format") in NOTED
+
+
+def _apart(prompt: Prompt, row: _Row) -> timedelta:
+    mine, stored = prompt.turn.timestamp, row.fields[_TIMESTAMP]
+    if mine is None or stored is None:
+        return timedelta.max
+    return abs(datetime.fromisoformat(mine) - datetime.fromisoformat(str(stored)))
 
 
 def _stored(database: Database, where: str, values: Sequence[object]) -> list[tuple[str, _Row]]:

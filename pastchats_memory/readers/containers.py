@@ -127,8 +127,9 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
             for item in value:
                 if isinstance(item, dict | list):
                     yield from conversations_of(item, separate, depth + 1)
-    elif isinstance(value, dict):
-        yield from _of_object(value, outer.inside(value), depth)
+    else:
+        fields = mapping_of(value)
+        yield from _of_object(fields, outer.inside(fields), depth)
 
 
 def is_of_another_kind(value: object) -> bool:
@@ -351,4 +352,3 @@ def _people_talk(speakers: list[Speaker]) -> bool:
     words = Counter(speaker.word for speaker in speakers)
     fits = 1 < len(words) <= MOST_SPEAKERS and all(_NAME.match(word) and not word.isnumeric() for word in words)
     return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))
-

@@ -88,3 +88,12 @@ def test_real_exports_have_the_prompts_and_answers_that_were_counted_by_hand():
                 ), row["file"]
                 counted += 1
     assert counted >= 7
+
+
+def test_of_several_fences_the_one_that_fills_the_file_is_the_export(tmp_path):
+    export = (FIXTURES / "chatgpt" / "single.json").read_text(encoding="utf-8")
+    path = tmp_path / "kept.md"
+    path.write_text(f'```json\n{{"mapping": "an example"}}\n```\n\n```json\n{export}\n```\n', encoding="utf-8")
+    assert len(turns(chatgpt, path)) == len(turns(chatgpt, FIXTURES / "chatgpt" / "single.json"))
+    path.write_text(f'```json\n{{"mapping": torn {"x" * 99}\n```\n', encoding="utf-8")
+    assert not chatgpt.recognise(Source(path))

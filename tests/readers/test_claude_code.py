@@ -180,6 +180,38 @@ def test_no_accident_to_a_file_raises(tmp_path_factory, content):
             assert row.reason
 
 
+def answer(text, number, message_id="msg_1"):
+    message = {"role": "assistant", "id": message_id, "content": [{"type": "text", "text": text}]}
+    return {"type": "assistant", "sessionId": "s", "uuid": f"a{number}", "message": message}
+
+
+def test_lines_of_a_message_far_behind_its_end_are_a_copy_of_it(tmp_path):
+    between = [{"type": "progress", "sessionId": "s", "uuid": f"p{number}"} for number in range(500)]
+    path = written(tmp_path / "s.jsonl", answer("first", 1), answer("second", 2), *between, answer("copied", 3))
+    assert [turn.content for turn in turns(claude_code, path)] == ["first\n\nsecond"]
+
+
+def test_an_interruption_before_anything_was_said_flags_nothing(tmp_path):
+    path = written(tmp_path / "s.jsonl", record("[Request interrupted by user]"), record("hello", uuid="v"))
+    assert [(turn.content, dict(turn.metadata)) for turn in turns(claude_code, path)] == [("hello", {})]
+
+
+def test_a_web_session_may_be_one_line_of_lines(tmp_path):
+    path = tmp_path / "s.jsonl"
+    lines = json.dumps({"loglines": [record("one"), record("two", uuid="v")]})
+    path.write_text(f"{lines}\n{json.dumps({'loglines': []})}\n", encoding="utf-8")
+    assert [(turn.content, turn.line) for turn in turns(claude_code, path)] == [("one", 1), ("two", 1)]
+
+
+def test_content_of_a_strange_type_is_told_and_words_beside_a_result_are_nobodys(tmp_path):
+    strange = answer("", 1) | {"message": {"role": "assistant", "content": 7}}
+    result = record(
+        [{"type": "text", "text": "a reminder"}, {"type": "tool_result", "tool_use_id": "t", "content": "ok"}]
+    )
+    (row,) = rows(claude_code, written(tmp_path / "s.jsonl", strange, result))
+    assert (row.line, row.reason) == (1, "content of a message is a int")
+
+
 def contexts_and_pictures(path):
     """Records of a person that hold nothing but the name of an open file, and nothing but pictures: blocks as they stand in the file."""
     contexts = pictures = 0

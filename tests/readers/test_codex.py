@@ -59,6 +59,17 @@ def test_a_rollout_without_its_first_line_is_known_by_its_name(tmp_path):
     assert identities(path) == identities(FOLDER / "codex-q1.jsonl")
 
 
+def test_a_rollback_of_turns_that_are_not_there_takes_back_nothing(tmp_path):
+    path = tmp_path / "rollout.jsonl"
+    events = [{"type": "thread_rolled_back", "num_turns": 2}, {"type": "user_message", "message": "hello"}]
+    lines = [
+        {"type": "session_meta", "payload": {"id": "r"}},
+        *({"type": "event_msg", "payload": event} for event in events),
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert [turn.branch for turn in turns(codex, path)] == ["main"]
+
+
 def test_an_answer_that_only_the_screen_showed_is_kept_when_no_item_holds_any(tmp_path):
     path = tmp_path / "rollout.jsonl"
     meta = {"type": "session_meta", "payload": {"id": "r"}}

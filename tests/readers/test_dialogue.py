@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pastchats_memory.model import Turn
 from pastchats_memory.readers import dialogue, notes, reader_for
-from pastchats_memory.readers.markdown import front_matter, in_code
+from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line
 from pastchats_memory.readers.source import NotText, Source
 
@@ -161,3 +161,10 @@ def test_real_markdown_of_other_formats_is_left_to_them():
 def test_a_real_export_with_numbered_headings_is_read():
     (path,) = shared("transcripts", "opencode").glob("*.md")
     assert [turn.role for turn in turns(dialogue, path)] == ["user", "assistant"]
+
+
+def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
+    lines = ["---", "title: Kiln", "# a comment", "  of two lines", "---"]
+    assert front_matter(lines).fields == {"title": "Kiln\n  of two lines"}
+    folds = ["<details>", "<details>", "</details>", "</details>", "open"]
+    assert in_details(folds, [False] * 5) == [True] * 4 + [False]

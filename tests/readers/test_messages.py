@@ -76,6 +76,44 @@ def test_metadata_of_any_depth_and_size_is_no_trouble(tmp_path):
     assert [set(turn.metadata) for turn in turns(messages, path)] == [{"huge"}, {"kept"}]
 
 
+def test_a_document_that_is_no_json_is_told(tmp_path):
+    path = tmp_path / "broken.json"
+    path.write_text('[{"role": "user"', encoding="utf-8")
+    (row,) = messages.read(Source(path))
+    assert row.reason.startswith("not JSON")
+
+
+def test_a_broken_line_among_conversations_costs_itself(tmp_path):
+    path = tmp_path / "set.jsonl"
+    talk = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
+    path.write_text(f"{talk}\n{{torn}}\n{talk}\n", encoding="utf-8")
+    assert [row.line for row in rows(messages, path)] == [1, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"parts": [[[[[[[["too deep to be text"]]]]]]]], "text": "words"}, "words"),
+        ([{"type": "text", "text": "words", "more": [float("nan")]}], "words"),
+    ],
+)
+def test_text_is_found_down_to_a_depth(content, said, tmp_path):
+    path = tmp_path / "deep.json"
+    talk = [{"role": "user", "content": content, "kept": [float("nan")]}, {"role": "assistant", "content": "b"}]
+    path.write_text(json.dumps(talk), encoding="utf-8")
+    first = turns(messages, path)[0]
+    assert (first.content, dict(first.metadata)) == (said, {})
+
+
+def test_a_role_may_be_the_only_key(tmp_path):
+    path = tmp_path / "keys.json"
+    path.write_text('[{"user": "a question"}, {"assistant": ["an", "answer"]}, {"user": " "}]', encoding="utf-8")
+    assert [(turn.role, turn.content) for turn in turns(messages, path)] == [
+        ("user", "a question"),
+        ("assistant", "an\n\nanswer"),
+    ]
+
+
 def test_real_files_of_formats_without_a_reader_of_their_own_are_taken_sensibly():
     folder = shared("transcripts")
     counted = {

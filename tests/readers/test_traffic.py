@@ -49,6 +49,10 @@ def test_a_strange_answer_is_no_finding(value):
     assert finding(Call("shell"), output_of(value)) is None
 
 
+def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
+    assert output_of('{"output": torn').text == '{"output": torn'
+
+
 def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
     kept = finding(
         Call("Bash", "pytest " + "-k x" * 500), Output("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True)

@@ -84,6 +84,12 @@ def test_a_wrappers_name_is_no_conversation_but_a_name_among_others_is(tmp_path)
     assert numbered == {"x/chat_7"}
 
 
+def test_a_response_that_repeats_the_answer_that_was_sent_adds_none(tmp_path):
+    talk = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
+    path = written(tmp_path, {"messages": talk, "response": {"message": talk[1]}})
+    assert said(path) == [("user", ASK), ("assistant", ANSWER)]
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -94,6 +100,7 @@ def test_a_wrappers_name_is_no_conversation_but_a_name_among_others_is(tmp_path)
         {"user": "ok", "assistant": "ok"},
         {"prompt": " ", "completion": ANSWER},
         {"prompt": [ASK], "completion": [1]},
+        {"instruction": " ", "input": ASK, "output": ANSWER},
         {"messages": [{"role": "system", "content": "You are a kiln."}], "response": {"choices": []}},
         {"request": {"url": "https://kiln.example"}, "response": {"role": "assistant", "content": ANSWER}},
         {f"question_{number}": ASK for number in range(50)} | {"answer": ANSWER},

@@ -46,16 +46,13 @@ class FileReport:
     """What became of one file that was not simply unchanged."""
 
     path: str
-    format: str | None
-    """None: not taken, see `reason`."""
+    format: str | None  # None: not taken, see `reason`
     added: int = 0
     updated: int = 0
-    skipped: int = 0
-    """Turns that were stored already."""
+    skipped: int = 0  # turns that were stored already
     reason: str | None = None
     unreadable: tuple[Unreadable, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
-    """In a dry run, for messages of an unknown shape: the keys that would be taken for role, text, time and conversation."""
+    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)  # as `keys_taken` gives them, in a dry run
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +162,8 @@ def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[Fil
             continue
         reading = _Reading(candidate)
         turns = sum(1 for _ in _turns(source, reader, reading))
-        keys = keys_taken(reader, source)
-        yield FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable), keys=keys), turns
+        taken = FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable))
+        yield replace(taken, keys=keys_taken(reader, source)), turns
 
 
 def _index_files(

@@ -258,9 +258,10 @@ def _wrapped(key: str, value: Json | list[object], context: Context, depth: int)
 def _is_told(conversation: Conversation) -> bool:
     speakers = [message.speaker for message in conversation.messages]
     roles = {speaker.role for speaker in speakers if speaker.certainty > 0}
-    return {"user", "assistant"} <= roles or all(
-        parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers
-    )
+    if {"user", "assistant"} <= roles:
+        return True
+    named = all(parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers)
+    return named and len({speaker.word for speaker in speakers}) > 1
 
 
 def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversation | None:
@@ -277,10 +278,18 @@ def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversat
         return None
     answers = (_answer_in(value) for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES)
     answer = next((messages for messages in answers if messages), ())
-    sent = list(conversations_of(fields[asked], context, depth + 1)) if answer else []
+    sent = _sent_in(fields[asked], context, depth + 1) if answer else []
     if any(one.messages[-1].speaker.role == "assistant" for one in sent):
         return None
     return Conversation(sent[0].messages + answer, sent[0].context, is_logged=True) if len(sent) == 1 else None
+
+
+def _sent_in(value: object, context: Context, depth: int) -> list[Conversation]:
+    """The conversations of a request: with an answer beside it one of a person alone counts, however it is wrapped."""
+    if found := list(conversations_of(value, context, depth)):
+        return found
+    inner = (_sent_in(item, context, depth + 1) for item in mapping_of(value).values() if depth < DEEPEST)
+    return next((found for found in inner if found), [])
 
 
 def _answer_in(value: object, depth: int = 0) -> tuple[Message, ...]:

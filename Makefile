@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality clean
+.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-scale clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -45,6 +45,9 @@ bench-memory: $(VENV)/installed
 bench-embed: $(VENV)/installed
 	$(BIN)/python benchmarks/embed_throughput.py
 	$(if $(PASTCHATS_BENCH),$(BIN)/python benchmarks/embed_pooling.py)
+
+bench-scale: $(VENV)/installed
+	$(BIN)/python benchmarks/scale.py
 
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py

@@ -205,6 +205,24 @@ def test_what_was_written_without_the_extension_is_caught_up_with_at_the_next_op
         assert database.value("SELECT count(*) FROM vector_changes") == 0
 
 
+def test_an_opening_catches_up_with_a_part_and_answers_for_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "AT_OPENING", 12)
+    path, rows = tmp_path / "memory.db", _some(30)
+    with open_database(path, create=True, vec0=False) as database:
+        insert(database, rows)
+        with database.transaction():
+            database.run("DELETE FROM prompts WHERE id = 4")
+    left = {id_: row for id_, row in rows.items() if id_ != 4}
+    behind = []
+    for _ in range(3):
+        with Memory.open(path) as memory:
+            behind.append(memory.status().behind)
+        assert_both(Corpus(path, left), rows[4].vector, 9, Filters())
+    assert behind == [19, 7, 0]  # the deleted one was inserted and deleted: two changes
+
+
 def test_opening_does_not_fail_while_another_connection_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pastchats_memory.store.database.BUSY_MS", 20)
     path = tmp_path / "memory.db"

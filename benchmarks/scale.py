@@ -1,0 +1,220 @@
+"""How long a question takes, in process, as the memory grows: 100,000 and 1,000,000 turns.
+
+    python benchmarks/scale.py [--turns N ...] [--rounds N]
+
+The databases are written through the store rather than from files (a million turns would take an hour), once, in
+batches, and kept. Texts are words of `corpus.py` in Zipf's frequencies with an identifier now and then, log-normal in
+length, one prompt in eight one that everybody types. Vectors are those of 5,000 texts that went through the model with
+noise added (cosine about .8), equal for equal texts. Each question is asked whole, its embedding included; `parts` are
+the same questions' look-ups by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import corpus
+import numpy as np
+import timing
+from numpy.typing import NDArray
+
+from pastchats_memory import Memory
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.model import Filters
+from pastchats_memory.store import blocks, vec0, vectors
+from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.sources import set_meta
+
+BATCH = 8192
+"""Turns a transaction."""
+TURNS = (100_000, 1_000_000)
+START_MS = 1_735_689_600_000
+"""The first turn's time: 2025-01-01, in milliseconds."""
+QUESTION_WORDS = 9
+
+
+class Texts:
+    """Turns of made-up talk, the same ones for the same seed."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self._random = np.random.default_rng(seed)
+        self._words = np.array(corpus.vocabulary()[0], dtype=object)
+        self._weights = np.array(corpus.vocabulary()[1])
+
+    def batch(self, start: int, count: int) -> list[str]:
+        """The texts of so many turns from this one on."""
+        median = np.where((np.arange(start, start + count) % 2) == 0, 75, 250)
+        lengths = np.clip(median * np.exp(self._random.normal(0, 1.1, count)) / 5.4, 1, 3000).astype(int)
+        drawn = self._random.random(int(lengths.sum())) * self._weights[-1]
+        said = self._words[np.searchsorted(self._weights, drawn)]
+        for place in np.flatnonzero(self._random.random(len(said)) > 0.97):
+            said[place] = f"{said[place]}_{self._words[self._random.integers(200, len(self._words))]}"
+        ends = np.cumsum(lengths)
+        texts = [" ".join(said[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+        often = np.flatnonzero((self._random.random(count) < 1 / 8) & (median == 75))
+        for place in often:
+            texts[place] = corpus.OFTEN[self._random.integers(len(corpus.OFTEN))]
+        return texts
+
+
+class Directions:
+    """Unit vectors that lie about as those of real texts do, equal ones for equal texts."""
+
+    def __init__(self, texts: Iterator[str]) -> None:
+        self._real = np.stack(list(PackagedEmbedder().embed(itertools.islice(texts, corpus.DISTINCT))))
+        self._often: dict[str, NDArray[np.float32]] = {}
+
+    def batch(self, texts: list[str], seed: int) -> NDArray[np.float32]:
+        """Shape (len(texts), dim)."""
+        random = np.random.default_rng(seed)
+        noise = random.standard_normal((len(texts), self._real.shape[1]), np.float32)
+        noise *= corpus.NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
+        found = self._real[random.integers(len(self._real), size=len(texts))] + noise
+        found /= np.linalg.norm(found, axis=1, keepdims=True)
+        for row, text in enumerate(texts):
+            if text in corpus.OFTEN:
+                found[row] = self._often.setdefault(text, found[row].copy())
+        return found
+
+
+def write(database: Database, start: int, texts: list[str], directions: NDArray[np.float32]) -> None:
+    """One batch of turns, their vectors, full text and both engines, in one transaction."""
+    numbers = range(start, start + len(texts))
+    times = np.datetime_as_string(np.array([START_MS + 45_000 * number for number in numbers], "datetime64[ms]"))
+    with database.transaction():
+        database.run_many(
+            "INSERT INTO prompts(id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, "
+            "content_hash, metadata_json, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?)",
+            [
+                (
+                    number + 1,
+                    f"/home/me/project-{number // 40 % corpus.PROJECTS}/{number // 40:08}.jsonl",
+                    f"project-{number // 40 % corpus.PROJECTS}",
+                    f"{number // 40:08}-0000-4000-8000-000000000000",
+                    number % 40,
+                    ("user", "assistant")[number % 2],
+                    text,
+                    f"{moment}Z",
+                    hashlib.sha256(str(number).encode()).hexdigest(),
+                    hashlib.sha256(text.encode()).digest(),
+                )
+                for number, text, moment in zip(numbers, texts, times, strict=True)
+            ],
+        )
+        database.run_many(
+            "INSERT INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
+            [
+                (number + 1, PackagedEmbedder.name, PackagedEmbedder.dim, vectors.encode(vector))
+                for number, vector in zip(numbers, directions, strict=True)
+            ],
+        )
+        vectors.catch_up(database)
+
+
+def database(turns: int) -> Path:
+    """A database of so many turns, kept between runs."""
+    made_by = (Path(__file__), Path(corpus.__file__), Path(vectors.__file__).with_name("schema.sql"))
+    recipe = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()[:12]
+    path = corpus.CACHE / f"scale-{turns}-{recipe}.db"
+    if path.exists():
+        return path
+    print(f"building {path}, once", flush=True)
+    corpus.CACHE.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    unfinished.unlink(missing_ok=True)
+    directions = Directions(iter(Texts(seed=2).batch(0, corpus.DISTINCT)))
+    texts = Texts()
+    with open_database(unfinished, create=True) as opened:
+        with opened.transaction():
+            set_meta(
+                opened,
+                {
+                    "model_name": PackagedEmbedder.name,
+                    "model_version": PackagedEmbedder.version,
+                    "embedding_dim": str(PackagedEmbedder.dim),
+                },
+            )
+        for start in range(0, turns, BATCH):
+            said = texts.batch(start, min(BATCH, turns - start))
+            write(opened, start, said, directions.batch(said, seed=start))
+    unfinished.rename(path)
+    return path
+
+
+def questions(path: Path, count: int) -> list[str]:
+    """The first words of turns from all over the memory."""
+    with open_database(path) as opened:
+        last = opened.value("SELECT max(id) FROM prompts")
+        chosen = [1 + number * 7_919 % last for number in range(20 * count)]
+        found = [opened.value("SELECT content FROM prompts WHERE id = ?", (id_,)) for id_ in chosen]
+    return [" ".join(text.split()[:QUESTION_WORDS]) for text in found if len(text.split()) > QUESTION_WORDS][:count]
+
+
+def measure(path: Path, rounds: int) -> None:
+    """One line a way of asking: medians over the questions, and the 95th percentile."""
+    asked = questions(path, rounds)
+    with Memory.open(path) as memory, Memory.open(path, vec0=False) as without, open_database(path) as opened:
+        embedder = PackagedEmbedder()
+        near = {text: embedder.embed_query(text) for text in asked}
+        nothing = np.empty(0, np.int64)
+        proposed = {
+            text: blocks.propose(opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None).tolist()
+            for text in asked
+        }
+
+        def knn(text: str) -> object:
+            direction = vectors.unit(near[text]).astype(np.float32)
+            return vec0.nearest(opened, direction, 100 + vectors.MARGIN, proposed[text])
+
+        ways: dict[str, Callable[[str], object]] = {
+            "search": memory.search,
+            "search, no extension": without.search,
+            "search, one project": lambda text: memory.search(text, project="project-3"),
+            "search, one role": lambda text: memory.search(text, role="user"),
+            "search --mode keyword": lambda text: memory.search(text, mode="keyword"),
+            "search --mode semantic": lambda text: memory.search(text, mode="semantic"),
+            "recall": memory.recall,
+            "part: nearest": lambda text: vectors.nearest(opened, near[text], 100, Filters()),
+            "part: blocks": lambda text: blocks.propose(
+                opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
+            ),
+            "part: vec0 among the proposed": knn,
+        }
+        took = timing.interleaved(
+            {name: asking(way, asked) for name, way in ways.items()}, rounds=len(asked), warm_up=2
+        )
+    middle = statistics.median(len(ids) for ids in proposed.values())
+    print(f"proposed for the 100 nearest: {middle:.0f} (median), {max(map(len, proposed.values()))} (most)")
+    print(f"{'':32}{'median ms':>10}{'p95':>8}{'cpu':>8}")
+    for name, spent in took.items():
+        walls, cpu = timing.walls(spent), statistics.median(one.cpu for one in spent)
+        print(
+            f"{name:32}{1000 * statistics.median(walls):10.1f}{1000 * np.quantile(walls, 0.95):8.1f}{1000 * cpu:8.1f}"
+        )
+
+
+def asking(way: Callable[[str], object], asked: list[str]) -> Callable[[], object]:
+    """The way, with the next question at each call."""
+    left = itertools.cycle(asked)
+    return lambda: way(next(left))
+
+
+def main() -> None:
+    """Build what is missing, measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--turns", type=int, nargs="+", default=TURNS)
+    parser.add_argument("--rounds", type=int, default=30)
+    options = parser.parse_args()
+    for turns in options.turns:
+        path = database(turns)
+        print(f"\n{turns:,} turns, {path.stat().st_size / 1e9:.2f} GB; {timing.machine()}")
+        measure(path, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -53,6 +53,11 @@ def propose(database: Database, direction: NDArray[np.float32], k: int, excluded
     return ids[high >= np.partition(low, len(low) - k)[len(low) - k]] if len(ids) > k else ids
 
 
+def most_rows(database: Database) -> int:
+    """How many vectors the blocks have at most. Raises StoreFault."""
+    return BLOCK * int(database.value("SELECT count(*) FROM vector_blocks"))
+
+
 def _products(
     database: Database, sizes: Sequence[tuple[int, int]], direction: NDArray[np.float32]
 ) -> NDArray[np.float32]:

@@ -99,6 +99,19 @@ def test_a_semantic_search_with_sqlite_vec_runs_a_knn_on_vec_prompts(crowd: Corp
     assert len(found) == 10
 
 
+def test_a_memory_that_is_too_large_for_a_knn_gives_the_same_answer_without_one(
+    crowd: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = unit(np.random.default_rng(1))
+    statements: list[str] = []
+    with open_database(crowd.path) as database:
+        database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
+        expected = vectors.nearest(database, query, 40, Filters())
+        monkeypatch.setattr(vectors, "VEC0_ROWS", 5_000)
+        assert vectors.nearest(database, query, 40, Filters()) == expected
+    assert sum("MATCH" in sql for sql in statements) == 1
+
+
 def test_without_sqlite_vec_a_semantic_search_never_names_vec_prompts(crowd: Corpus) -> None:
     statements: list[str] = []
     with open_database(crowd.path, vec0=False) as database:

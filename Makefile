@@ -42,8 +42,10 @@ bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py
 	$(BIN)/python benchmarks/size.py
 
-bench-embed: $(VENV)/installed
+bench-embed: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/embed_throughput.py
+	$(BIN)/python benchmarks/embed_models.py
+	$(BIN)/python benchmarks/packaged_graph.py
 	$(if $(PASTCHATS_BENCH),$(BIN)/python benchmarks/embed_pooling.py)
 
 bench-scale: $(VENV)/installed

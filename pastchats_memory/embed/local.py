@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
     from pastchats_memory.embed.tokens import Ids
 
-BATCH_TOKENS = 4096
-"""Of a call, padding among them."""
+BATCH_TOKENS = 1024
+"""Of a call, padding among them: larger batches run slower, and as many calls run at once as there are threads."""
+ALONE = 2048
+"""Tokens of a text from which on no other runs beside it: what attention takes grows with their square."""
 AHEAD = 512
 """Texts that are looked at together, so that a batch's are of like length; a stream of any length takes constant memory."""
 SAMPLE = 1 << 16
@@ -82,7 +84,7 @@ class LocalEmbedder:
         """The graph as onnxruntime runs it. Raises ModelUnavailable."""
         folder, profile = self._files
         with self._translated():
-            return open_graph(folder / profile.file, self._threads)
+            return open_graph(folder / profile.file, threads=1)
 
     @cached_property
     def windows(self) -> Windows:
@@ -97,9 +99,23 @@ class LocalEmbedder:
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
             vectors: dict[int, Vector] = {}
-            for batch in batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS):
-                vectors |= zip(batch, self._run([rows[place] for place in batch]), strict=True)
+            for batch, made in self._at_once(rows):
+                vectors |= zip(batch, made, strict=True)
             yield from (vectors[place] for place in range(len(rows)))
+
+    def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """Batches, as places of rows, and their vectors: a thread a call, as fast as a call with all threads or faster."""
+        from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
+
+        def run(batch: Sequence[int]) -> NDArray[np.float32]:
+            return self._run([rows[place] for place in batch])
+
+        parts = list(batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
+        alone = [batch for batch in parts if len(rows[batch[0]]) > ALONE]
+        yield from ((batch, run(batch)) for batch in alone)
+        together = parts[len(alone) :]
+        with ThreadPoolExecutor(self._threads, "embed") as pool:
+            yield from zip(together, pool.map(run, together), strict=True)
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""

@@ -50,14 +50,14 @@ def vocabulary() -> dict[str, int]:
     return {piece: place for place, piece in enumerate(dict.fromkeys(pieces))}
 
 
-def weights(layers: int = 1, width: int = WIDTH, inner: int = INNER) -> dict[str, Array]:
+def weights(layers: int = 1, width: int = WIDTH, inner: int = INNER, words: int = 0) -> dict[str, Array]:
     maker = np.random.default_rng(5)
 
     def table(*shape: int) -> Array:
         return (maker.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
 
     made = {
-        "words": table(len(vocabulary()), width) * 20,
+        "words": table(words or len(vocabulary()), width) * 20,
         "positions": table(POSITIONS, width) * 5,
         "types": table(2, width),
     }
@@ -110,10 +110,12 @@ class _Graph:
         return self.node("LayerNormalization", x, "ones", "zeros", name=name, axis=-1, epsilon=EPSILON)
 
 
-def graph(*, layers: int = 1, width: int = WIDTH, heads: int = HEADS, inner: int = INNER) -> onnx.ModelProto:
+def graph(
+    *, layers: int = 1, width: int = WIDTH, heads: int = HEADS, inner: int = INNER, words: int = 0
+) -> onnx.ModelProto:
     """BERT of so many layers: `last_hidden_state` and, second, its mean over the tokens as `sentence_embedding`."""
     g = _Graph()
-    for name, array in weights(layers, width, inner).items():
+    for name, array in weights(layers, width, inner, words).items():
         g.const(name, array)
     g.const("ones", np.ones(width, np.float32))
     g.const("zeros", np.zeros(width, np.float32))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.arguments import filters_of, project_here
-from pastchats_memory.config import Config, load
+from pastchats_memory.config import Config, is_private, load
 from pastchats_memory.configured import about_the_model, model_settings
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
@@ -124,7 +124,10 @@ class Memory:
         options = IndexOptions(project=project and utf8(project), force=force, notes=notes)
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index
-        return index(self._database, embedder, [Path(path) for path in paths], options, progress)
+        try:
+            return index(self._database, embedder, [Path(path) for path in paths], options, progress)
+        finally:
+            self._look_for_private_projects()
 
     @staticmethod
     def dry_run(paths: Sequence[str | PathLike[str]], *, notes: bool = False) -> Iterator[tuple[FileReport, int]]:
@@ -354,8 +357,15 @@ class Memory:
         return replace(request, filters=replace(request.filters, hidden=hidden)) if hidden else request
 
     def _hidden(self, current_project: str | None) -> tuple[str, ...]:
-        private = projects.private(self._database)
+        private, unseen = projects.private(self._database)
+        private |= {project for folder, project in unseen if is_private(folder)}
         return tuple(sorted(private - {current_project or project_here()})) if private else ()
+
+    def _look_for_private_projects(self) -> None:
+        """Ask every project that text came from; one that is gone stays what it was."""
+        found = {folder: is_private(folder) for folder, _ in projects.folders(self._database) if Path(folder).is_dir()}
+        with self._database.transaction():
+            projects.set_private(self._database, found.items())
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""

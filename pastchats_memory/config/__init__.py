@@ -213,9 +213,12 @@ def _homeless() -> UsageFault:
     return UsageFault("the home folder is not known", hint)
 
 
-def is_private(folder: Path) -> bool:
+def is_private(folder: str) -> bool:
     """Whether the file of the project that a folder is in says `private = true`."""
-    path = project_file(folder)
+    try:
+        path = project_file(Path(folder))
+    except (OSError, ValueError):  # a folder of another person, or of another kind of machine
+        return False
     if path is None:
         return False
     from pastchats_memory.config.file import read

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from pastchats_memory.model import Prompt
 from pastchats_memory.store.database import Database
 
-
-def folders(database: Database) -> dict[str, str]:
-    """By folder the project that it was known as when text from it was stored. Raises StoreFault."""
-    return dict(database.run("SELECT folder, project FROM project_folders"))
+UNSEEN = -1
+"""`is_private` of a folder in which nobody has looked for a project's file yet."""
 
 
-def set_folder(database: Database, folder: str, project: str, *, is_private: bool) -> None:
-    """Remember what a folder says of its project. Raises StoreFault."""
-    database.run(
-        "INSERT OR REPLACE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
-        (folder, project, is_private),
+def remember(database: Database, prompts: Iterable[Prompt]) -> None:
+    """Note the folders that turns come from, with their projects; inside the caller's transaction. Raises StoreFault."""
+    folders = {prompt.turn.cwd or str(Path(prompt.source_path).parent): prompt.project for prompt in prompts}
+    database.run_many(
+        "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
+        [(folder, project, UNSEEN) for folder, project in folders.items()],
     )
 
 
-def private(database: Database) -> frozenset[str]:
-    """Names of the private projects. Raises StoreFault."""
-    rows = database.run("SELECT DISTINCT project FROM project_folders WHERE is_private")
-    return frozenset(project for (project,) in rows)
+def folders(database: Database) -> list[tuple[str, str]]:
+    """Every folder with its project. Raises StoreFault."""
+    return [(folder, project) for folder, project in database.run("SELECT folder, project FROM project_folders")]
+
+
+def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
+    """Remember what folders say of their projects; inside the caller's transaction. Raises StoreFault."""
+    database.run_many(
+        "UPDATE project_folders SET is_private = ? WHERE folder = ?",
+        [(is_private, folder) for folder, is_private in by_folder],
+    )
+
+
+def private(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
+    """Names of the private projects; and folders, with their projects, in which nobody has looked yet. Raises StoreFault."""
+    rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")
+    known = frozenset(project for _, project, is_private in rows if is_private != UNSEEN)
+    return known, [(folder, project) for folder, project, is_private in rows if is_private == UNSEEN]

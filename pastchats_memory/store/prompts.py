@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import orjson
 
 from pastchats_memory.model import Filters, Item, Place, Prompt
+from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
 
@@ -103,6 +104,7 @@ def put(
                 continue
             updated += 1
         _embed(database, ids[-1], model, encoded[prompt.text_hash])
+    projects.remember(database, prompts)
     database.run_many(
         "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
         [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],

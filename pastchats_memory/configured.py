@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, is_model, leaves_for
+
+if TYPE_CHECKING:
+    from pastchats_memory.ingest.options import IndexOptions
 
 
 def model_settings(config: Config) -> ModelSettings:
@@ -20,6 +24,20 @@ def model_settings(config: Config) -> ModelSettings:
         for name, table in config.models.items()
     }
     return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
+
+
+def index_options(config: Config, *, notes: bool) -> IndexOptions:
+    """What concerns which files are taken, and how notes are split."""
+    from pastchats_memory.ingest.options import IndexOptions
+
+    return IndexOptions(
+        notes=notes,
+        note_folders=frozenset(name.lower() for name in config.note_folders),
+        chunk_size=config.chunk_size,
+        overlap=config.overlap,
+        include=config.include,
+        exclude=config.exclude,
+    )
 
 
 def about_the_model(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:

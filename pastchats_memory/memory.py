@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.arguments import filters_of, project_here
 from pastchats_memory.config import Config, is_private, load
-from pastchats_memory.configured import about_the_model, model_settings
+from pastchats_memory.configured import about_the_model, index_options, model_settings
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.embed.packaged import FAMILY
@@ -119,9 +119,11 @@ class Memory:
             ModelChanged: the database has vectors of another model or version; nothing was indexed.
             StoreFault: the database cannot be written; what was stored before stands.
         """
-        from pastchats_memory.ingest import IndexOptions, index
+        from pastchats_memory.ingest import index
 
-        options = IndexOptions(project=project and utf8(project), force=force, notes=notes)
+        options = replace(
+            index_options(self._config or DEFAULTS, notes=notes), project=project and utf8(project), force=force
+        )
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index
         try:
@@ -130,11 +132,13 @@ class Memory:
             self._look_for_private_projects()
 
     @staticmethod
-    def dry_run(paths: Sequence[str | PathLike[str]], *, notes: bool = False) -> Iterator[tuple[FileReport, int]]:
+    def dry_run(
+        paths: Sequence[str | PathLike[str]], *, notes: bool = False, config: Config = DEFAULTS
+    ) -> Iterator[tuple[FileReport, int]]:
         """For each file what `index` would take it for, and its number of turns. Raises InputMissing."""
-        from pastchats_memory.ingest import IndexOptions, dry_run
+        from pastchats_memory.ingest import dry_run
 
-        return dry_run([Path(path) for path in paths], IndexOptions(notes=notes))
+        return dry_run([Path(path) for path in paths], index_options(config, notes=notes))
 
     def reindex_embeddings(
         self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None

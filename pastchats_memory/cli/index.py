@@ -84,7 +84,7 @@ def command(
 
 
 def _dry_run(paths: list[str], *, notes: bool, as_json: bool) -> int:
-    found = list(Memory.dry_run(paths, notes=notes))
+    found = list(Memory.dry_run(paths, notes=notes, config=options.configuration()))
     taken = any(report.format for report, _ in found)
     if as_json:
         results = [{**_file(report), "turns": turns, "keys": dict(report.keys)} for report, turns in found]

@@ -59,6 +59,13 @@ def be_nice() -> None:
         os.nice(NICE - os.nice(0))
 
 
+def configuration() -> Config:
+    """What counts, where no database is opened; what is ignored of it is said on stderr. Raises UsageFault."""
+    config = load()
+    warn(config.warnings)
+    return config
+
+
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
     """The memory that the flags, the environment, the files or the defaults name; what they say in vain is said on stderr.
 

@@ -12,6 +12,7 @@ from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
+from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
 from pastchats_memory.readers import FALLBACKS, NO_KEYS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.clean import clean
@@ -27,18 +28,6 @@ BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 NOT_TAKEN = "no conversation found in it"
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """What the person asked for beside the paths."""
-
-    project: str | None = None
-    """For every turn, instead of what the files say."""
-    force: bool = False
-    """Read unchanged files too."""
-    notes: bool = False
-    """Take Markdown that is no dialogue wherever it lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +115,7 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    found, faults = candidates(inputs)
+    found, faults = candidates(inputs, options)
     report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
     report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
     with database.transaction():
@@ -148,7 +137,7 @@ def index(
 
 def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[FileReport, int]]:
     """For each file what it would be taken for, and how many turns it has; nothing is written. Raises InputMissing."""
-    found, faults = candidates(inputs)
+    found, faults = candidates(inputs, options)
     for fault in faults:
         yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0
     for candidate in found:
@@ -214,8 +203,8 @@ def _as_before(candidate: Candidate, known: dict[str, SourceState]) -> Candidate
 def _recipe(options: IndexOptions, *, left: Candidate | None = None) -> str:
     """What besides its bytes decides what is made of a file; of one that was left, also whether notes were wanted."""
     versions = ",".join(f"{reader.FORMAT}={reader.VERSION}" for reader in (*READERS, *FALLBACKS))
-    wanted = "" if left is None else f";notes={options.notes or left.named:d}"
-    return f"{versions};project={options.project or ''}{wanted}"
+    wanted = "" if left is None else f";notes={options.wants_notes_at(left.path) or left.named:d}"
+    return f"{versions};project={options.project or ''}{wanted}{options.recipe()}"
 
 
 def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, SourceState]) -> bool:
@@ -228,7 +217,13 @@ def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, Sou
 
 def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
     """The file, its reader or None, and the reason for None. Raises OSError."""
-    source = Source(candidate.path, named=candidate.named, notes=options.notes)
+    source = Source(
+        candidate.path,
+        named=candidate.named,
+        notes=options.wants_notes_at(candidate.path),
+        chunk_size=options.chunk_size,
+        chunk_overlap=options.overlap,
+    )
     try:
         reader = reader_for(source)
         reason = NOTES_NOT_TAKEN if source.shape == "markdown" else NOT_TAKEN

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory.errors import InputMissing
+from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.model import Unreadable, utf8
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"}) | DATABASE_SUFFIXES
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
+
+
+EVERYTHING = IndexOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Candidate:
         return utf8(str(self.path))
 
 
-def candidates(inputs: Iterable[Path]) -> tuple[list[Candidate], list[Unreadable]]:
+def candidates(inputs: Iterable[Path], options: IndexOptions = EVERYTHING) -> tuple[list[Candidate], list[Unreadable]]:
     """Each file once, newest first, and what could not be looked at.
 
     Below a folder symbolic links are not followed, so neither a loop nor a link out of it leads anywhere.
@@ -46,7 +50,7 @@ def candidates(inputs: Iterable[Path]) -> tuple[list[Candidate], list[Unreadable
     found: dict[Path, Candidate] = {}
     unreadable: list[Unreadable] = []
     for path in inputs:
-        for entry in _below(_absolute(path), unreadable):
+        for entry in _below(_absolute(path), options, unreadable):
             found.setdefault(entry.path, entry)
     return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.path)), unreadable
 
@@ -58,7 +62,7 @@ def _absolute(path: Path) -> Path:
         raise InputMissing(f"the working directory: {fault.strerror}", "Go to a folder that exists.") from fault
 
 
-def _below(root: Path, unreadable: list[Unreadable]) -> Iterator[Candidate]:
+def _below(root: Path, options: IndexOptions, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
         alone = _candidate(root, status, named=True) if stat.S_ISREG(status.st_mode) else None
@@ -71,7 +75,8 @@ def _below(root: Path, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
-        yield from _in_folder(str(root), unreadable)
+        found = _in_folder(str(root), unreadable)
+        yield from (entry for entry in found if options.takes(entry.path.relative_to(root)))
 
 
 def _in_folder(root: str, unreadable: list[Unreadable]) -> Iterator[Candidate]:

@@ -5,7 +5,7 @@ import json
 import sqlite3
 
 import pytest
-from golden import rows, turns
+from golden import inputs, rows, turns
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import (
@@ -14,7 +14,9 @@ from pastchats_memory.readers import (
     claude_code,
     claude_overview,
     codex,
+    cursor,
     messages,
+    open_webui,
     reader_for,
     scan,
     source,
@@ -175,3 +177,24 @@ def test_the_size_of_what_was_packed_is_that_of_what_is_in_it(tmp_path, monkeypa
 
 def test_an_answer_that_only_begins_as_json_is_text():
     assert output_of('{"torn') == Output('{"torn')
+
+
+def test_a_text_without_roles_is_no_transcript_of_cursors(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("words\nand more\n")
+    assert list(cursor.read(Source(path))) == []
+
+
+def test_what_became_of_a_turn_is_told_once(tmp_path):
+    aborted = {"type": "event_msg", "payload": {"type": "turn_aborted"}}
+    said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
+    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, said, aborted, aborted)
+    assert [turn.metadata["flags"] for turn in turns(codex, path)] == [["interrupted"]]
+
+
+def test_an_item_of_an_open_webui_export_that_is_no_chat_is_told(tmp_path):
+    first = next(path for path in inputs("open-webui") if path.suffix == ".json")
+    chats = json.loads(first.read_text(encoding="utf-8"))
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([*(chats if isinstance(chats, list) else [chats]), 7]))
+    assert any(isinstance(row, Unreadable) for row in rows(open_webui, path))

@@ -26,6 +26,7 @@ import corpus
 import timing
 from cold_start import BARE, QUIET
 
+from pastchats_memory import Memory
 from pastchats_memory.store.database import open_database
 
 WORST = "what did they say about the time when we had to use the new system for all of our first work"
@@ -33,12 +34,14 @@ WORST = "what did they say about the time when we had to use the new system for 
 
 
 def questions(database: Path) -> list[str]:
-    """The first words of a few turns: made-up texts answer nothing else, and a recall that is silent does less."""
+    """The first words of a few turns that recall has something to say to: one that is silent does less."""
     with open_database(database) as opened:
         found = opened.run(
-            "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 5"
+            "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 40"
         )
-    return [" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found]
+    asked = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
+    with Memory.open(database) as memory:
+        return list(itertools.islice((question for question in asked if memory.recall(question).memories), 5))
 
 
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:

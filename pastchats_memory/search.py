@@ -183,7 +183,7 @@ def _fused(database: Database, request: Request, matches: _Matches | None, query
     """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
     last = MOST_HITS if request.is_selective else request.limit * request.page
     if query_vector is None or request.mode == "keyword":
-        return fuse({WORDS: matches.ids if matches else []}, {WORDS: 1.0})[: max(last, DEPTH)]
+        return fuse({WORDS: matches.ids[: max(last, DEPTH)] if matches else []}, {WORDS: 1.0})
     if request.mode == "semantic" or matches is None:
         return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
     by_meaning = _near(database, request, query_vector, DEPTH)

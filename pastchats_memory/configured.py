@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, is_model, leaves_for
+from pastchats_memory.model import utf8
+
+if TYPE_CHECKING:
+    from pastchats_memory.ingest import IndexOptions
 
 if TYPE_CHECKING:
     from pastchats_memory.ingest.options import IndexOptions
@@ -24,20 +28,6 @@ def model_settings(config: Config) -> ModelSettings:
         for name, table in config.models.items()
     }
     return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
-
-
-def index_options(config: Config, *, notes: bool) -> IndexOptions:
-    """What concerns which files are taken, and how notes are split."""
-    from pastchats_memory.ingest.options import IndexOptions
-
-    return IndexOptions(
-        notes=notes,
-        note_folders=frozenset(name.lower() for name in config.note_folders),
-        chunk_size=config.chunk_size,
-        overlap=config.overlap,
-        include=config.include,
-        exclude=config.exclude,
-    )
 
 
 def about_the_model(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
@@ -57,3 +47,28 @@ def about_the_model(config: Config, database: Path, known: Mapping[str, str], em
         )
     if (whom := leaves_for(embedder)) is not None:
         yield f"text leaves this machine: it is sent to {whom} for its vectors"
+
+
+def index_options(
+    config: Config,
+    project: str | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    force: bool,
+    notes: bool,
+    follow: bool,
+) -> IndexOptions:
+    """What an index run is asked for, by arguments and by the configuration together."""
+    from pastchats_memory.ingest.files import Wanted
+    from pastchats_memory.ingest.options import IndexOptions
+
+    return IndexOptions(
+        project=project and utf8(project),
+        force=force,
+        notes=notes,
+        note_folders=frozenset(name.lower() for name in config.note_folders),
+        chunk_size=config.chunk_size,
+        overlap=config.overlap,
+        wanted=Wanted((*config.include, *include), (*config.exclude, *exclude), follow),
+    )

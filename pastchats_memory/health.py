@@ -124,7 +124,7 @@ def _extension(database: Database) -> Finding:
 
 def _sources(database: Database) -> Finding:
     paths = checks.source_paths(database)
-    gone = sum(1 for path in paths if not Path(path).exists())
+    gone = sum(1 for path in paths if not sources.is_there(path))
     return Finding(
         "sources",
         is_well=True,

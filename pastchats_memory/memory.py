@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from pastchats_memory.health import Finding, Status
-    from pastchats_memory.ingest import FileReport, IndexReport, Progress
+    from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.tasks.ask import Answer
     from pastchats_memory.tasks.board import TaskBoard
@@ -102,7 +102,11 @@ class Memory:
         *,
         force: bool = False,
         notes: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        follow_links: bool = False,
         progress: Callable[[Progress], None] = lambda _: None,
+        forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
         """Bring the conversations below the paths into the memory.
 
@@ -111,7 +115,11 @@ class Memory:
             project: for every turn, instead of what the files say.
             force: read unchanged files too.
             notes: take Markdown that is no dialogue wherever it lies.
+            include: globs beside the configured ones; where there are any, a file must fit one.
+            exclude: globs beside the configured ones, of files, folders and projects that are left.
+            follow_links: follow symbolic links out of a folder.
             progress: called as the run goes on.
+            forecast: called before it begins.
 
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
@@ -121,24 +129,15 @@ class Memory:
         """
         from pastchats_memory.ingest import index
 
-        options = replace(
-            index_options(self._config or DEFAULTS, notes=notes), project=project and utf8(project), force=force
+        options = index_options(
+            self._config or DEFAULTS, project, include, exclude, force=force, notes=notes, follow=follow_links
         )
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index
         try:
-            return index(self._database, embedder, [Path(path) for path in paths], options, progress)
+            return index(self._database, embedder, [Path(path) for path in paths], options, progress, forecast)
         finally:
             self._look_for_private_projects()
-
-    @staticmethod
-    def dry_run(
-        paths: Sequence[str | PathLike[str]], *, notes: bool = False, config: Config = DEFAULTS
-    ) -> Iterator[tuple[FileReport, int]]:
-        """For each file what `index` would take it for, and its number of turns. Raises InputMissing."""
-        from pastchats_memory.ingest import dry_run
-
-        return dry_run([Path(path) for path in paths], index_options(config, notes=notes))
 
     def reindex_embeddings(
         self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None

@@ -118,6 +118,8 @@ class Prompt:
     text_hash: bytes
     """SHA-256 of the content alone."""
     metadata: Metadata
+    echo_hash: str | None = None
+    """Hex SHA-256 of role, text and time, which copies under other ids have in common; None without a fine time."""
 
 
 @dataclass(frozen=True, slots=True)

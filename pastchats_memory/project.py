@@ -5,6 +5,19 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+MARKER = ".pastchats-ignore"
+"""In a folder: nothing in it is read, and no conversation that was held in it or below it."""
+
+
+@cache
+def opted_out(folder: str) -> bool:
+    """Whether the folder, or one above it, has the marker."""
+    here = Path(folder)
+    try:
+        return any((parent / MARKER).exists() for parent in (here, *here.parents))
+    except OSError:  # another person's folder, or one that cannot be on this machine
+        return False
+
 
 @cache
 def project_at(folder: str) -> str:

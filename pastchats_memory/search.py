@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -374,7 +373,7 @@ def _task_hit(text: TaskText) -> Hit:
 
 def standing_place(item: Item) -> Place:
     """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
-    standing = (place for place in item.places if Path(place.path).exists())
+    standing = (place for place in item.places if sources.is_there(place.path))
     return next(standing, item.places[0] if item.places else Place(item.source_path, 0, None))
 
 

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
-    "configured": {"config", "embed", "ingest"},
+    "configured": {"config", "embed", "ingest", "model"},
     "arguments": {"project", "model", "errors"} | PURE,
     "memory": BELOW | {"configured", "arguments"},
     "hooks": BELOW | {"memory", "arguments"},

@@ -36,6 +36,7 @@ COMMANDS = (
     "consult-episodic-memory",
     "status",
     "doctor",
+    "sources",
     "config",
     "reindex",
     "install",

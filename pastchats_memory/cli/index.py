@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, table
+from pastchats_memory.config import Config, found_histories, load
+from pastchats_memory.config.histories import History
+from pastchats_memory.configured import index_options
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.ingest import FileReport, IndexReport, Progress
+from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
 from pastchats_memory.render import one_line
 
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
+LONG = 20
+"""Seconds from which on a run is foretold."""
+SETTLED_MS = 800
+"""Longest that changes are gathered before they are read."""
+STEP_MS = 50
 
 
 @click.command(
@@ -30,6 +41,8 @@ Examples:
   pastchats-memory index exports/conversations.json --project chatgpt
   pastchats-memory index ~/notes --notes
   pastchats-memory index --dry-run ~/Downloads
+  pastchats-memory index --all --exclude '~/work/secret'
+  pastchats-memory index --all --watch
 """,
 )
 @click.argument("paths", metavar="PATH...", nargs=-1)
@@ -37,7 +50,14 @@ Examples:
 @click.option("--project", metavar="NAME", help="File every turn under this project, whatever the files say.")
 @click.option("--force", is_flag=True, help="Read unchanged files again; unchanged text is not embedded again.")
 @click.option("--notes", is_flag=True, help="Take Markdown that is no dialogue, split at its headings.")
+@click.option("--all", "everything", is_flag=True, help="All histories that `sources` lists.")
+@click.option("--watch", is_flag=True, help="Go on when files change, until Ctrl-C.")
+@click.option("--include", metavar="GLOB", multiple=True, help="Only files that fit; repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Not these files, folders, projects; repeatable.")
+@click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken for what.")
+@options.yes
+@options.no
 @options.model
 @options.threads
 @options.database
@@ -48,7 +68,14 @@ def command(
     project: str | None,
     force: bool,
     notes: bool,
+    everything: bool,
+    watch: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    follow_links: bool,
     dry_run: bool,
+    yes: bool,
+    no: bool,
     model: str | None,
     threads: int | None,
     db: str | None,
@@ -56,45 +83,111 @@ def command(
 ) -> int:
     """Read conversations and notes below PATH and make them searchable. Only what is new costs time.
 
-    Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there.
+    Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there. Of a folder
+    with a file .pastchats-ignore nothing is read, nor any conversation that was held in it.
     """
-    named = [*paths, *inputs]
+    histories = found_histories() if everything else []
+    named = [*paths, *inputs, *(str(history.path) for history in histories)]
     if not named:
-        raise UsageFault("no path was given", "Name a file or folder: pastchats-memory index ~/.claude/projects")
+        hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
+        raise UsageFault("no history was found" if everything else "no path was given", hint)
+    how: dict[str, Any] = {
+        "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links
+    }  # fmt: skip
     if dry_run:
-        return _dry_run(named, notes=notes, as_json=as_json)
+        return _dry_run(named, project, load(db), how, as_json=as_json)
+    if not load(db).database.exists() and not _agreed(named, histories, yes=yes, no=no):
+        return NOTHING
     options.be_nice()
-    with options.open_memory(db, create=True, model=model, threads=threads) as memory, _progress() as progress:
+    with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            report = memory.index(named, project, force=force, notes=notes, progress=progress)
-        except KeyboardInterrupt:
-            turns = memory.status().turns
-            click.echo(
-                f"\nStopped. {counted(turns, 'turn')} are stored and searchable; run the same command to go on.",
-                err=True,
-            )
-            raise
-    if as_json:
-        emit_json(_json(report))
-    else:
-        click.echo(_text(report))
+        report = _indexed(memory, named, project, how)
+        click.echo(orjson.dumps(_json(report)) if as_json else _text(report))
+        if watch:
+            _watch(memory, named, project, how, as_json=as_json)
     return DONE if report.taken or report.known else NOTHING
 
 
-def _dry_run(paths: list[str], *, notes: bool, as_json: bool) -> int:
-    found = list(Memory.dry_run(paths, notes=notes, config=options.configuration()))
-    taken = any(report.format for report, _ in found)
+def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
+    try:
+        with _progress() as progress:
+            return memory.index(named, project, **how, progress=progress, forecast=_foretell)
+    except KeyboardInterrupt:
+        turns = memory.status().turns
+        click.echo(
+            f"\nStopped. {counted(turns, 'turn')} are stored and searchable; run the same command to go on.", err=True
+        )
+        raise
+
+
+def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) -> bool:
+    """Say before the first run what is going to be read; where all of a machine is, ask."""
+    if not histories and not sys.stderr.isatty():
+        return True
+    places = [f"  {history.program}: {history.path}" for history in histories] or [f"  {path}" for path in named]
+    click.echo("This reads, and never changes, what is in", err=True)
+    click.echo("\n".join(map(one_line, places)), err=True)
+    click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
+    if yes or no or not histories or sys.stdin is None or not sys.stdin.isatty():
+        return not no
+    return click.confirm("Go on?", default=True, err=True)
+
+
+def _foretell(forecast: Forecast) -> None:
+    for process in forecast.beside:
+        click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
+    if forecast.seconds >= LONG:
+        minutes = max(1, round(forecast.seconds / 60))
+        click.echo(
+            f"About {forecast.turns:,} turns in {counted(forecast.files, 'file')}: about {counted(minutes, 'minute')}. "
+            "It may be stopped at any time, newest first is stored, and the same command goes on.",
+            err=True,
+        )
+
+
+def _watch(memory: Memory, named: list[str], project: str | None, how: dict[str, Any], *, as_json: bool) -> None:
+    """Index again whenever something below the paths has changed, until the person ends it."""
+    from watchfiles import watch
+
+    click.echo("Watching; Ctrl-C ends it.", err=True)
+    for _ in watch(*named, debounce=SETTLED_MS, step=STEP_MS, raise_interrupt=True, rust_timeout=STEP_MS * 10):
+        report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
+        if as_json:
+            emit_json(_json(report))
+        elif report.added or report.superseded or report.moved:
+            click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
+        sys.stdout.flush()
+
+
+def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[str, Any], *, as_json: bool) -> int:
+    follow = how.pop("follow_links")
+    wanted = index_options(config, project, follow=follow, **how)
+    found = rehearse(config.database, [Path(path) for path in paths], wanted)
+    taken = any(report.format for report, _, _ in found)
     if as_json:
-        results = [{**_file(report), "turns": turns, "keys": dict(report.keys)} for report, turns in found]
+        results = [
+            {**_file(report), "turns": turns, "project": project, "keys": dict(report.keys)}
+            for report, turns, project in found
+        ]
         emit_json({"schema": "index/1", "results": results})
     elif found:
+        unchanged = [report for report, _, _ in found if report.is_unchanged and report.format]
         rows = [
-            [report.format or "–", turns or "", one_line(report.path), report.reason or _taken(report)]
-            for report, turns in found
+            [
+                report.format or "–",
+                turns or "",
+                one_line(project or ""),
+                one_line(_near(report.path)),
+                report.reason or _taken(report),
+            ]
+            for report, turns, project in found
+            if report not in unchanged
         ]
-        click.echo(table(rows, ["taken for", "turns", "file", "why not, or which keys"], stretch=2))
+        if rows:
+            click.echo(table(rows, ["taken for", "turns", "project", "file", "why not, or which keys"], stretch=3))
+        if unchanged:
+            click.echo(f"{counted(len(unchanged), 'file')} unchanged since last time.")
     if not found:
         click.echo("There is no file in it that could be a conversation.", err=True)
     return DONE if taken else NOTHING
@@ -102,6 +195,16 @@ def _dry_run(paths: list[str], *, notes: bool, as_json: bool) -> int:
 
 def _taken(report: FileReport) -> str:
     return one_line(", ".join(f"{what}={keys.replace(', ', '|')}" for what, keys in report.keys.items()))
+
+
+def _near(path: str) -> str:
+    """The path from the working directory, where it is below it."""
+    here = os.path.curdir
+    try:
+        below = Path(path).relative_to(Path.cwd())
+    except (OSError, ValueError):
+        return path
+    return str(below) if str(below) != here else path
 
 
 @contextmanager
@@ -112,8 +215,8 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         return
     from tqdm import tqdm
 
-    form = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed} so far, about {remaining} left, {rate_fmt}{postfix}]"
-    with tqdm(unit="B", unit_scale=True, leave=False, bar_format=form, desc="Indexing", file=sys.stderr) as bar:
+    form = "{percentage:3.0f}% {bar} {n_fmt}/{total_fmt}, {remaining} left{postfix}"
+    with tqdm(unit="B", unit_scale=True, leave=False, bar_format=form, file=sys.stderr) as bar:
 
         def step(progress: Progress) -> None:
             bar.total = progress.bytes_total
@@ -128,10 +231,11 @@ def _text(report: IndexReport) -> str:
     formats = Counter(state.format for state in report.taken)
     kinds = ", ".join(f"{count} {name}" for name, count in formats.most_common())
     passed_over = [state for state in report.files if state.format is None]
+    left = sum(not state.is_unchanged for state in passed_over)
     files = f"{len(report.taken)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged"
     work = f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     lines = [
-        f"Looked at {counted(report.files_scanned, 'file')}: {files}, {len(passed_over)} not taken.",
+        f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
         f"Added {counted(counts['turns_added'], 'turn')}; {counts['turns_skipped']:,} were known already; {work}.",
     ]
     lines += _listed("Not taken", [f"{one_line(state.path)}: {state.reason}" for state in passed_over])
@@ -155,6 +259,7 @@ def _json(report: IndexReport) -> dict[str, Any]:
         "model": report.model,
         "duration_s": report.duration_s,
         "files_unchanged": report.files_unchanged,
+        "moved": report.moved,
         "embedded": report.embedded,
         "cached": report.cached,
         "superseded": report.superseded,
@@ -170,6 +275,7 @@ def _file(state: FileReport) -> dict[str, Any]:
         "added": state.added,
         "updated": state.updated,
         "skipped": state.skipped,
+        "unchanged": state.is_unchanged,
         "reason": state.reason,
         "unreadable": [{"line": line.line, "reason": line.reason} for line in state.unreadable],
     }

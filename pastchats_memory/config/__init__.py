@@ -9,6 +9,7 @@ ignored. What is wrong in the person's own file is an error.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from pastchats_memory.errors import UsageFault
 
 if TYPE_CHECKING:
     from pastchats_memory.config.file import ConfigFile
+    from pastchats_memory.config.histories import History
 
 FILE = "pastchats-memory.toml"
 FOLDER = "pastchats-memory"
@@ -63,6 +65,18 @@ class Config:
     """By key who said so, of all that have not their default."""
     warnings: tuple[str, ...] = ()
     """What was ignored of the project's file, and why."""
+
+
+def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
+    """The histories of other programs on this machine, and the configured roots. Raises UsageFault without a home."""
+    from pastchats_memory.config.histories import History, Surroundings, histories
+
+    try:
+        home = Path.home()
+    except RuntimeError as fault:
+        raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
+    roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
+    return histories(Surroundings(environment, home, sys.platform)) + roots
 
 
 def load(

@@ -2,97 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+
+import orjson
 
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest.archives import again, is_archive, members
+from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
 from pastchats_memory.ingest.files import Candidate, candidates
+from pastchats_memory.ingest.forecast import forecast
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
+from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
-from pastchats_memory.readers import FALLBACKS, NO_KEYS, READERS, Reader, TwoClaims, keys_taken, reader_for
+from pastchats_memory.project import opted_out
+from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.clean import clean
-from pastchats_memory.readers.notes import FORMAT as NOTES
+from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import NotText, Source
 from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import SourceState
 
-BATCH_TURNS = 256
-BATCH_CHARACTERS = 1 << 20
+__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "index", "rehearse"]
+
 NOT_TAKEN = "no conversation found in it"
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-
-
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What became of one file that was not simply unchanged."""
-
-    path: str
-    format: str | None  # None: not taken, see `reason`
-    added: int = 0
-    updated: int = 0
-    skipped: int = 0  # turns that were stored already
-    reason: str | None = None
-    unreadable: tuple[Unreadable, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)  # as `keys_taken` gives them, in a dry run
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is."""
-
-    bytes_done: int
-    """Of the file under way as many as its turns so far have characters."""
-    bytes_total: int
-    turns: int
-    """Read so far."""
-
-
-@dataclass(slots=True)
-class IndexReport:
-    """What a run found, added, skipped and could not read."""
-
-    model: str
-    files_scanned: int = 0
-    files_unchanged: int = 0
-    known: int = 0
-    """Of the unchanged files those that were understood when they were read."""
-    files: list[FileReport] = field(default_factory=list)
-    embedded: int = 0
-    """Texts that went through the model."""
-    cached: int = 0
-    """New rows whose text already had a vector."""
-    superseded: int = 0
-    """Rows of notes that are no longer in their file."""
-    duration_s: float = 0.0
-    outcome: str = "done"
-    """`done`, `interrupted` or `failed`."""
-
-    @property
-    def taken(self) -> list[FileReport]:
-        """The files that were understood."""
-        return [report for report in self.files if report.format is not None]
-
-    @property
-    def unreadable(self) -> list[Unreadable]:
-        """Lines and whole files that were not understood."""
-        return [line for report in self.files for line in report.unreadable]
-
-    def counts(self) -> dict[str, int]:
-        """The record of the run, as `runs` has it."""
-        return {
-            "files_scanned": self.files_scanned,
-            "turns_added": sum(report.added for report in self.files),
-            "turns_skipped": sum(report.skipped for report in self.files),
-            "unreadable": len(self.unreadable),
-        }
+BY_FORMAT: dict[str, Reader] = {reader.FORMAT: reader for reader in (*READERS, *FALLBACKS)}
 
 
 def index(
@@ -101,6 +46,7 @@ def index(
     inputs: Sequence[Path],
     options: IndexOptions,
     progress: Callable[[Progress], None] = lambda _: None,
+    announce: Callable[[Forecast], None] = lambda _: None,
 ) -> IndexReport:
     """Bring everything below the inputs into the database.
 
@@ -115,16 +61,24 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    found, faults = candidates(inputs, options)
+    found, faults = candidates(inputs, options.wanted)
     report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
     report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
     with database.transaction():
-        run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name)
+        run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
-        _index_files(database, embedder, found, options, report, progress)
+        writer = Writer(database, embedder, report, run_id, options)
+        todo, opened = _prepare(database, found, options, report)
+        lies_ahead = forecast(embedder, todo, lambda plan: _texts(plan, options))
+        announce(replace(lies_ahead, beside=_runs_under_way(database)))
+        _index_files(database, writer, todo, options, report, progress)
+        with database.transaction():
+            for archive in opened:
+                recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)
+                sources.finish_source(database, SourceState(archive.name, archive.size, archive.mtime_ns, recipe))
         report.outcome = "done"
     except KeyboardInterrupt:
         report.outcome = "interrupted"
@@ -135,84 +89,214 @@ def index(
     return report
 
 
-def dry_run(inputs: Sequence[Path], options: IndexOptions) -> Iterator[tuple[FileReport, int]]:
-    """For each file what it would be taken for, and how many turns it has; nothing is written. Raises InputMissing."""
-    found, faults = candidates(inputs, options)
+def rehearse(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[tuple[FileReport, int, str | None]]:
+    """What `dry_run` says with the database at the path, which is only read and need not exist."""
+    if not path.exists():
+        return list(dry_run(None, inputs, options))
+    with open_database(path) as database:
+        return list(dry_run(database, inputs, options))
+
+
+def dry_run(
+    database: Database | None, inputs: Sequence[Path], options: IndexOptions
+) -> Iterator[tuple[FileReport, int, str | None]]:
+    """For each file what it would be taken for, how many turns it has, and the project where they are of one.
+
+    Nothing is written. A file that would not be read is said to be unchanged, with no turns.
+
+    Raises:
+        InputMissing: an input does not exist.
+        StoreFault: the database cannot be read.
+    """
+    found, faults = candidates(inputs, options.wanted)
     for fault in faults:
-        yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0
-    for candidate in found:
+        yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0, None
+    known = sources.known_sources(database) if database else {}
+    report = IndexReport("")
+    found, _ = _read_through(found, known, options, report)
+    for refused in report.files:
+        yield refused, 0, None
+    planned, _ = plans(found, known, options)
+    for plan in planned:
+        if plan.is_unchanged and plan.state is not None:
+            yield replace(_standing(plan), is_unchanged=True), 0, plan.project
+            continue
         try:
-            source, reader, reason = _open(candidate, options)
+            source, reader, reason = _open(plan.candidate, options)
         except OSError as fault:
-            yield _failed(candidate, fault), 0
+            yield _failed(plan.candidate, fault), 0, None
             continue
         if reader is None:
-            yield FileReport(candidate.name, None, reason=reason), 0
+            yield FileReport(plan.candidate.name, None, reason=reason), 0, None
             continue
-        reading = _Reading(candidate)
-        turns = sum(1 for _ in _turns(source, reader, reading))
-        taken = FileReport(candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable))
-        yield replace(taken, keys=keys_taken(reader, source)), turns
+        reading = Reading(plan, reader.FORMAT)
+        projects = Counter(
+            plan.project or project_of(turn, source.path)
+            for turn in _turns(source, reader, reading)
+            if _is_wanted(turn, options)
+        )
+        project = next(iter(projects)) if len(projects) == 1 else None
+        taken = FileReport(plan.candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable))
+        yield replace(taken, keys=keys_taken(reader, source)), projects.total(), project
+
+
+def _prepare(
+    database: Database, found: list[Candidate], options: IndexOptions, report: IndexReport
+) -> tuple[list[Plan], list[Candidate]]:
+    """What is to be read, and the archives that were opened to know it; what was moved is filed under its new path."""
+    known = sources.known_sources(database)
+    found, opened = _read_through(found, known, options, report)
+    planned, moved = plans(found, known, options)
+    with database.transaction():
+        for old, new in moved.items():
+            sources.move_source(database, old, new.name, new.mtime_ns, new.file_id)
+    report.moved = len(moved)
+    unchanged = [plan for plan in planned if plan.is_unchanged]
+    report.files_unchanged = len(unchanged)
+    report.known = sum(plan.state is not None and plan.state.format is not None for plan in unchanged)
+    report.files += [standing for plan in unchanged if (standing := _standing(plan)).reason or standing.unreadable]
+    return [plan for plan in planned if not plan.is_unchanged], opened
+
+
+def _texts(plan: Plan, options: IndexOptions) -> Iterator[str]:
+    try:
+        source, reader, _ = _open(plan.candidate, options)
+    except OSError:  # which the run itself will say
+        return
+    if reader is not None:
+        yield from (turn.content for turn in _turns(source, reader, Reading(plan, reader.FORMAT)))
 
 
 def _index_files(
     database: Database,
-    embedder: Embedder,
-    found: Sequence[Candidate],
+    writer: Writer,
+    todo: Sequence[Plan],
     options: IndexOptions,
     report: IndexReport,
     progress: Callable[[Progress], None],
 ) -> None:
-    known = sources.known_sources(database)
-    found = [_as_before(candidate, known) for candidate in found]
-    todo = [candidate for candidate in found if options.force or not _unchanged(candidate, options, known)]
-    unchanged = {candidate.name for candidate in found} - {candidate.name for candidate in todo}
-    report.files_unchanged = len(unchanged)
-    report.known = sum(known[name].format is not None for name in unchanged)
-    total = sum(candidate.size for candidate in todo)
-    writer = _Writer(database, embedder, report)
+    total = sum(plan.candidate.size for plan in todo)
     done = turns = 0
-    for candidate in todo:
-        try:
-            source, reader, reason = _open(candidate, options)
-        except OSError as fault:  # not remembered, so that the next run tries again
-            report.files.append(_failed(candidate, fault))
-        else:
-            if reader is None:
-                writer.pass_over(candidate, _recipe(options, left=candidate), reason)
-            else:
-                file = writer.open(candidate, _recipe(options), reader.FORMAT)
-                characters = 0
-                for prompt in _prompts(source, reader, options, file.reading):
-                    writer.add(file, prompt)
-                    turns += 1
-                    characters += len(prompt.turn.content)
-                    progress(Progress(done + min(characters, candidate.size), total, turns))
-                writer.close(file)
-        done += candidate.size
+    for plan in todo:
+        for characters in _index_file(database, writer, plan, options, report):
+            turns += 1
+            progress(Progress(done + min(characters, plan.candidate.size), total, turns))
+        done += plan.candidate.size
         progress(Progress(done, total, turns))
     writer.flush()
 
 
-def _as_before(candidate: Candidate, known: dict[str, SourceState]) -> Candidate:
-    """A note that was taken once stays taken, as if it were named each time."""
-    state = known.get(candidate.name)
-    return replace(candidate, named=True) if state is not None and state.format == NOTES else candidate
+def _runs_under_way(database: Database) -> tuple[int, ...]:
+    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and _is_alive(pid))
 
 
-def _recipe(options: IndexOptions, *, left: Candidate | None = None) -> str:
-    """What besides its bytes decides what is made of a file; of one that was left, also whether notes were wanted."""
-    versions = ",".join(f"{reader.FORMAT}={reader.VERSION}" for reader in (*READERS, *FALLBACKS))
-    wanted = "" if left is None else f";notes={options.wants_notes_at(left.path) or left.named:d}"
-    return f"{versions};project={options.project or ''}{wanted}{options.recipe()}"
-
-
-def _unchanged(candidate: Candidate, options: IndexOptions, known: dict[str, SourceState]) -> bool:
-    state = known.get(candidate.name)
-    if state is None:
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
-    recipe = _recipe(options, left=candidate if state.format is None else None)
-    return (state.size, state.mtime_ns, state.recipe) == (candidate.size, candidate.mtime_ns, recipe)
+    except PermissionError:
+        return True
+    return True
+
+
+def _read_through(
+    found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions, report: IndexReport
+) -> tuple[list[Candidate], list[Candidate]]:
+    """The files with archives replaced by what is in them, and the archives that were opened for it.
+
+    One that has not changed is not opened: what was in it is known.
+    """
+    files: list[Candidate] = []
+    opened: list[Candidate] = []
+    for candidate in found:
+        if not is_archive(candidate.path):
+            files.append(candidate)
+            continue
+        within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []
+        recipe = recipe_of_left(notes=options.wants_notes_at(candidate.path) or candidate.named)
+        as_it_was = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe)
+        is_known = known.get(candidate.name) == as_it_was and all(known[name].size >= 0 for name in within)
+        if is_known and not options.force:
+            files += [again(candidate, name, known[name].size) for name in within]
+            continue
+        try:
+            inside = list(members(candidate))
+        except OSError as fault:
+            report.files.append(_failed(candidate, fault))
+            continue
+        refused = [member for member in inside if isinstance(member, Unreadable)]
+        report.files += [FileReport(each.path, None, reason=each.reason, unreadable=(each,)) for each in refused]
+        files += [member for member in inside if isinstance(member, Candidate)]
+        opened += [] if refused else [candidate]
+    report.files_scanned += len(files) - len(found)
+    return files, opened
+
+
+def _index_file(
+    database: Database, writer: Writer, plan: Plan, options: IndexOptions, report: IndexReport
+) -> Iterator[int]:
+    """Read one file into the writer; after each turn the characters so far."""
+    source = _resumed(database, plan, options)
+    if source is not None and plan.state is not None and plan.state.format is not None:
+        try:
+            yield from _read(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
+        except CannotResume:
+            pass
+        else:
+            return
+    try:
+        source, reader, reason = _open(plan.candidate, options)
+    except OSError as fault:  # not remembered, so that the next run tries again
+        report.files.append(_failed(plan.candidate, fault))
+        return
+    if reader is None:
+        writer.pass_over(
+            plan, recipe_of_left(notes=options.wants_notes_at(plan.candidate.path) or plan.candidate.named), reason
+        )
+    else:
+        yield from _read(database, writer, plan, source, reader, options)
+
+
+def _read(
+    database: Database, writer: Writer, plan: Plan, source: Source, reader: Reader, options: IndexOptions
+) -> Iterator[int]:
+    file = writer.open(plan, reader.FORMAT)
+    characters = 0
+    try:
+        for prompt in _prompts(database, source, reader, file, options):
+            writer.add(file, prompt)
+            characters += len(prompt.turn.content)
+            yield characters
+    except CannotResume:
+        writer.give_up(file)
+        raise
+    writer.close(file)
+
+
+def _resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
+    """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
+    state = plan.state
+    if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
+        return None
+    resume = (
+        sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
+    )
+    if resume is None or plan.candidate.size <= state.size or not has_still(state, plan.candidate):
+        return None
+    known = json.loads(resume)
+    checkpoint = Checkpoint(known["offset"], known["line"], known["state"])
+    return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
+
+
+def _standing(plan: Plan) -> FileReport:
+    """What was found out about a file that is not read again."""
+    state = plan.state
+    if state is None:
+        return FileReport(plan.candidate.name, None, is_unchanged=True)
+    reason = state.note if state.format is None else None
+    problems = tuple(Unreadable(plan.candidate.name, line, why) for line, why in orjson.loads(state.problems or "[]"))
+    return FileReport(plan.candidate.name, state.format, is_unchanged=True, reason=reason, unreadable=problems)
 
 
 def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
@@ -223,6 +307,7 @@ def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader |
         notes=options.wants_notes_at(candidate.path),
         chunk_size=options.chunk_size,
         chunk_overlap=options.overlap,
+        unpacked=candidate.unpacked,
     )
     try:
         reader = reader_for(source)
@@ -232,164 +317,58 @@ def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader |
     return source, reader, reason if candidate.size else "empty"
 
 
+def _is_wanted(turn: Turn, options: IndexOptions) -> bool:
+    """Whether the turn's project has not opted out, by the marker in its folder or by a glob."""
+    return turn.cwd is None or not (opted_out(turn.cwd) or options.wanted.excludes(turn.cwd))
+
+
 def _failed(candidate: Candidate, fault: OSError) -> FileReport:
     reason = fault.strerror or str(fault)
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What became of reading a file, beside its turns."""
-
-    candidate: Candidate
-    unreadable: list[Unreadable] = field(default_factory=list)
-    is_cut_short: bool = False
-    """The disk or the permissions ended it before the file did."""
-
-
-def _turns(source: Source, reader: Reader, reading: _Reading) -> Iterator[Turn]:
-    """The turns of a file, clean, without our own words, and not empty."""
+def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
+    """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
-        for turn in reader.read(source):
-            if isinstance(turn, Unreadable):
-                reading.unreadable.append(turn)
-            elif (cleaned := clean(turn)) and (said := without_echoes(cleaned.content)):
-                yield replace(cleaned, content=said)
+        for item in reader.read(source):
+            match item:
+                case Unreadable():
+                    file.unreadable.append(item)
+                case Checkpoint():
+                    file.reached(item)
+                case Turn() if (cleaned := clean(item)) and (words := without_echoes(cleaned.content)):
+                    yield replace(cleaned, content=words)
     except OSError as fault:
-        reading.is_cut_short = True
-        reading.unreadable.append(Unreadable(reading.candidate.name, 0, fault.strerror or str(fault)))
+        file.is_cut_short = True
+        file.unreadable.append(Unreadable(file.plan.candidate.name, 0, fault.strerror or str(fault)))
 
 
-def _prompts(source: Source, reader: Reader, options: IndexOptions, reading: _Reading) -> Iterator[Prompt]:
-    identities = Identities(utf8(source.path.name))
-    places: Counter[str | None] = Counter()
-    for turn in _turns(source, reader, reading):
+def _prompts(
+    database: Database, source: Source, reader: Reader, file: Reading, options: IndexOptions
+) -> Iterator[Prompt]:
+    name, project = file.plan.candidate.name, file.plan.project
+    identities = Identities(utf8(source.path.name), copies=reader not in FALLBACKS)
+    if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
+        file.is_resumed = True
+        file.places.update(dict(json.loads(resume)["places"]))
+        identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
+    for turn in _turns(source, reader, file):
+        if not _is_wanted(turn, options):
+            file.is_opted_out = True
+            continue
         content = redact(turn.content).text
         metadata = {**redacted_value(turn.metadata), "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
         metadata |= {} if turn.native_id is None else {"native_id": turn.native_id}
+        # of the text as it was, so that better detectors make no second row
+        content_hash, echo_hash = identities.of(turn)
         yield Prompt(
-            source_path=reading.candidate.name,
-            project=options.project or project_of(turn, source.path),
-            turn_index=places[turn.conversation_id],
+            source_path=name,
+            project=project or project_of(turn, source.path),
+            turn_index=file.places[turn.conversation_id],
             turn=replace(turn, content=content),
-            content_hash=identities.of(turn),  # of the text as it was, so that better detectors make no second row
+            content_hash=content_hash,
+            echo_hash=echo_hash,
             text_hash=text_hash(content),
             metadata=metadata,
         )
-        places[turn.conversation_id] += 1
-
-
-@dataclass(slots=True)
-class _File:
-    """A file whose turns are under way to the database."""
-
-    reading: _Reading
-    recipe: str
-    format: str
-    waiting: dict[str, Prompt] = field(default_factory=dict)
-    """By content_hash, so that a turn that stands twice in a batch is one row."""
-    seen: set[int] = field(default_factory=set)
-    added: int = 0
-    updated: int = 0
-    read: int = 0
-    is_whole: bool = False
-
-
-class _Writer:
-    """Gathers turns across files into batches and stores each batch in one transaction."""
-
-    def __init__(self, database: Database, embedder: Embedder, report: IndexReport) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._report = report
-        self._files: list[_File] = []
-        self._turns = 0
-        self._characters = 0
-
-    def pass_over(self, candidate: Candidate, recipe: str, reason: str) -> None:
-        """Remember a file that is no transcript."""
-        self._report.files.append(FileReport(candidate.name, None, reason=reason))
-        state = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason)
-        with self._database.transaction():
-            sources.finish_source(self._database, state)
-
-    def open(self, candidate: Candidate, recipe: str, format_: str) -> _File:
-        """Begin a file."""
-        self._files.append(_File(_Reading(candidate), recipe, format_))
-        return self._files[-1]
-
-    def add(self, file: _File, prompt: Prompt) -> None:
-        """One turn more; stores the batch when it is full."""
-        earlier = file.waiting.get(prompt.content_hash)
-        if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
-            file.waiting[prompt.content_hash] = prompt
-        file.read += 1
-        self._turns += 1
-        self._characters += len(prompt.turn.content)
-        if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
-            self.flush()
-
-    def close(self, file: _File) -> None:
-        """The file was read to its end."""
-        file.is_whole = True
-
-    def flush(self) -> None:
-        """Embed what has no vector yet and store everything that waits."""
-        encoded = self._encode([prompt for file in self._files for prompt in file.waiting.values()])
-        with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
-            source_ids = [self._store(file, encoded) for file in self._files]
-            # After all of the batch, so that what moved from one note to another is still there to be known again.
-            for file, source_id in zip(self._files, source_ids, strict=True):
-                self._finish(file, source_id)
-            vectors.catch_up(self._database)
-        for file in self._files:
-            if file.is_whole:
-                self._report.files.append(_report(file))
-        self._files = [file for file in self._files if not file.is_whole]
-        self._turns = self._characters = 0
-
-    def _encode(self, prompts: Sequence[Prompt]) -> dict[bytes, str]:
-        """JSON vectors by text_hash of every text that is not stored unchanged."""
-        same = corpus.unchanged(self._database, prompts)
-        changed = [prompt for prompt, unchanged in zip(prompts, same, strict=True) if not unchanged]
-        encoded = corpus.vectors_of(self._database, (prompt.text_hash for prompt in changed), self._embedder.name)
-        missing = {prompt.text_hash: prompt.turn.content for prompt in changed if prompt.text_hash not in encoded}
-        fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
-        encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
-        self._report.embedded += len(missing)
-        self._report.cached += len(changed) - len(missing)
-        return encoded
-
-    def _store(self, file: _File, encoded: dict[bytes, str]) -> int:
-        candidate = file.reading.candidate
-        source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
-        if file.waiting:
-            written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
-            file.added += written.added
-            file.updated += written.updated
-            file.seen.update(written.ids)
-            file.waiting.clear()
-        return source_id
-
-    def _finish(self, file: _File, source_id: int) -> None:
-        if file.is_whole and not file.reading.is_cut_short:
-            if file.format == NOTES:
-                self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
-            sources.finish_source(self._database, _state(file))
-
-
-def _state(file: _File) -> SourceState:
-    candidate, unreadable = file.reading.candidate, file.reading.unreadable
-    note = f"{len(unreadable)} unreadable" if unreadable else None
-    return SourceState(candidate.name, candidate.size, candidate.mtime_ns, file.recipe, file.format, note)
-
-
-def _report(file: _File) -> FileReport:
-    return FileReport(
-        file.reading.candidate.name,
-        file.format,
-        added=file.added,
-        updated=file.updated,
-        skipped=file.read - file.added - file.updated,
-        unreadable=tuple(file.reading.unreadable),
-    )
+        file.places[turn.conversation_id] += 1

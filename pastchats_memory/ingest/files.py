@@ -4,21 +4,53 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import BinaryIO
 
 from pastchats_memory.errors import InputMissing
-from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.model import Unreadable, utf8
+from pastchats_memory.project import MARKER
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 
-SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"}) | DATABASE_SUFFIXES
+TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
+ARCHIVES = frozenset({".zip", ".gz", ".zst"})
+SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
 
 
-EVERYTHING = IndexOptions()
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which files below the inputs are looked at."""
+
+    include: tuple[str, ...] = ()
+    """Globs of which one must fit; any file where there are none."""
+    exclude: tuple[str, ...] = ()
+    """Globs of which none may fit, for files, for the folders above them, and for the project of a conversation."""
+    follow: bool = False
+    """Links out of the folder that was named are followed."""
+
+    def excludes(self, path: str) -> bool:
+        """Whether the path or, where it names none, one of its parts is excluded."""
+        return any(_fits(path, pattern) for pattern in self.exclude)
+
+    def takes(self, path: str) -> bool:
+        """Whether the file is wanted."""
+        return not self.excludes(path) and (not self.include or any(_fits(path, pattern) for pattern in self.include))
+
+
+ALL = Wanted()
+
+
+def _fits(path: str, pattern: str) -> bool:
+    """Whether a glob fits: without a slash a part of the path, else all of it or its end; `*` stands for slashes too."""
+    if "/" not in pattern.rstrip("/"):
+        return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
+    whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path
+    return any(fnmatchcase(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +64,12 @@ class Candidate:
     """The latest of them."""
     named: bool
     """Given by the person, not found below a folder."""
+    file_id: str = ""
+    """Device and inode; a renamed file keeps them."""
+    is_alone: bool = True
+    """No other file is read with it."""
+    unpacked: Callable[[], BinaryIO] | None = None
+    """Opens a member of an archive."""
 
     @property
     def name(self) -> str:
@@ -39,10 +77,11 @@ class Candidate:
         return utf8(str(self.path))
 
 
-def candidates(inputs: Iterable[Path], options: IndexOptions = EVERYTHING) -> tuple[list[Candidate], list[Unreadable]]:
+def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candidate], list[Unreadable]]:
     """Each file once, newest first, and what could not be looked at.
 
-    Below a folder symbolic links are not followed, so neither a loop nor a link out of it leads anywhere.
+    Below a folder symbolic links out of it are not followed unless that is wanted, and links within it never: what they
+    lead to is found where it is.
 
     Raises:
         InputMissing: one of the inputs does not exist.
@@ -50,7 +89,7 @@ def candidates(inputs: Iterable[Path], options: IndexOptions = EVERYTHING) -> tu
     found: dict[Path, Candidate] = {}
     unreadable: list[Unreadable] = []
     for path in inputs:
-        for entry in _below(_absolute(path), options, unreadable):
+        for entry in _below(_absolute(path), wanted, unreadable):
             found.setdefault(entry.path, entry)
     return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.path)), unreadable
 
@@ -62,7 +101,7 @@ def _absolute(path: Path) -> Path:
         raise InputMissing(f"the working directory: {fault.strerror}", "Go to a folder that exists.") from fault
 
 
-def _below(root: Path, options: IndexOptions, unreadable: list[Unreadable]) -> Iterator[Candidate]:
+def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
         alone = _candidate(root, status, named=True) if stat.S_ISREG(status.st_mode) else None
@@ -75,34 +114,65 @@ def _below(root: Path, options: IndexOptions, unreadable: list[Unreadable]) -> I
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
-        found = _in_folder(str(root), unreadable)
-        yield from (entry for entry in found if options.takes(entry.path.relative_to(root)))
+        yield from _in_folder(str(root), wanted, unreadable)
 
 
-def _in_folder(root: str, unreadable: list[Unreadable]) -> Iterator[Candidate]:
+def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     folders = [root]
+    entered = {os.path.realpath(root)}
     while folders:
         folder = folders.pop()
         try:
             entries = list(os.scandir(folder))
+            elsewhere = told_elsewhere(folder, [entry.name for entry in entries])
         except OSError as fault:
             unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
-        elsewhere = told_elsewhere(folder, [entry.name for entry in entries])
+        if any(entry.name == MARKER for entry in entries):
+            continue
         for entry in entries:
-            if entry.name in elsewhere:
+            if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS or wanted.excludes(entry.path):
                 continue
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED_FOLDERS:
-                    folders.append(entry.path)
-            elif os.path.splitext(entry.name)[1].lower() in SUFFIXES and entry.is_file(follow_symlinks=False):  # noqa: PTH122 - ten times faster over thousands of files
-                try:
-                    yield _candidate(Path(entry.path), entry.stat(follow_symlinks=False), named=False)
-                except OSError as fault:
-                    unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+            follow = entry.is_symlink() and _leads_out(entry, root, entered, wanted, unreadable)
+            if entry.is_dir(follow_symlinks=follow):
+                folders.append(entry.path)
+            elif _is_likely(entry.name) and wanted.takes(entry.path):
+                yield from _file(entry, unreadable, follow=follow)
+
+
+def _leads_out(
+    entry: os.DirEntry[str], root: str, entered: set[str], wanted: Wanted, unreadable: list[Unreadable]
+) -> bool:
+    """Whether a link is to be followed: only out of the folder, only where that is wanted, and into a folder once."""
+    target = os.path.realpath(entry.path)
+    if os.path.commonpath([target, os.path.realpath(root)]) == os.path.realpath(root) or target in entered:
+        return False
+    if not wanted.follow:
+        if entry.is_dir() or _is_likely(entry.name):
+            unreadable.append(Unreadable(utf8(entry.path), 0, "a link out of the folder; --follow-links follows it"))
+        return False
+    entered.add(target)
+    return True
+
+
+def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
+    try:
+        status = entry.stat(follow_symlinks=follow)
+        if stat.S_ISREG(status.st_mode):
+            yield _candidate(Path(entry.path), status, named=False)
+        elif not stat.S_ISLNK(status.st_mode):
+            unreadable.append(Unreadable(utf8(entry.path), 0, "neither a file nor a folder"))
+    except OSError as fault:
+        unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+
+
+def _is_likely(name: str) -> bool:
+    stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - ten times faster over thousands of files
+    return suffix in SUFFIXES or (suffix in ARCHIVES and os.path.splitext(stem)[1] in TEXTS)  # noqa: PTH122
 
 
 def _candidate(path: Path, status: os.stat_result, *, named: bool) -> Candidate:
     together = [status, *(other.stat() for other in read_with(path))]
     size = sum(each.st_size for each in together)
-    return Candidate(path, size, max(each.st_mtime_ns for each in together), named)
+    file_id = f"{status.st_dev:x}:{status.st_ino:x}"
+    return Candidate(path, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)

@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from pastchats_memory.model import Turn, utf8
@@ -26,29 +27,54 @@ class Identities:
     with the conversation if it is not finer than a second; conversation, role and text. The last two count equals, so that two turns with equal words stay two, while a copy of
     the file counts the same way. A native id that looks made by hand (`msg-001`) may stand in another file for another
     turn, so the text is added to it.
+
+    Some programs copy a conversation under new ids when it is resumed or forked, and keep the times. By role, text and
+    time such a copy is known for what it is, in formats where a time is that of the moment (`copies`).
     """
 
-    def __init__(self, file_name: str) -> None:
+    def __init__(self, file_name: str, *, copies: bool = False) -> None:
         self._file_name = file_name
+        self._copies = copies
         self._seen: Counter[tuple[str, ...]] = Counter()
+        self.stands_before: Callable[[str, int], bool] = lambda _hash, _line: False
+        """Whether a turn of that identity stands before that line, in a part of the file that is not read again."""
 
-    def of(self, turn: Turn) -> str:
-        """Hex SHA-256, 64 characters."""
+    def of(self, turn: Turn) -> tuple[str, str | None]:
+        """The turn's own identity, and the one it has in common with its copies or None: hex SHA-256, 64 characters."""
         if turn.native_id is not None:
             unique = _UNIQUE.search(turn.native_id.replace("-", ""))
-            return _digest("native", turn.role, turn.native_id, "" if unique else turn.content)
+            own = _digest("native", turn.role, turn.native_id, "" if unique else turn.content)
+            return own, self._echo(turn)
+        own = self._counted(turn)
+        while self.stands_before(own, turn.line):
+            own = self._counted(turn)
+        return own, self._echo(turn)
+
+    def _echo(self, turn: Turn) -> str | None:
+        if not self._copies or turn.timestamp is None or not _to_the_moment(turn):
+            return None
+        key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
+        self._seen[key] += 1
+        return _digest(*key, str(self._seen[key]))
+
+    def _counted(self, turn: Turn) -> str:
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
-        if turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z"):
+        if turn.timestamp is not None and _to_the_moment(turn):
             # Of a conversation's copy the time stays and the id may not, so the time alone should tell. But a whole
             # second is shared by many short turns of a busy log, so there the conversation tells as well.
             busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
-            key = ("time", turn.role, text, turn.timestamp, *([turn.conversation_id or ""] if busy else ()))
+            conversation = (turn.conversation_id or "",) if busy else ()
+            key: tuple[str, ...] = ("time", turn.role, text, turn.timestamp, *conversation)
         else:
             # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
             place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
             key = ("place", place, turn.role, text)
         self._seen[key] += 1
         return _digest(*key, str(self._seen[key]))
+
+
+def _to_the_moment(turn: Turn) -> bool:
+    return turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z")
 
 
 def _digest(*parts: str) -> str:

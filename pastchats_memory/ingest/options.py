@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from pathlib import Path
 
+from pastchats_memory.ingest.files import ALL, Wanted
 from pastchats_memory.readers.notes import FOLDERS_UP
 
 
@@ -25,15 +25,8 @@ class IndexOptions:
     """Characters of a part of a note."""
     overlap: int = 2
     """Lines that two parts of a note share."""
-    include: tuple[str, ...] = ()
-    """Patterns of what is looked at below a folder; none: everything."""
-    exclude: tuple[str, ...] = ()
-    """Patterns of what is not."""
-
-    def takes(self, below: PurePath) -> bool:
-        """Whether a file below a folder is looked at, by its path from there."""
-        included = not self.include or any(_matches(below, pattern) for pattern in self.include)
-        return included and not any(_matches(below, pattern) for pattern in self.exclude)
+    wanted: Wanted = ALL
+    """Which files, and of which projects."""
 
     def wants_notes_at(self, path: Path) -> bool:
         """Whether Markdown that is no dialogue is taken at a place because it was asked for."""
@@ -44,10 +37,3 @@ class IndexOptions:
         usual = IndexOptions()
         chunks = (self.chunk_size, self.overlap)
         return "" if chunks == (usual.chunk_size, usual.overlap) else f";chunks={self.chunk_size}/{self.overlap}"
-
-
-def _matches(below: PurePath, pattern: str) -> bool:
-    """A pattern with a slash fits the path or its end, one without fits any name in it."""
-    if "/" in pattern:
-        return fnmatchcase(str(below), pattern) or fnmatchcase(str(below), f"*/{pattern}")
-    return any(fnmatchcase(name, pattern) for name in below.parts)

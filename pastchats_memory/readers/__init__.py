@@ -38,6 +38,7 @@ from pastchats_memory.readers import (
     vscode_copilot,
     zed,
 )
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import NotText, Source
 
 
@@ -52,8 +53,16 @@ class Reader(Protocol):
     def recognise(self, source: Source) -> bool:
         """Whether this is a file of the format, by content first and by path only between equals. Raises NotText, OSError."""
 
-    def read(self, source: Source) -> Iterator[Turn | Unreadable]:
-        """The turns in the order of each conversation, and the lines that were not understood. Raises OSError."""
+    def read(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+        """The turns in the order of each conversation, and the lines that were not understood.
+
+        A reader that can go on in a file that has grown yields a Checkpoint behind the last whole line, and takes it up
+        from `source.resumed`.
+
+        Raises:
+            CannotResume: what was added since changes what was told; only before the first turn.
+            OSError: the file cannot be read.
+        """
 
 
 READERS: tuple[Reader, ...] = (
@@ -90,6 +99,9 @@ READERS: tuple[Reader, ...] = (
 FALLBACKS: tuple[Reader, ...] = (messages, notes)
 """Asked in this order when no reader above claims the file."""
 
+
+HASHED_FORMATS = frozenset({"amp"})
+"""Written by programs that do not reliably touch the time of a file they change: such a file is hashed to see it."""
 
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
 

@@ -17,9 +17,11 @@ from pastchats_memory.readers.claude_record import (
     said,
     texts_of,
 )
+from pastchats_memory.readers.claude_resume import RECENT, pair, refuse_what_reaches_back
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.resume import Checkpoint, Records
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
@@ -73,27 +75,44 @@ def _is_spoken(record: Json) -> bool:
     return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
 
-    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole.
+    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
+    that has only grown, what was added is read twice.
     """
     stem = source.path.stem
     view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
-    for position, item in enumerate(_items(source)):
+    before = source.resumed.state if source.resumed else None
+    if before is not None:
+        view.go_on(mapping_of(before.get("view")))
+        added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
+        refuse_what_reaches_back(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
+    for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
             view.add(item.value, position)
     telling = _Telling(source, view)
-    for position, item in enumerate(_items(source)):
+    if before is not None:
+        view.refuse_forks_back(mapping_of(before.get("view")))
+        telling.go_on(before)
+    records = source.records()
+    for position, item in enumerate(_items(source, records)):
         yield from telling.tell(item, position)
+    if source.shape == "jsonl":
+        yield from records.checkpoint(telling.state())
     yield from telling.drafts.rest()
 
 
-def _items(source: Source) -> Iterator[Record | Unreadable]:
+def _pending(state: Json) -> set[str]:
+    drafts = map(mapping_of, list_of(mapping_of(state.get("drafts")).get("queue")))
+    return {text_of(draft.get("native_id")) for draft in drafts if draft.get("role") == "assistant"}
+
+
+def _items(source: Source, records: Records) -> Iterator[Record | Unreadable]:
     if source.shape == "json":
         yield from _exported(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
         return
-    for item in source.records():
+    for item in records:
         lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
         if isinstance(lines, list):
             yield from (Record(item.line, value) for value in lines)
@@ -124,6 +143,21 @@ class _Telling:
         self._open: dict[tuple[str | None, str], Draft] = {}
         self._calls: dict[str, Call] = {}
         self._shell = SHELL
+
+    def state(self) -> Json:
+        """All that a longer file needs of this one, as JSON."""
+        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
+        shell = [self._shell.label, self._shell.command]
+        view = self._view.state(self._lost)
+        return {"view": view, "drafts": self.drafts.state(), "calls": calls, "shell": shell, "project": self._project}
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.drafts.go_on(mapping_of(state.get("drafts")))
+        self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.drafts.answers}
+        self._calls = {call_id: Call(*pair(call)) for call_id, call in mapping_of(state.get("calls")).items()}
+        self._shell = Call(*pair(state.get("shell")))
+        self._project = text_of(state.get("project")) or None
 
     def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
         if isinstance(item, Unreadable):

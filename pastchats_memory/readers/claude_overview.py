@@ -17,7 +17,9 @@ from pastchats_memory.readers.claude_record import (
     queued,
     said,
 )
-from pastchats_memory.readers.fields import Json, mapping_of, text_of
+from pastchats_memory.readers.claude_resume import Tail, digest
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
 
@@ -67,6 +69,43 @@ class Overview:
         self._anchor: dict[int, int] = {}  # message above every record that is none
         self._humans: list[_Human] = []
         self._last = _ROOT
+        self._old = 0  # humans that were told before what was added to the file
+        self.tail = Tail()
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.tail = Tail(mapping_of(state.get("tail")))
+        self.session = text_of(state.get("session")) or None
+        self.cwd.update({key: text_of(path) for key, path in mapping_of(state.get("cwd")).items()})
+        self.errands.update(map(text_of, list_of(state.get("errands"))))
+        for key, title in mapping_of(state.get("titles")).items():
+            rank, name = list_of(title)
+            self._titles[key] = (int(str(rank)), text_of(name))
+        for conversation, message_id in map(list_of, self.tail.messages):
+            self._recent[hash((conversation, message_id))] = -1
+        for uuid, above, kind in self.tail.places:
+            parent = hash(above) if above else _ROOT
+            self._hang(hash(uuid), self._anchor.get(parent, parent), self._owner.get(parent, _NO_HUMAN), text_of(kind))
+        self._old = len(self._humans)
+
+    def state(self, lost: set[int]) -> Json:
+        """What must be known to go on when the file has grown, as JSON. `lost` are hashes of uuids that were given up."""
+        return {
+            "tail": self.tail.as_json(lost),
+            "session": self.session,
+            "cwd": self.cwd,
+            "errands": sorted(self.errands),
+            "titles": {key: list(title) for key, title in self._titles.items()},
+        }
+
+    def refuse_forks_back(self, state: Json) -> None:
+        """Raises CannotResume where a prompt was rewritten, or a session named anew, that was told before."""
+        forks = {human.after for human in self._humans[: self._old] if human.after != _ROOT}
+        titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
+        if any(human.after in forks for human in self._humans[self._old :]):
+            raise CannotResume("a prompt was rewritten")
+        if any(self.title(name) != titles.get(name or "", "") for name in {*titles, self.session}):
+            raise CannotResume("the session has a new name")
 
     def add(self, record: Json, position: int) -> None:
         """Take the next record of the file."""
@@ -75,12 +114,18 @@ class Overview:
         self._add_session(record)
         self._add_title(record)
         self._add_message(self._message_key(record), position)
+        if record.get("type") == "assistant":
+            message_id = text_of(mapping_of(record.get("message")).get("id"))
+            self.tail.messages.append([self.conversation(record), message_id])
         if not attached:
             conversation = self.conversation(record)
             if conversation is not None and is_errand(told, conversation):
                 self.errands.add(conversation)
             if told.human:
                 self._typed.add(hash(told.text))
+        if told.human:
+            self.tail.words.append(digest(told.text))
+            self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
         self._add_place(record, None if attached else told)
 
     def conversation(self, record: Json) -> str | None:
@@ -166,12 +211,20 @@ class Overview:
         if not uuid or key in self._owner:
             return
         anchor = self._anchor.get(parent, parent)
-        owner = self._owner.get(parent, _NO_HUMAN)
-        if told is not None and told.human:
-            self._humans.append(_Human(key, anchor if original else _ROOT, owner))
-            owner = len(self._humans) - 1
-        self._owner[key] = owner
+        human = told is not None and told.human
         if record.get("type") not in SPOKEN or (told is not None and told.voice in ("nobody", "output", "unreadable")):
-            self._anchor[key] = anchor
+            kind = "link"
+        else:
+            kind = "human" if human else "aside" if record.get("isSidechain") is True else "message"
+        self.tail.places.append([uuid, above, kind])
+        self._hang(key, anchor if original else _ROOT, self._owner.get(parent, _NO_HUMAN), kind)
         if record.get("type") in SPOKEN and record.get("isSidechain") is not True:
             self._last = key
+
+    def _hang(self, key: int, anchor: int, owner: int, kind: str) -> None:
+        if kind == "human":
+            self._humans.append(_Human(key, anchor, owner))
+            owner = len(self._humans) - 1
+        self._owner[key] = owner
+        if kind == "link":
+            self._anchor[key] = anchor

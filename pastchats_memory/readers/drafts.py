@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from pastchats_memory.model import Turn
-from pastchats_memory.readers.fields import Json, list_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.text import clean
 
 MOST_TOOLS = 12
@@ -101,6 +101,24 @@ class Drafts:
         """All that is left, at the end of the file."""
         while self._queue:
             yield from self._first()
+
+    @property
+    def answers(self) -> list[Draft]:
+        """The assistant's turns that may still grow."""
+        return [draft for draft in self._queue if draft.role == "assistant"]
+
+    def state(self) -> Json:
+        """All that waits, as JSON."""
+        speaking = next((place for place, draft in enumerate(self._queue) if draft is self._speaking), None)
+        return {"queue": [asdict(draft) for draft in self._queue], "speaking": speaking, "tools": self._tools}
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter; positions are counted anew from there."""
+        waiting = [Draft(**{**mapping_of(draft), "until": 0}) for draft in list_of(state.get("queue"))]  # type: ignore[arg-type] # as `state` wrote them
+        speaking = state.get("speaking")
+        self._queue.extend(waiting)
+        self._speaking = waiting[speaking] if isinstance(speaking, int) else None
+        self._tools = list_of(state.get("tools"))
 
     def _first(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()

@@ -6,6 +6,7 @@ a few names that take turns.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,9 +23,10 @@ from pastchats_memory.readers.containers import (
     long_list_in,
     messages_in,
 )
-from pastchats_memory.readers.fields import mapping_of
+from pastchats_memory.readers.fields import list_of, mapping_of
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.resume import Checkpoint, Records
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Source
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
@@ -35,6 +37,8 @@ VERSION = 3
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
 
+MOST_KEPT = 1 << 16
+"""Characters of the first lines that are kept to go on by."""
 KINDS = {"assistant": "answer", "tool": "result"}
 
 
@@ -46,14 +50,23 @@ def recognise(source: Source) -> bool:
     return source.shape == "json" and any(conversations_of(source.outline))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """The turns in the order of the file, with the line on which the text of each begins."""
+def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+    """The turns in the order of the file, with the line on which the text of each begins.
+
+    JSONL that has grown is gone on with, once it had as many lines as it is recognised by.
+    """
     if source.shape != "jsonl":
         yield from _read_document(source)
-    elif _is_message_a_line(opening := _opening(source)):
-        yield from _read_messages(source, source.records(), opening)
+        return
+    before = source.resumed.state if source.resumed else None
+    opening = _opening(source) if before is None else list_of(before.get("opening"))
+    records = source.records()
+    if _is_message_a_line(opening):
+        yield from _read_messages(source, records, opening)
     else:
-        yield from _read_conversations(source)
+        yield from _read_conversations(records)
+    if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= MOST_KEPT:
+        yield from records.checkpoint({"opening": opening})
 
 
 def explain(source: Source) -> dict[str, str]:
@@ -110,9 +123,9 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
                 yield from _turns(conversation, Places(element.text, element.line))
 
 
-def _read_conversations(source: Source) -> Iterator[Turn | Unreadable]:
+def _read_conversations(records: Records) -> Iterator[Turn | Unreadable]:
     ends: dict[str, str] = {}
-    for item in source.records():
+    for item in records:
         if isinstance(item, Unreadable):
             yield item
             continue
@@ -152,12 +165,14 @@ def _read_messages(
     first = [message for value in opening for message in messages_in(value) if message.text]
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
-    before_first = True
+    for value in opening:
+        if message_of(header := mapping_of(value)) or {"role", "content"} <= header.keys():
+            break
+        context = context.inside(header)
     for item in items:
         if isinstance(item, Unreadable):
             yield item
         elif messages := messages_in(item.value):
-            before_first = False
             for message in messages:
                 if message.text:
                     yield _turn(message, context, line=_line(item, message), fallback_id=file_id, shared=shared)
@@ -165,8 +180,6 @@ def _read_messages(
             yield Unreadable(str(source.path), item.line, "not a JSON object")
         elif "role" in item.value and "content" in item.value:
             yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
-        elif before_first:
-            context = context.inside(item.value)
 
 
 def _line(item: Record | Element, message: Message) -> int:

@@ -20,6 +20,7 @@ import orjson
 
 from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.resume import Checkpoint, Records
 from pastchats_memory.readers.scan import Scanner, Torn
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
@@ -99,6 +100,10 @@ class Source:
     unpacked: Callable[[], BinaryIO] | None = None
     """Opens the bytes where they are not simply the file's: those of a member of an archive."""
 
+    resumed: Checkpoint | None = None
+    """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
+    CannotResume."""
+
     def open(self) -> BinaryIO:
         """The bytes as they are. Raises OSError."""
         return self.path.open("rb") if self.unpacked is None else self.unpacked()
@@ -109,7 +114,7 @@ class Source:
         if self.unpacked is None:
             return self.path.stat().st_size
         with self.open() as file:
-            return file.seek(0, io.SEEK_END)
+            return sum(iter(lambda: len(file.read(HEAD_BYTES)), 0))
 
     @cached_property
     def head(self) -> str:
@@ -149,6 +154,8 @@ class Source:
     @cached_property
     def encoding(self) -> str:
         """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
+        if self.resumed is not None:
+            return "utf-8"
         with self.open() as file:
             raw = file.read(256)
         for mark, name in BOMS:
@@ -164,6 +171,8 @@ class Source:
     @cached_property
     def shape(self) -> Shape:
         """What kind of file this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        if self.resumed is not None:
+            return "jsonl"
         if self.tables:
             return "sqlite"
         start = self.head.lstrip()[:1]
@@ -196,24 +205,34 @@ class Source:
         objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
         return tuple(islice(objects, SAMPLE_RECORDS))
 
-    def records(self) -> Iterator[Record | Unreadable]:
+    def records(self) -> Records:
         """Every JSON value of a JSONL file, streamed; a line that cannot be parsed comes as Unreadable.
 
         A torn last line (no line end, not parseable) is passed over: it is read when it is whole. `//` comment lines and
         blank ones are passed over too.
         """
-        for number, line in enumerate(self._lines(), start=1):
+        return Records(self)
+
+    def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
+        """The same, with `place` moved behind each line that is whole."""
+        for number, line in enumerate(self._lines(), start=place.line):
+            is_whole = line.endswith(b"\n")
             stripped = _stripped(line)
-            if not stripped or stripped.startswith(b"//"):
-                continue
+            found: Record | Unreadable | None = None
             if len(line) > LONGEST_LINE:
-                yield Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")
-                continue
-            value = parse_json(stripped)
-            if not isinstance(value, BadJson):
-                yield Record(number, value)
-            elif line.endswith(b"\n"):
-                yield Unreadable(str(self.path), number, f"not JSON: {value.reason}")
+                found = Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")
+                place.is_exact = False
+            elif stripped and not stripped.startswith(b"//"):
+                value = parse_json(stripped)
+                if not isinstance(value, BadJson):
+                    found = Record(number, value)
+                elif is_whole:
+                    found = Unreadable(str(self.path), number, f"not JSON: {value.reason}")
+            if is_whole or found is not None:
+                place.offset += len(line)
+                place.line = number + is_whole
+            if found is not None:
+                yield found
 
     def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
         r"""UTF-8 lines with their ends, split on `\n` alone, since U+2028 occurs in strings; an over-long one is cut."""
@@ -224,11 +243,24 @@ class Source:
                     rest = stream.readline(longest + 1)
                 yield line
 
+    @cached_property
+    def _grown(self) -> bytes | None:
+        """What was added to the file, where it is little enough to be read once for every pass over it."""
+        if self.resumed is None or self.size - self.resumed.offset > LARGE_DOCUMENT:
+            return None
+        with self.open() as file:
+            file.seek(self.resumed.offset)
+            return file.read()
+
     def _utf8(self) -> BinaryIO:
         """The bytes as UTF-8 without a byte order mark, whatever they are on the disk. Raises OSError."""
+        if self._grown is not None:
+            return io.BytesIO(self._grown)
         stream = self.open()
-        if self.encoding == "utf-8-sig":
-            stream.seek(len(codecs.BOM_UTF8))
+        if self.resumed is not None:
+            stream.seek(self.resumed.offset)
+        elif self.encoding == "utf-8-sig":
+            stream.read(len(codecs.BOM_UTF8))
         elif self.encoding != "utf-8":
             stream.close()
             return io.BytesIO(self.text.encode("utf-8", errors="replace"))

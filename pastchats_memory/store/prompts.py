@@ -83,6 +83,7 @@ def put(
         StoreFault: the batch was not written.
     """
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    rows |= _copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
     rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
     rows |= _noted(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
     mtime_ns = database.value("SELECT mtime_ns FROM sources WHERE id = ?", (source_id,))
@@ -233,12 +234,13 @@ def _fields(prompt: Prompt) -> tuple[object, ...]:
         prompt.content_hash,
         orjson.dumps(dict(prompt.metadata)).decode(),
         prompt.text_hash,
+        prompt.echo_hash,
     )
 
 
 _FIELD_COLUMNS = (
     "source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash, metadata_json, "
-    "text_hash"
+    "text_hash, echo_hash"
 )
 
 
@@ -247,19 +249,22 @@ _PLACE = slice(2, 5)
 _CONTENT = 5
 _TIMESTAMP = 6
 _METADATA = 8
+_ECHO = 10
 
 
 def _insert(database: Database, prompt: Prompt) -> int:
     return int(
         database.value(
-            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id", _fields(prompt)
+            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            _fields(prompt),
         )
     )
 
 
 def _update(database: Database, id_: int, prompt: Prompt) -> None:
     database.run(
-        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", (*_fields(prompt), id_)
+        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+        (*_fields(prompt), id_),
     )
 
 
@@ -273,6 +278,16 @@ def _embed(database: Database, id_: int, model: str, vector_json: str) -> None:
 def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
     listed = (orjson.dumps(content_hashes).decode(),)
     return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
+
+
+def _copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
+    """By the new turn's content_hash the row of the same role, text and moment that stands under another id."""
+    wanted = {prompt.echo_hash: prompt.content_hash for prompt in new if prompt.echo_hash is not None}
+    if not wanted:
+        return {}
+    listed = (orjson.dumps(list(wanted)).decode(),)
+    found = _stored(database, "p.echo_hash IN (SELECT value FROM json_each(?))", listed)
+    return {wanted[str(row.fields[_ECHO])]: row for content_hash, row in found if content_hash not in same}
 
 
 def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], source_id: int) -> dict[str, _Row]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import orjson
 
@@ -19,19 +20,42 @@ class SourceState:
 
     path: str
     size: int
+    """-1: it is being read, or the run that read it was ended."""
     mtime_ns: int
     recipe: str
-    """Readers' versions and the options that decide what is made of the file."""
+    """Versions that decide what is made of the file."""
     format: str | None = None
     """None where it was not taken."""
     note: str | None = None
     """Why it was not taken, or what in it was not understood."""
+    file_id: str | None = None
+    """Device and inode."""
+    fingerprint: str | None = None
+    """Of its bytes (`ingest.changes.fingerprint`)."""
+    project: str | None = None
+    """What --project said of it."""
+    problems: str | None = None
+    """JSON: line and reason of what was not understood."""
+
+
+COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems"
 
 
 def known_sources(database: Database) -> dict[str, SourceState]:
-    """Every file that was ever read to its end, by path. Raises StoreFault."""
-    rows = database.run("SELECT path, size, mtime_ns, recipe, format, note FROM sources")
-    return {row[0]: SourceState(*row) for row in rows}
+    """Every file that was ever looked at, by path. Raises StoreFault."""
+    return {row[0]: SourceState(*row) for row in database.run(f"SELECT {COLUMNS} FROM sources")}
+
+
+def resume_of(database: Database, path: str) -> str | None:
+    """The JSON that says where to go on in a file that has grown. Raises StoreFault."""
+    found = database.value("SELECT resume FROM sources WHERE path = ?", (path,))
+    return None if found is None else str(found)
+
+
+def is_there(path: str) -> bool:
+    """Whether a source still exists: the file, or of a member of an archive the archive."""
+    there = Path(path)
+    return there.exists() or any(parent.is_file() for parent in there.parents)
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:
@@ -44,35 +68,61 @@ def begin_source(database: Database, path: str, mtime_ns: int) -> int:
     return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
 
 
-def finish_source(database: Database, state: SourceState) -> None:
+def finish_source(database: Database, state: SourceState, resume: str | None = None) -> None:
     """Remember that a file was read to its end, or looked at and not taken. Raises StoreFault."""
+    names = COLUMNS.split(", ")
     database.run(
-        "INSERT INTO sources(path, size, mtime_ns, recipe, format, note) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT(path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, recipe = excluded.recipe, "
-        "format = excluded.format, note = excluded.note, indexed_at = CURRENT_TIMESTAMP",
-        (state.path, state.size, state.mtime_ns, state.recipe, state.format, state.note),
+        f"INSERT INTO sources({COLUMNS}, resume) VALUES ({', '.join('?' * len(names))}, ?) ON CONFLICT(path) DO UPDATE SET "
+        + ", ".join(f"{name} = excluded.{name}" for name in (*names[1:], "resume"))
+        + ", indexed_at = CURRENT_TIMESTAMP",
+        (*astuple(state), resume),
     )
 
 
-def begin_run(database: Database, inputs: list[str], model: str) -> int:
-    """The id of a run that has just started. Raises StoreFault."""
-    return int(
-        database.value(
-            "INSERT INTO runs(started_at, inputs, model) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?) RETURNING id",
-            (orjson.dumps(inputs).decode(), model),
+def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: str) -> None:
+    """File everything of a source under its new path. Raises StoreFault."""
+    database.run("UPDATE sources SET path = ?, mtime_ns = ?, file_id = ? WHERE path = ?", (new, mtime_ns, file_id, old))
+    database.run("UPDATE prompts SET source_path = ? WHERE source_path = ?", (new, old))
+
+
+def earlier_in(database: Database, path: str, content_hash: str, line: int) -> bool:
+    """Whether a turn of this identity stands in the file before the line. Raises StoreFault."""
+    return bool(
+        database.run(
+            "SELECT 1 FROM prompts p JOIN sightings g ON g.prompt_id = p.id JOIN sources s ON s.id = g.source_id "
+            "WHERE p.content_hash = ? AND s.path = ? AND g.line < ?",
+            (content_hash, path, line),
         )
     )
 
 
-def finish_run(database: Database, run_id: int, counts: Mapping[str, int], duration_s: float, outcome: str) -> None:
-    """Write down how a run ended.
+def runs_under_way(database: Database) -> list[int]:
+    """Process ids of the runs that have not ended, or were ended without a word. Raises StoreFault."""
+    return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
+
+
+def begin_run(database: Database, inputs: list[str], model: str, pid: int) -> int:
+    """The id of a run that has just started. Raises StoreFault."""
+    return int(
+        database.value(
+            "INSERT INTO runs(started_at, inputs, model, pid) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?) "
+            "RETURNING id",
+            (orjson.dumps(inputs).decode(), model, pid),
+        )
+    )
+
+
+def finish_run(
+    database: Database, run_id: int, counts: Mapping[str, int], duration_s: float | None, outcome: str
+) -> None:
+    """Write down how a run ended, or how far it is.
 
     Args:
         database: open for writing.
         run_id: of `begin_run`.
         counts: files_scanned, turns_added, turns_skipped, unreadable.
         duration_s: seconds.
-        outcome: `done`, `interrupted` or `failed`.
+        outcome: `done`, `interrupted` or `failed`; `running` says how far a run is.
 
     Raises:
         StoreFault: it was not written.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.files import Wanted
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from pastchats_memory.ingest.options import IndexOptions
     ],
 )
 def test_a_pattern_fits_a_name_or_the_end_of_a_path(path: str, pattern: str, *, fits: bool) -> None:
-    assert IndexOptions(exclude=(pattern,)).takes(PurePath(path)) is not fits
-    assert IndexOptions(include=(pattern,)).takes(PurePath(path)) is fits
+    assert Wanted(exclude=(pattern,)).takes(path) is not fits
+    assert Wanted(include=(pattern,)).takes(path) is fits
 
 
 def test_includes_excludes_note_folders_and_the_size_of_parts_count_for_index_and_its_rehearsal(

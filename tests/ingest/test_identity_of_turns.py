@@ -255,7 +255,7 @@ def test_a_project_given_by_hand_counts_for_every_turn_and_can_be_changed_and_ta
     memory: Memory, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "s1.jsonl", [claude(1, "How?"), claude(2, "So.", role="assistant")])
-    for project in (None, "shed", "roof", None):
+    for project in (None, "shed", "roof", ""):
         report = memory.index([file], project=project)
         assert report.embedded == (2 if project is None and added(report) else 0)
         assert {row[4] for row in rows(memory)} == {project or "garden"}

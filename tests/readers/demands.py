@@ -9,6 +9,7 @@ from made import made
 from pastchats_memory.model import Turn
 from pastchats_memory.readers import FALLBACKS, READERS
 from pastchats_memory.readers.clean import clean
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import NotText, Source
 
 ROLES = {"user", "assistant", "system", "tool", "note"}
@@ -35,7 +36,10 @@ def read_by_everyone(path, wanted=None):
 
 
 def hold_to_the_contract(row, reader):
-    """A turn is fit to be stored; what was not understood is said."""
+    """A turn is fit to be stored; what was not understood is said; where to go on can be kept."""
+    if isinstance(row, Checkpoint):
+        json.dumps(row.state)
+        return
     if not isinstance(row, Turn):
         assert row.path
         assert row.reason

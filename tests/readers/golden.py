@@ -9,6 +9,7 @@ import pytest
 from made import made
 
 from pastchats_memory.model import Turn
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import Source
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +48,7 @@ def plain(row):
 def rows(reader, path, **wanted):
     source = Source(made(Path(path)), **wanted)
     assert reader.recognise(source), f"{path} is not recognised"
-    return list(reader.read(source))
+    return [row for row in reader.read(source) if not isinstance(row, Checkpoint)]
 
 
 def turns(reader, path, **wanted):

@@ -1,0 +1,61 @@
+"""`sources`: the histories on this machine, and what of them is in the memory."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, table
+from pastchats_memory.config import found_histories, load
+from pastchats_memory.ingest.overview import SourceReport, overview_at
+from pastchats_memory.render import one_line
+
+SHOWN = 10
+
+
+@click.command(
+    "sources",
+    epilog="""\b
+Examples:
+  pastchats-memory sources
+  pastchats-memory index --all
+  pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'
+""",
+)
+@options.database
+@options.as_json
+def command(db: str | None, as_json: bool) -> int:
+    """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
+    found = overview_at(load(db).database, found_histories())
+    if as_json:
+        emit_json({"schema": "sources/1", "results": [asdict(report) for report in found]})
+    elif found:
+        click.echo(_text(found))
+    else:
+        click.echo("No history was found in its default place; name a folder: pastchats-memory index PATH", err=True)
+    return DONE if found else NOTHING
+
+
+def _text(found: list[SourceReport]) -> str:
+    rows = [
+        [
+            report.program,
+            f"{report.files:,}",
+            f"{report.bytes / 1e6:,.1f}",
+            f"{report.indexed:,}",
+            f"{len(report.gone):,}" if report.gone else "",
+            one_line(report.path or "other places"),
+        ]
+        for report in found
+    ]
+    lines = [table(rows, ["program", "files", "MB", "indexed", "gone", "place"], stretch=5)]
+    gone = [path for report in found for path in report.gone]
+    if gone:
+        lines.append(f"Gone, and kept in the memory: {counted(len(gone), 'file')}")
+        lines += [f"  {one_line(path)}" for path in gone[:SHOWN]]
+        lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
+    if any(report.files > report.indexed for report in found):
+        lines.append("`pastchats-memory index --all` indexes what is new in them.")
+    return "\n".join(lines)

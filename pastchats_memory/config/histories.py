@@ -1,0 +1,152 @@
+"""Where programs keep the conversations that people have with them, by platform and by the variables that they honour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What default places depend on."""
+
+    variables: Mapping[str, str]
+    home: Path
+    platform: str
+    """As `sys.platform` has it."""
+
+    def named(self, variable: str, default: Path) -> Path:
+        """The folder that a variable names, else the default."""
+        value = self.variables.get(variable)
+        return Path(value).expanduser() if value else default
+
+    @property
+    def data(self) -> Path:
+        """XDG's folder for data (https://specifications.freedesktop.org/basedir)."""
+        return self.named("XDG_DATA_HOME", self.home / ".local" / "share")
+
+    @property
+    def configuration(self) -> Path:
+        """XDG's folder for configuration."""
+        return self.named("XDG_CONFIG_HOME", self.home / ".config")
+
+    @property
+    def programs(self) -> Path:
+        """Where desktop programs keep their files."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return self.named("APPDATA", self.home / "AppData" / "Roaming")
+        return self.configuration
+
+    @property
+    def editors(self) -> Iterator[Path]:
+        """The folders of VS Code and its kin for a person's own files."""
+        for name in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"):
+            yield self.programs / name / "User"
+        yield self.home / ".vscode-server" / "data" / "User"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A program's history on this machine."""
+
+    program: str
+    path: Path
+
+
+def histories(around: Surroundings) -> list[History]:
+    """Every history that there is in a default place, in the order of the table."""
+    found: dict[Path, History] = {}
+    for program, places in PLACES.items():
+        for path in places(around):
+            if path.exists():
+                found.setdefault(path, History(program, path))
+    return list(found.values())
+
+
+def _claude(around: Surroundings) -> Iterator[Path]:
+    named = around.variables.get("CLAUDE_CONFIG_DIR", "")
+    folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    for folder in folders or [around.home / ".claude", around.configuration / "claude"]:
+        yield from (folder / name for name in ("projects", "todos", "tasks"))
+
+
+def _codex(around: Surroundings) -> Iterator[Path]:
+    folder = around.named("CODEX_HOME", around.home / ".codex")
+    yield from (folder / name for name in ("sessions", "archived_sessions"))
+
+
+def _extensions(around: Surroundings) -> Iterator[Path]:
+    for editor in around.editors:
+        for extension in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"):
+            yield editor / "globalStorage" / extension / "tasks"
+    data = around.named("CLINE_DATA_DIR", around.named("CLINE_DIR", around.home / ".cline") / "data")
+    yield around.named("CLINE_SESSION_DATA_DIR", data / "sessions")
+
+
+def _copilot_chat(around: Surroundings) -> Iterator[Path]:
+    for editor in around.editors:
+        yield from sorted(editor.glob("workspaceStorage/*/chatSessions"))
+        yield from (editor / "globalStorage" / name for name in ("emptyWindowChatSessions", "transferredChatSessions"))
+
+
+def _copilot_cli(around: Surroundings) -> Iterator[Path]:
+    folder = around.named("COPILOT_HOME", around.home / ".copilot")
+    yield from (folder / name for name in ("session-state", "history-session-state"))
+
+
+def _cursor(around: Surroundings) -> Iterator[Path]:
+    yield from sorted((around.home / ".cursor" / "projects").glob("*/agent-transcripts"))
+    yield around.programs / "Cursor" / "User" / "globalStorage" / "state.vscdb"
+
+
+def _goose(around: Surroundings) -> Iterator[Path]:
+    root = around.variables.get("GOOSE_PATH_ROOT")
+    if root:
+        yield Path(root).expanduser() / "data" / "sessions"
+        return
+    yield around.data / "goose" / "sessions"
+    yield around.programs / "Block" / "goose" / "sessions"
+    yield around.programs / "Block" / "goose" / "data" / "sessions"
+    yield around.home / ".goose" / "sessions"
+
+
+def _zed(around: Surroundings) -> Iterator[Path]:
+    data = around.named("FLATPAK_XDG_DATA_HOME", around.data) / "zed"
+    if around.platform == "darwin":
+        data = around.programs / "Zed"
+    if around.platform == "win32":
+        data = around.named("LOCALAPPDATA", around.home / "AppData" / "Local") / "Zed"
+    yield data / "threads" / "threads.db"
+    yield data / "conversations"
+
+
+def _llm(around: Surroundings) -> Iterator[Path]:
+    yield around.named("LLM_USER_PATH", around.programs / "io.datasette.llm") / "logs.db"
+
+
+def _below_home(*names: str) -> Callable[[Surroundings], Iterator[Path]]:
+    return lambda around: (around.home / name for name in names)
+
+
+PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
+    "Claude Code": _claude,
+    "Codex": _codex,
+    "Gemini CLI": lambda around: iter([around.named("GEMINI_CLI_HOME", around.home) / ".gemini" / "tmp"]),
+    "OpenCode": lambda around: iter([around.data / "opencode"]),
+    "Cline, Roo Code, Kilo Code": _extensions,
+    "Continue": lambda around: iter([around.named("CONTINUE_GLOBAL_DIR", around.home / ".continue") / "sessions"]),
+    "Copilot Chat": _copilot_chat,
+    "Copilot CLI": _copilot_cli,
+    "Cursor": _cursor,
+    "Goose": _goose,
+    "Amp": lambda around: iter([around.named("AMP_DATA_DIR", around.data / "amp") / "threads"]),
+    "Zed": _zed,
+    "Qwen Code": _below_home(".qwen/projects", ".qwen/tmp"),
+    "pi": _below_home(".pi/agent/sessions"),
+    "llm": _llm,
+    "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
+}
+"""By program, from what its sources say of where it writes."""

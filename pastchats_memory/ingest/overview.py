@@ -1,0 +1,76 @@
+"""The histories on this machine, and what of each is in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pastchats_memory.ingest.archives import is_archive
+from pastchats_memory.ingest.files import candidates
+from pastchats_memory.model import utf8
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database, open_database
+
+ELSEWHERE = "elsewhere"
+"""Name of what was indexed from no default place."""
+
+
+class History(Protocol):
+    """A program and where it keeps its history."""
+
+    @property
+    def program(self) -> str:
+        """Its name."""
+
+    @property
+    def path(self) -> Path:
+        """A file or folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """One history."""
+
+    program: str
+    path: str | None
+    """None for all that is indexed from elsewhere."""
+    files: int
+    """That could be transcripts."""
+    bytes: int
+    indexed: int
+    """Of them, that were understood and are in the memory."""
+    gone: tuple[str, ...]
+    """Paths of files that are in the memory and no longer on the disk."""
+
+
+def overview_at(path: Path, histories: Iterable[History]) -> list[SourceReport]:
+    """The same of a database that may not exist yet. Raises StoreFault."""
+    if not path.exists():
+        return overview(None, histories)
+    with open_database(path) as database:
+        return overview(database, histories)
+
+
+def overview(database: Database | None, histories: Iterable[History]) -> list[SourceReport]:
+    """Each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
+    known = sources.known_sources(database) if database else {}
+    indexed = {path for path, state in known.items() if state.format is not None}
+    reports = []
+    for history in histories:
+        found, _ = candidates([history.path])
+        root = utf8(str(history.path))
+        below = {path for path in indexed if path == root or path.startswith(f"{root}/")}
+        indexed -= below
+        size = sum(candidate.size for candidate in found)
+        reports.append(SourceReport(history.program, root, len(found), size, len(below), _gone(below)))
+    if indexed:
+        there = {path for path in indexed if sources.is_there(path)}
+        size = sum(known[path].size for path in there if not is_archive(Path(path)))
+        reports.append(SourceReport(ELSEWHERE, None, len(there), size, len(indexed), _gone(indexed)))
+    return reports
+
+
+def _gone(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(path for path in paths if not sources.is_there(path)))

@@ -1,0 +1,97 @@
+"""What a run was asked for, how far it is, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pastchats_memory.model import Unreadable
+from pastchats_memory.readers import NO_KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file that was not simply unchanged."""
+
+    path: str
+    format: str | None
+    """None: not taken, see `reason`."""
+    added: int = 0
+    updated: int = 0
+    skipped: int = 0
+    """Turns that were stored already."""
+    is_unchanged: bool = False
+    """It was not read: what is said of it was found out when it was."""
+    reason: str | None = None
+    unreadable: tuple[Unreadable, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
+    """In a dry run, as `keys_taken` gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    bytes_done: int
+    """Of the file under way as many as its turns so far have characters."""
+    bytes_total: int
+    turns: int
+    """Read so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What lies before a run, estimated from a few of its files."""
+
+    files: int
+    turns: int
+    """To be embedded."""
+    seconds: float
+    beside: tuple[int, ...] = ()
+    """Process ids of other runs that are under way on the same database."""
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What a run found, added, skipped and could not read."""
+
+    model: str
+    files_scanned: int = 0
+    files_unchanged: int = 0
+    known: int = 0
+    """Of the unchanged files those that were understood when they were read."""
+    moved: int = 0
+    """Files known under another path that is gone."""
+    files: list[FileReport] = field(default_factory=list)
+    """What was read, and what was passed over or not understood in it, now or when it was read."""
+    added: int = 0
+    skipped: int = 0
+    """Turns so far, of files that are not whole too."""
+    embedded: int = 0
+    """Texts that went through the model."""
+    cached: int = 0
+    """New rows whose text already had a vector."""
+    superseded: int = 0
+    """Rows of notes that are no longer in their file."""
+    duration_s: float = 0.0
+    outcome: str = "done"
+    """`done`, `interrupted` or `failed`."""
+
+    @property
+    def taken(self) -> list[FileReport]:
+        """The files that were read and understood."""
+        return [report for report in self.files if report.format is not None and not report.is_unchanged]
+
+    @property
+    def unreadable(self) -> list[Unreadable]:
+        """Lines and whole files that were not understood."""
+        return [line for report in self.files for line in report.unreadable]
+
+    def counts(self) -> dict[str, int]:
+        """The record of the run, as `runs` has it."""
+        return {
+            "files_scanned": self.files_scanned,
+            "turns_added": self.added,
+            "turns_skipped": self.skipped,
+            "unreadable": sum(len(report.unreadable) for report in self.files if not report.is_unchanged),
+        }

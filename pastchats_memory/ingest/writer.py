@@ -1,0 +1,229 @@
+"""Turns into the database, batch by batch: each is one transaction of rows, vectors and what is known of the files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import FileReport, IndexReport
+from pastchats_memory.model import Prompt, Unreadable
+from pastchats_memory.readers.notes import FORMAT as NOTES
+from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.store import prompts as corpus
+from pastchats_memory.store import sources, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sources import SourceState
+
+BATCH_TURNS = 256
+BATCH_CHARACTERS = 1 << 20
+MOST_PROBLEMS = 100
+"""Lines of a file that are remembered as not understood."""
+MOST_CONVERSATIONS = 1000
+"""In a file that is gone on with; how many turns each has is remembered."""
+SUPERSEDING = frozenset({NOTES})
+"""Formats whose files say what holds now, so that what is no longer in them is gone."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """A file whose turns are under way to the database."""
+
+    plan: Plan
+    format: str
+    places: Counter[str | None] = field(default_factory=Counter)
+    """Turns of each conversation so far."""
+    unreadable: list[Unreadable] = field(default_factory=list)
+    is_cut_short: bool = False
+    """The disk or the permissions ended it before the file did."""
+    is_opted_out: bool = False
+    """Turns of it were left, since their project is not to be read."""
+    is_resumed: bool = False
+    resume: str | None = None
+    checkpoint: Checkpoint | None = None
+    waiting: dict[str, Prompt] = field(default_factory=dict)
+    """By content_hash, so that a turn that stands twice in a batch is one row."""
+    seen: set[int] = field(default_factory=set)
+    added: int = 0
+    updated: int = 0
+    read: int = 0
+    is_whole: bool = False
+    fingerprint: str | None = None
+
+    def reached(self, checkpoint: Checkpoint) -> None:
+        """Remember where to go on, with the turns that were counted up to there."""
+        self.checkpoint = checkpoint
+        if len(self.places) <= MOST_CONVERSATIONS:
+            places = [[conversation, count] for conversation, count in self.places.items()]
+            body = {"offset": checkpoint.offset, "line": checkpoint.line, "places": places, "state": checkpoint.state}
+            self.resume = json.dumps(body)  # orjson refuses lone surrogates
+
+    def report(self) -> FileReport:
+        """What became of it."""
+        return FileReport(
+            self.plan.candidate.name,
+            self.format,
+            added=self.added,
+            updated=self.updated,
+            skipped=self.read - self.added - self.updated,
+            unreadable=tuple(self.unreadable),
+        )
+
+
+class Writer:
+    """Gathers turns across files into batches and stores each batch in one transaction."""
+
+    def __init__(
+        self, database: Database, embedder: Embedder, report: IndexReport, run_id: int, options: IndexOptions
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._report = report
+        self._run_id = run_id
+        self._options = options
+        self._files: list[Reading] = []
+        self._turns = 0
+        self._characters = 0
+
+    def pass_over(self, plan: Plan, recipe: str, reason: str) -> None:
+        """Remember a file that is no transcript; rows of a note that it was go with what it said."""
+        candidate = plan.candidate
+        self._report.files.append(FileReport(candidate.name, None, reason=reason))
+        state = SourceState(
+            candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason, file_id=candidate.file_id,
+            project=plan.project,
+        )  # fmt: skip
+        with self._database.transaction():
+            if plan.state is not None and plan.state.format in SUPERSEDING:
+                source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
+                self._report.superseded += corpus.supersede(self._database, source_id, ())
+                vectors.catch_up(self._database)
+            sources.finish_source(self._database, state)
+
+    def open(self, plan: Plan, format_: str) -> Reading:
+        """Begin a file."""
+        self._files.append(Reading(plan, format_))
+        return self._files[-1]
+
+    def add(self, file: Reading, prompt: Prompt) -> None:
+        """One turn more; stores the batch when it is full."""
+        earlier = file.waiting.get(prompt.content_hash)
+        if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
+            file.waiting[prompt.content_hash] = prompt
+        file.read += 1
+        self._turns += 1
+        self._characters += len(prompt.turn.content)
+        if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
+            self.flush()
+
+    def give_up(self, file: Reading) -> None:
+        """Forget a file that has given no turn yet."""
+        self._files.remove(file)
+
+    def close(self, file: Reading) -> None:
+        """The file was read to its end."""
+        file.is_whole = True
+        candidate = file.plan.candidate
+        try:
+            if file.resume is not None and file.checkpoint is not None:
+                file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
+            elif candidate.is_alone:
+                file.fingerprint = fingerprint(candidate.path)
+        except OSError:  # it went away meanwhile: the next run says so
+            file.is_cut_short = True
+
+    def flush(self) -> None:
+        """Embed what has no vector yet and store everything that waits."""
+        waiting = [prompt for file in self._files for prompt in file.waiting.values()]
+        encoded: dict[bytes, str] = {}
+        while not self._flushed(waiting, encoded):
+            continue  # another process deleted rows whose vectors were not made again
+        for file in self._files:
+            if file.is_whole:
+                self._report.files.append(file.report())
+        self._files = [file for file in self._files if not file.is_whole]
+        self._turns = self._characters = 0
+
+    def _flushed(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
+        """Whether everything was stored; not where a row that was there when the vectors were made is gone."""
+        self._encode(self._without_vector(waiting, encoded), encoded)
+        with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
+            if self._without_vector(waiting, encoded):
+                return False
+            source_ids = [self._store(file, encoded) for file in self._files]
+            # After all of the batch, so that what moved from one note to another is still there to be known again.
+            for file, source_id in zip(self._files, source_ids, strict=True):
+                self._finish(file, source_id)
+            vectors.catch_up(self._database)
+            sources.finish_run(self._database, self._run_id, self._report.counts(), None, "running")
+        return True
+
+    def _without_vector(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
+        """The turns that are not stored with just this text, and whose vector we have not got."""
+        same = corpus.unchanged(self._database, prompts)
+        return [
+            prompt
+            for prompt, unchanged in zip(prompts, same, strict=True)
+            if not unchanged and prompt.text_hash not in encoded
+        ]
+
+    def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
+        """Add the JSON vectors of these turns, by text_hash."""
+        encoded |= corpus.vectors_of(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
+        missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
+        fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
+        encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
+        self._report.embedded += len(missing)
+        self._report.cached += len(prompts) - len(missing)
+
+    def _store(self, file: Reading, encoded: dict[bytes, str]) -> int:
+        candidate = file.plan.candidate
+        source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
+        if file.waiting:
+            written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
+            file.added += written.added
+            file.updated += written.updated
+            file.seen.update(written.ids)
+            self._report.added += written.added
+            self._report.skipped += len(written.ids) - written.added - written.updated
+            file.waiting.clear()
+        return source_id
+
+    def _finish(self, file: Reading, source_id: int) -> None:
+        if file.is_whole and not file.is_cut_short:
+            before = file.plan.state
+            was = None if before is None else before.format
+            is_other_reader = (
+                was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
+            )
+            if not file.is_resumed and (
+                {file.format, was} & SUPERSEDING or (is_other_reader and file.plan.is_known_whole)
+            ):
+                self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
+            sources.finish_source(self._database, _state(file, self._options), file.resume)
+
+
+def _state(file: Reading, options: IndexOptions) -> SourceState:
+    candidate, unreadable = file.plan.candidate, file.unreadable
+    before = file.plan.state if file.is_resumed else None
+    problems = orjson.loads(before.problems or "[]") if before is not None else []
+    problems = (problems + [[fault.line, fault.reason] for fault in unreadable])[:MOST_PROBLEMS]
+    return SourceState(
+        path=candidate.name,
+        size=candidate.size,
+        mtime_ns=candidate.mtime_ns,
+        recipe=recipe_of(file.format, options)
+        + (";opted out" if file.is_opted_out else ""),  # so that it is read once it is not
+        format=file.format,
+        note=f"{len(problems)} unreadable" if problems else None,
+        file_id=candidate.file_id,
+        fingerprint=file.fingerprint,
+        project=file.plan.project,
+        problems=orjson.dumps(problems).decode() if problems else None,
+    )

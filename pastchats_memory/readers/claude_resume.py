@@ -1,0 +1,87 @@
+"""Going on in a Claude Code transcript that has grown: what must be known of the lines before, as small JSON.
+
+What reaches far back is not kept. A line that does (an answer to a line long gone, a prompt rewritten, a new title,
+a copy of the history) changes what was told before, and the file is read as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import cast
+
+from pastchats_memory.readers.claude_record import parent_of, queued, said
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.resume import CannotResume
+from pastchats_memory.readers.times import iso_utc
+
+RECENT = 400
+"""Records, and lines of answers, that a new line may belong to."""
+RECENT_WORDS = 64
+"""Prompts of which it is known that they were typed."""
+
+
+class Tail:
+    """What the last records of a transcript were."""
+
+    def __init__(self, state: Json | None = None) -> None:
+        """Begin with nothing, or with what `as_json` gave."""
+        kept = state or {}
+        self.places: deque[list[object]] = deque(map(list_of, list_of(kept.get("places"))), RECENT)
+        """Of each record its uuid, the one above it, and what it is: `human`, `message`, `aside` or `link`."""
+        self.messages: deque[object] = deque(list_of(kept.get("messages")), RECENT)
+        """Conversation and id of the answers."""
+        self.words: deque[object] = deque(list_of(kept.get("words")), RECENT_WORDS)
+        """Of prompts, typed or queued, what `digest` gives."""
+        self.last_human = text_of(kept.get("last_human"))
+        """When the last of them was typed."""
+
+    def as_json(self, lost: set[int]) -> Json:
+        """The same to keep, with what of it was given up for another branch."""
+        return {
+            "places": list(self.places),
+            "messages": list(self.messages),
+            "words": list(self.words),
+            "last_human": self.last_human,
+            "lost": [place[0] for place in self.places if hash(place[0]) in lost],
+        }
+
+
+def digest(text: str) -> str:
+    """A short name for a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def refuse_what_reaches_back(records: Iterable[Json], tail: Json, pending: set[str]) -> None:
+    """Look through what was added.
+
+    Args:
+        records: all of it.
+        tail: what `Tail.as_json` gave.
+        pending: ids of the answers that may still grow.
+
+    Raises:
+        CannotResume: it changes what was told before.
+    """
+    lost = set(list_of(tail.get("lost")))
+    known = {list_of(place)[0] for place in list_of(tail.get("places"))}
+    answered = {text_of(list_of(message)[1]) for message in list_of(tail.get("messages"))} - pending
+    words, last_human = set(list_of(tail.get("words"))), text_of(tail.get("last_human"))
+    for record in records:
+        uuid, above = text_of(record.get("uuid")), parent_of(record)
+        if uuid in known or (above and (above not in known or above in lost)):
+            raise CannotResume(f"{uuid or above} belongs to lines long before")
+        if uuid:
+            known.add(uuid)
+        if record.get("type") == "assistant" and text_of(mapping_of(record.get("message")).get("id")) in answered:
+            raise CannotResume("an answer that was told grows")
+        told = said(record) if record.get("type") == "user" else queued(mapping_of(record.get("attachment")))
+        if told.human and ((iso_utc(record.get("timestamp")) or "") <= last_human or digest(told.text) in words):
+            raise CannotResume("a prompt that was told before")
+
+
+def pair(value: object) -> tuple[str, str]:
+    """Two strings that were kept as a list."""
+    first, second = cast("list[str]", list_of(value))
+    return first, second

@@ -1,0 +1,183 @@
+"""The histories of a machine are found where programs keep them, listed, indexed at once, and left where that is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from program import Program, write_messages
+
+from pastchats_memory.config.histories import Surroundings, histories
+
+ROOT = Path(__file__).parents[2]
+SESSION = {
+    "type": "user",
+    "uuid": "3b1f6a52-9a57-4c0e-8d1c-2f4b7e5a9c01",
+    "parentUuid": None,
+    "sessionId": "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31",
+    "timestamp": "2026-03-01T10:00:01.123Z",
+}
+
+
+def session(path: Path, words: str, cwd: str = "/home/mira/src/courier") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = SESSION | {"cwd": cwd, "message": {"role": "user", "content": words}, "uuid": words}
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def home(program: Program) -> Path:
+    session(program.home / ".claude" / "projects" / "-home-mira-src-courier" / "a.jsonl", "Fix the retries.")
+    write_messages(program.home / ".continue" / "sessions" / "s.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    return program.home
+
+
+def at(program: Program, **variables: str) -> Program:
+    return replace(program, variables={**program.variables, "HOME": str(program.home), **variables})
+
+
+def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Program, home: Path) -> None:
+    own = at(program)
+    listed = own("sources", "--json")
+    schema = json.loads((ROOT / "contracts" / "schemas" / "sources.json").read_text(encoding="utf-8"))
+    jsonschema.validate(listed.json, schema)
+    assert [(row["program"], row["files"], row["indexed"]) for row in listed.results] == [
+        ("Claude Code", 1, 0),
+        ("Continue", 1, 0),
+    ]
+    assert not program.database.exists()
+    run = own("index", "--all", "--json")
+    assert (run.status, run.json["turns_added"]) == (0, 3)
+    assert ".claude/projects" in run.stderr
+    gone = home / ".continue" / "sessions" / "s.jsonl"
+    gone.unlink()
+    write_messages(home / "chats" / "x.jsonl", ("user", "Why?"), ("assistant", "So."))
+    assert own("index", "chats").status == 0
+    rows = {row["program"]: row for row in own("sources", "--json").results}
+    assert rows["Claude Code"]["indexed"] == 1
+    assert rows["Continue"]["gone"] == [str(gone)]
+    assert rows["elsewhere"]["indexed"] == 1
+    assert "Gone, and kept in the memory: 1 file\n" in own("sources").stdout
+    assert own("search", "port").status == 0
+
+
+def test_on_a_machine_without_histories_nothing_is_found(program: Program) -> None:
+    run = at(program)("sources")
+    assert (run.status, run.stdout) == (1, "")
+    assert at(program)("index", "--all").status == 2
+
+
+def test_the_answer_no_reads_nothing(program: Program, home: Path) -> None:
+    assert at(program)("index", "--all", "--no").status == 1
+    assert home.exists()
+    assert not program.database.exists()
+
+
+def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
+    named = {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'one'},{tmp_path / 'two'}", "CODEX_HOME": str(tmp_path / "codex")}
+    for folder in ("one/projects", "two/projects", "codex/sessions", "home/.claude/projects", "data/amp/threads"):
+        (tmp_path / folder).mkdir(parents=True)
+    around = Surroundings({**named, "XDG_DATA_HOME": str(tmp_path / "data")}, tmp_path / "home", "linux")
+    found = [(history.program, str(history.path.relative_to(tmp_path))) for history in histories(around)]
+    assert found == [
+        ("Claude Code", "one/projects"),
+        ("Claude Code", "two/projects"),
+        ("Codex", "codex/sessions"),
+        ("Amp", "data/amp/threads"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [
+        ("linux", ".config/Code/User/workspaceStorage/1/chatSessions"),
+        ("darwin", "Library/Application Support/Code/User/workspaceStorage/1/chatSessions"),
+        ("win32", "AppData/Roaming/Code/User/workspaceStorage/1/chatSessions"),
+    ],
+)
+def test_each_platform_has_its_own_place(tmp_path: Path, platform: str, place: str) -> None:
+    (tmp_path / place).mkdir(parents=True)
+    (found,) = histories(Surroundings({}, tmp_path, platform))
+    assert (found.program, found.path) == ("Copilot Chat", tmp_path / place)
+
+
+def test_a_project_with_the_marker_is_left_wherever_its_conversations_lie(program: Program, home: Path) -> None:
+    secret = home / "src" / "secret"
+    (secret / "deep").mkdir(parents=True)
+    (secret / ".pastchats-ignore").touch()
+    session(home / "sessions" / "b.jsonl", "Hide the treasure.", cwd=str(secret / "deep"))
+    write_messages(secret / "chat.jsonl", ("user", "Where is the treasure?"), ("assistant", "Here."))
+    assert program("index", "sessions", "src").status == 0
+    assert program("search", "--mode", "keyword", "treasure").status == 1
+    (secret / ".pastchats-ignore").unlink()
+    assert program("index", "sessions", "src", "--json").json["turns_added"] == 3
+
+
+@pytest.mark.parametrize("glob", ["{home}/src/secret", "secret", "{home}/src/sec*", "src/secret/"])
+def test_what_is_excluded_is_left_by_flag_and_by_configuration(program: Program, home: Path, glob: str) -> None:
+    pattern = glob.format(home=home)
+    session(home / "sessions" / "b.jsonl", "Hide the treasure.", cwd=f"{home}/src/secret")
+    write_messages(home / "src" / "secret" / "chat.jsonl", ("user", "Where is the treasure?"), ("assistant", "Here."))
+    write_messages(home / "src" / "open" / "chat.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    run = program("index", "sessions", "src", "--exclude", pattern, "--json")
+    assert run.json["turns_added"] == 2
+    program.database.unlink()
+    (home / "pastchats-memory.toml").write_text(f'exclude = ["{pattern}"]\n', encoding="utf-8")
+    assert program("index", "sessions", "src", "--json").json["turns_added"] == 2
+
+
+def test_only_what_is_included_is_read(program: Program) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        write_messages(program.home / "chats" / name, ("user", f"Which {name}?"), ("assistant", "This."))
+    assert program("index", "chats", "--include", "b.*", "--json").json["turns_added"] == 2
+
+
+def test_links_out_and_pipes_are_passed_over_with_a_reason(program: Program, tmp_path: Path) -> None:
+    outside = write_messages(tmp_path / "outside" / "chat.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    inside = write_messages(program.home / "chats" / "own.jsonl", ("user", "Why?"), ("assistant", "So."))
+    (inside.parent / "link.jsonl").symlink_to(outside)
+    (inside.parent / "folder").symlink_to(outside.parent)
+    (inside.parent / "again.jsonl").symlink_to(inside)
+    (inside.parent / "loop").symlink_to(inside.parent)
+    os.mkfifo(inside.parent / "pipe.jsonl")
+    run = program("index", "chats", "--json")
+    assert run.json["turns_added"] == 2
+    reasons = {Path(file["source_path"]).name: file["reason"] for file in run.results if file["reason"]}
+    assert reasons == {
+        "link.jsonl": "a link out of the folder; --follow-links follows it",
+        "folder": "a link out of the folder; --follow-links follows it",
+        "pipe.jsonl": "neither a file nor a folder",
+    }
+    assert program("index", "chats", "--follow-links", "--json").json["turns_added"] == 2
+
+
+def test_a_watched_folder_is_settled_within_two_seconds_of_a_write(program: Program) -> None:
+    folder = write_messages(program.home / "chats" / "a.jsonl", ("user", "Which port?"), ("assistant", "8080.")).parent
+    process = program.started("index", "chats", "--watch")
+    try:
+        _wait(lambda: program.database.exists() and program("search", "port").status == 0, 60)
+        time.sleep(1)
+        write_messages(folder / "b.jsonl", ("user", "Where is the treasure?"), ("assistant", "Under the oak."))
+        start = time.monotonic()
+        _wait(lambda: program("search", "--mode", "keyword", "treasure").status == 0, 30)
+        assert time.monotonic() - start < 10  # two seconds, and the start of the programs that ask
+    finally:
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Added 2 turns of 1 file.\n" in stdout
+    assert "Traceback" not in stderr
+
+
+def _wait(is_so, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)

@@ -1,0 +1,113 @@
+"""Archives are read through: exports work whole, and what could do harm is refused with its reason."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from program import DEMO, Program
+
+from pastchats_memory.ingest import archives
+from pastchats_memory.ingest.archives import ZSTD
+
+CHAT = json.dumps([{"role": "user", "content": "Is the fence painted?"}, {"role": "assistant", "content": "Green."}])
+LINES = '{"role": "user", "content": "Is the gate?"}\n{"role": "assistant", "content": "Not yet."}\n'
+EXPORT = (DEMO / "exports" / "chatgpt" / "conversations.json").read_bytes()
+
+
+def packed(path: Path, **members: str | bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "/").replace("_json", ".json"), content)
+    return path
+
+
+def test_an_export_is_read_as_it_was_downloaded(program: Program) -> None:
+    packed(program.home / "export.zip", conversations_json=EXPORT, user_json='{"id": "u"}', chat_html="<html>")
+    run = program("index", "export.zip", "--json")
+    assert run.status == 0
+    assert run.json["turns_added"] > 0
+    hit = program("search", "--json", "--mode", "keyword", "--limit", "1", "the").results[0]
+    assert hit["source_path"] == str(program.home / "export.zip" / "conversations.json")
+    again = program("index", "export.zip", "--json").json
+    assert (again["turns_added"], again["files_unchanged"], again["embedded"]) == (0, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [("chat.jsonl.gz", gzip.compress), ("chat.jsonl.zst", lambda raw: import_module(ZSTD).compress(raw))],
+)
+def test_a_packed_file_is_cited_by_its_own_name_within(program: Program, name: str, pack) -> None:
+    folder = program.home / "history"
+    folder.mkdir()
+    (folder / name).write_bytes(pack(LINES.encode()))
+    assert program("index", "history", "--json").json["turns_added"] == 2
+    hit = program("search", "--json", "gate").results[0]
+    assert (hit["source_path"], hit["source_line"]) == (str(folder / name / "chat.jsonl"), 1)
+    assert program("doctor", "--json").status == 0
+    assert program("index", "history", "--json").json["files_unchanged"] == 1
+    (folder / name).write_bytes(pack((LINES + '{"role": "user", "content": "Now it is."}\n').encode()))
+    assert program("index", "history", "--json").json["turns_added"] == 1
+
+
+def test_what_could_do_harm_is_refused_and_the_rest_is_read(program: Program) -> None:
+    inner = packed(program.home / "inner.zip", chat_json=CHAT).read_bytes()
+    (program.home / "inner.zip").unlink()
+    with zipfile.ZipFile(program.home / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {
+            "../../outside.json": CHAT,
+            "/etc/chat.json": CHAT,
+            "C:\\chat.json": CHAT,
+            "more.zip": inner,
+            "state.db": b"SQLite format 3\0",
+            "__MACOSX/chat.json": CHAT,
+            "fine/chat.json": CHAT,
+        }.items():
+            archive.writestr(name, content)
+    run = program("index", "a.zip", "--json")
+    assert run.json["turns_added"] == 2
+    reasons = sorted(file["reason"] for file in run.results if file["reason"])
+    assert reasons == [
+        "a database within an archive; unpack it first",
+        "a name that leads out of the archive",
+        "a name that leads out of the archive",
+        "a name that leads out of the archive",
+        "an archive within an archive; unpack it first",
+    ]
+
+
+@pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"PK\3\4" + b"\0" * 99, lambda _: b""])
+def test_a_broken_archive_is_told(program: Program, damage) -> None:
+    path = packed(program.home / "a.zip", chat_json=CHAT)
+    path.write_bytes(damage(path.read_bytes()))
+    run = program("index", "a.zip", "--json")
+    assert run.status == 1
+    assert "zip archive that cannot be read" in run.results[0]["reason"]
+
+
+def test_a_member_that_is_damaged_costs_itself(program: Program) -> None:
+    path = packed(program.home / "a.zip", bad_json=CHAT * 50, good_json=CHAT)
+    raw = bytearray(path.read_bytes())
+    raw[45:60] = b"\xff" * 15
+    path.write_bytes(raw)
+    run = program("index", "a.zip", "--json")
+    assert run.json["turns_added"] == 2
+    assert any(
+        "damaged" in file["reason"] or "damaged" in str(file["unreadable"]) for file in run.results if not file["added"]
+    )
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "SMALL", 10_000)
+    zeros = b"[" + b" " * 5_000_000 + b"]"
+    packed(tmp_path / "a.zip", chat_json=zeros)
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(zeros))
+    from pastchats_memory import Memory
+
+    with Memory.open(tmp_path / "memory.db") as memory:
+        report = memory.index([tmp_path])
+    assert len([file for file in report.files if "far more than any transcript" in str(file)]) == 2

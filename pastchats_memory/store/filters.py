@@ -84,7 +84,8 @@ def _allowed(
     if among is not None:
         where += f" AND {id_} IN (SELECT value FROM json_each(?))"
         values = [*values, orjson.dumps(list(among)).decode()]
-    return [row[0] for row in database.run(f"SELECT {id_} FROM {rows} WHERE {where} ORDER BY {id_}", values)]
+    # As one JSON array: half of a large memory, row by row, takes longer to hand over than to find.
+    return sorted(orjson.loads(database.value(f"SELECT json_group_array({id_}) FROM {rows} WHERE {where}", values)))
 
 
 def spread_ids(database: Database, filters: Filters, about: int) -> list[int]:

@@ -3,7 +3,7 @@
     PASTCHATS_BENCH=<folder of sets> python benchmarks/leave_one_out.py [SET_FOLDER ...] [--databases DIR]
 
 Each judged query goes through `Memory.search` once, and what the ranking was given is kept (`rank.Signals`, the lists of
-words and meaning). The order is then made again by `rank.evidence` and `rank.fuse` for other numbers, which takes a
+words and meaning). The order is then made again by `rank.evidence` and the sums of `rank.fuse` for other numbers, which takes a
 millisecond, so that they can be searched for: one number after the other takes the value of GRID that does best on the
 sets that are not left out, until a round changes nothing. What does best is the mean over sets and levels of nDCG@10 minus
 that of the better half, less PENALTY times whatever any metric falls below the better half.
@@ -61,11 +61,14 @@ class Asked:
     lists: Mapping[str, Sequence[int]]
 
     def order(self) -> list[int]:
-        """As `search` makes it, by the numbers that `rank` has now."""
-        pool = sorted({*self.lists[rank.WORDS], *self.lists[rank.MEANING]})
-        total = rank.evidence(self.signals, 0.5)
-        together = [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
-        return [row.id for row in rank.fuse({**self.lists, rank.TOGETHER: together}, rank.WEIGHTS)]
+        """The order of `rank.fuse`, by the numbers that `rank` has now, without its explanation: twenty times as fast."""
+        pool = np.array(sorted({*self.lists[rank.WORDS], *self.lists[rank.MEANING]}))
+        total = np.zeros(len(pool))
+        together = pool[np.lexsort((pool, -rank.evidence(self.signals, 0.5)))]
+        for name, ids in {**self.lists, rank.TOGETHER: together}.items():
+            parts = rank.WEIGHTS[name] / (rank.RRF_K + np.arange(1, len(ids) + 1))
+            total[np.searchsorted(pool, ids)] += parts
+        return [int(id_) for id_ in pool[np.lexsort((pool, -total))]]
 
 
 class Recorded:

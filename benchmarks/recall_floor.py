@@ -1,44 +1,51 @@
-"""When recall should say nothing: how often it would speak with and without something to find, for a grid of floors.
+"""When recall should say nothing: how often it speaks with and without something to find, by the floor of relevance.
 
     PASTCHATS_BENCH=<folder of sets> python benchmarks/recall_floor.py [SET_FOLDER ...] [--databases DIR]
 
-A judged query is asked of the memory of its own set, where there is something to find, and of the memory of every other
-set, where there is nothing. That is easier than a question which one's own history merely happens not to answer: the
-other memory is about other people and other things (not always: two of the sets talk about Python). The questions below
-are asked of the transcripts in `fixtures/demo`, and half of those without an answer there are about neighbouring
-matters of the same trade.
+A judged query is asked of its own haystack, where there is something to find (present); of the same haystack without
+every conversation that holds anything relevant (removed); and of ELSEWHERE haystacks of other sets, drawn at random
+(other). *Removed* is the hardest there is: what is left is by the same people about the same project, and where
+judgements are incomplete something that fits is still there. *Other* is easier than a history that merely fails to
+answer. The questions below are asked of the transcripts in `fixtures/demo`; half of those without an answer there are
+about neighbouring matters of the same trade.
 
-Whether recall is silent may depend on the best cosine, on the share of the question's weight that the corpus knows
-(coverage), on the largest share of it that stands in one turn, and on how many standard deviations the best turn stands
-out from the corpus (`rank.standing_out`). The table has for each rule the share of questions at which recall speaks,
-with something to find / without. The mean is that of the sets. Names and numbers, which no set asks for, are asked of
-the demo history by themselves.
+Recall speaks when the largest relevance of a row reaches its floor (`rank.relevance`). The first table has for each
+floor the share of questions at which it speaks. The second fits middle and steepness of the logistic curve on three sets (logistic regression, each set
+and each kind of equal weight) and applies them, with the floor at which OTHER_SPOKEN of the three sets' other questions
+are spoken at, to the fourth. The third says how much of it is answered: a relevant turn or conversation is in the block
+that `recall` makes with its own floor.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import orjson
 import quality
+from numpy.typing import NDArray
 
-from pastchats_memory import Memory
+from pastchats_memory import Memory, rank
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.query import words
-from pastchats_memory.rank import standing_out
-from pastchats_memory.recall import LEAST_SHARE, LEAST_SIMILARITY
-from pastchats_memory.search import SAMPLE, _terms
-from pastchats_memory.store import vectors
+from pastchats_memory.recall import LEAST_RELEVANCE
+from pastchats_memory.search import _terms
+from pastchats_memory.store import lexical, vectors
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.filters import spread_ids
 
+KINDS = ("present", "removed", "other")
+ELSEWHERE = 3
+OTHER_SPOKEN = 0.05
+FLOORS = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+FEWEST_ROWS = 20
+"""A haystack of which less is left is not asked."""
+STEPS = 50
 DEMO = Path(__file__).parents[1] / "fixtures" / "demo"
 ANSWERED = (
     "build webhook retries",
@@ -112,132 +119,191 @@ NAMES = (
 HISTORIES = (("history", None), ("exports", "chatgpt"))
 
 
-@dataclass(frozen=True)
-class Signals:
-    """What recall can know before it decides."""
-
-    similarity: float
-    """Best cosine."""
-    coverage: float
-    """Share of the question's weight that the corpus knows."""
-    share: float
-    """Largest share of it in one turn."""
-    deviations: float
-    """By which the turn of the best cosine stands out."""
+Bools = NDArray[np.bool_]
+EMBEDDER = PackagedEmbedder()
 
 
-class Asked:
-    """A memory's signals for any question."""
+class Haystacks:
+    """The rows of a set's database, and how well each fits a question."""
 
     def __init__(self, path: Path) -> None:
         self._database = open_database(path)
-        self._embedder = PackagedEmbedder()
-        turns = self._database.run("SELECT id, timestamp, content FROM prompts ORDER BY id")
-        _, self._vectors = vectors.matrix(self._database, [id_ for id_, _, _ in turns])
-        _, self._background = vectors.matrix(self._database, spread_ids(self._database, Filters(), SAMPLE))
-        self._times = np.array([time or "" for _, time, _ in turns])
-        self._rows_of: dict[str, list[int]] = defaultdict(list)
-        for row, (_, _, content) in enumerate(turns):
-            for word in words(content):
-                self._rows_of[word].append(row)
-
-    def signals(self, question: str, until: str | None = None) -> Signals:
-        """Of all turns, or of those up to a moment, as recall has them of its hits."""
-        allowed = np.ones(len(self._times), bool) if until is None else (self._times != "") & (self._times <= until)
-        direction = vectors.unit(self._embedder.embed_query(question))
-        cosines = np.where(allowed, self._vectors @ direction, -1.0)
-        best = self._vectors[[int(cosines.argmax())]]
-        terms = _terms(self._database, question)
-        weights = np.zeros(len(self._times))
-        for word, weight in terms.weights.items():
-            weights[self._rows_of.get(word, [])] += weight
-        share = terms.coverage * (weights * allowed).max() / (sum(terms.weights.values()) or 1.0)
-        deviations = standing_out(direction, best, self._background)[0]
-        return Signals(float(cosines.max()), terms.coverage, float(share), float(deviations))
-
-
-def chosen(signals: Signals) -> bool:
-    """As `recall` decides."""
-    return signals.similarity >= LEAST_SIMILARITY or signals.share >= LEAST_SHARE
-
-
-def rules() -> dict[str, Callable[[Signals], bool]]:
-    """The grid: whether recall speaks."""
-    found: dict[str, Callable[[Signals], bool]] = {
-        "cosine ≥ .30 or coverage ≥ .5 (before)": lambda s: s.similarity >= 0.3 or s.coverage >= 0.5
-    }
-    for floor in (0.30, 0.40, 0.45, 0.48, 0.50, 0.55):
-        found[f"cosine ≥ {floor:.2f}"] = lambda s, floor=floor: s.similarity >= floor
-    for least in (0.5, 0.8, 0.95):
-        found[f"coverage ≥ {least}"] = lambda s, least=least: s.coverage >= least
-    for least in (0.5, 0.8, 0.95):
-        found[f"share in one turn ≥ {least}"] = lambda s, least=least: s.share >= least
-    for least in (3.5, 4.0, 5.0):
-        found[f"stands out ≥ {least}"] = lambda s, least=least: s.deviations >= least
-    for floor, least in ((0.35, 0.5), (0.45, 0.5), (0.45, 0.8)):
-        found[f"cosine ≥ {floor:.2f} and coverage ≥ {least}"] = lambda s, floor=floor, least=least: (
-            s.similarity >= floor and s.coverage >= least
+        rows = self._database.run(
+            "SELECT id, source_project, conversation_id, timestamp, metadata_json FROM prompts ORDER BY id"
         )
-    found["cosine + coverage ÷ 10 ≥ .57"] = lambda s: s.similarity + s.coverage / 10 >= 0.57
-    for floor, least in ((0.48, 0.8), (0.48, 0.95), (0.50, 0.8)):
-        found[f"cosine ≥ {floor:.2f} or share ≥ {least}"] = lambda s, floor=floor, least=least: (
-            s.similarity >= floor or s.share >= least
+        ids, self._unit_vectors = vectors.matrix(self._database, [row[0] for row in rows])
+        self._ids = np.array(ids)
+        self.projects = np.array([row[1] for row in rows])
+        self.conversations = np.array([row[2] or str(row[0]) for row in rows])
+        self._times = np.array([row[3] or "" for row in rows])
+        self.metadata = [row[4] for row in rows]
+        self._last: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+
+    def of(self, project: str | None, until: str | None = None) -> Bools:
+        """Which rows are searched."""
+        past = True if until is None else (self._times != "") & (self._times <= until)
+        return np.asarray(
+            (True if project is None else self.projects == project) & past & np.ones(len(self._ids), bool)
         )
-    found[f"cosine ≥ {LEAST_SIMILARITY} or share ≥ {LEAST_SHARE} (chosen)"] = chosen
-    return found
+
+    def best(self, question: str, among: Bools) -> float:
+        """The largest fit of a row, before the logistic curve: as `rank.relevance`, which is undone here."""
+        cosines, shares = self._asked(question)
+        relevant = rank.relevance(cosines[among], shares[among], int(among.sum())).max()
+        return float(rank.MIDDLE + np.log(relevant / (1 - relevant)) / rank.STEEPNESS)
+
+    def _asked(self, question: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of all rows the cosine and the share of the question's weight."""
+        if question not in self._last:
+            terms = _terms(self._database, question)
+            found = np.zeros(len(self._ids))
+            for word, rows in lexical.postings(self._database, terms.looked_up, Filters()).items():
+                found[np.searchsorted(self._ids, rows.ids)] += terms.weights[word]
+            cosines = self._unit_vectors @ vectors.unit(embedded(question))
+            self._last = {question: (cosines, found * terms.coverage / (sum(terms.weights.values()) or 1.0))}
+        return self._last[question]
 
 
-@dataclass
-class Questions:
-    """The signals of a set's questions in its own memory and in others'."""
-
-    present: list[Signals]
-    absent: list[Signals]
+@cache
+def embedded(question: str) -> NDArray[np.float32]:
+    """By the packaged model."""
+    return EMBEDDER.embed_query(question)
 
 
-def asked_of_sets(found: Sequence[quality.Set], databases: Path) -> dict[str, Questions]:
-    """Every judged question of every set, in every memory."""
-    questions = {one.name: Questions([], []) for one in found}
-    for memory in found:
-        asked = Asked(memory.indexed(databases))
-        for one in found:
-            for question in one.queries:
-                if one.name == memory.name:
-                    questions[one.name].present.append(asked.signals(question["text"], quality.until(question)))
-                else:
-                    questions[one.name].absent.append(asked.signals(question["text"]))
-    return questions
+def fits(found: Sequence[quality.Set], databases: Path) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """By set and kind the largest fit for each question that can be asked so."""
+    haystacks = {one.name: Haystacks(one.indexed(databases)) for one in found}
+    everywhere = [(name, project) for name, of in haystacks.items() for project in sorted(set(of.projects.tolist()))]
+    draw = np.random.default_rng(quality.SEED)
+    fit: dict[str, dict[str, list[float]]] = {one.name: {kind: [] for kind in KINDS} for one in found}
+    for one in found:
+        here = haystacks[one.name]
+        elsewhere = [place for place in everywhere if place[0] != one.name]
+        for asked, relevant in judged(one, here):
+            among = here.of(asked["haystack"], quality.until(asked))
+            fit[one.name]["present"].append(here.best(asked["text"], among))
+            left = among & ~np.isin(here.conversations, here.conversations[among & relevant])
+            if left.sum() >= FEWEST_ROWS:
+                fit[one.name]["removed"].append(here.best(asked["text"], left))
+            for place in draw.choice(len(elsewhere), min(ELSEWHERE, len(elsewhere)), replace=False):
+                name, project = elsewhere[place]
+                fit[one.name]["other"].append(haystacks[name].best(asked["text"], haystacks[name].of(project)))
+    return {name: {kind: np.array(values) for kind, values in kinds.items()} for name, kinds in fit.items()}
 
 
-def asked_of_demo(databases: Path) -> tuple[Questions, list[Signals]]:
-    """The questions above, and the names."""
+def judged(one: quality.Set, here: Haystacks) -> Iterator[tuple[Mapping[str, Any], Bools]]:
+    """The queries with judgements, and which rows are relevant by the widest unit that was judged."""
+    level = next(level for level in ("session", "turn") if one.relevant(level))
+    key = quality.LEVELS[level][1]
+    units = np.array(
+        [_unit(row, metadata, key) for row, metadata in zip(here.conversations, here.metadata, strict=True)]
+    )
+    relevant = one.relevant(level)
+    for asked in one.queries:
+        if relevant.get(asked["query_id"]):
+            yield asked, np.isin(units, list(relevant[asked["query_id"]]))
+
+
+def _unit(conversation: str, metadata: str, key: str) -> str:
+    return conversation if key == "conversation_id" else str(orjson.loads(metadata or "{}").get(key))
+
+
+def relevance(
+    fit: NDArray[np.float64], middle: float = rank.MIDDLE, steepness: float = rank.STEEPNESS
+) -> NDArray[np.float64]:
+    """0 to 1."""
+    return np.asarray(1 / (1 + np.exp(-steepness * (fit - middle))))
+
+
+def fitted(fit: Sequence[Mapping[str, NDArray[np.float64]]]) -> tuple[float, float]:
+    """Middle and steepness of the logistic curve that tells present from other best (Newton's method)."""
+    parts = [(kinds[kind], float(kind == "present")) for kinds in fit for kind in ("present", "other")]
+    rows = np.concatenate([np.stack([np.ones(len(x)), x], axis=1) for x, _ in parts])
+    truth = np.concatenate([np.full(len(x), y) for x, y in parts])
+    weight = np.concatenate([np.full(len(x), 1 / len(x)) for x, _ in parts])
+    at = np.zeros(2)
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-rows @ at))
+        slope = rows.T @ (weight * (likely - truth))
+        at -= np.linalg.solve((rows * (weight * likely * (1 - likely))[:, None]).T @ rows + 1e-9 * np.eye(2), slope)
+    return float(-at[0] / at[1]), float(at[1])
+
+
+def show_floors(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
+    """Share of questions at which recall speaks, present / other / removed."""
+    print(f"\n| relevance ≥ | {' | '.join(fit)} | mean |\n|--:|{'--:|' * (len(fit) + 1)}")
+    for floor in FLOORS:
+        spoken = {
+            name: [float((relevance(kinds[kind]) >= floor).mean()) for kind in ("present", "other", "removed")]
+            for name, kinds in fit.items()
+        }
+        mean = np.mean(list(spoken.values()), axis=0)
+        cells = [" / ".join(f"{value:.2f}" for value in row) for row in [*spoken.values(), mean]]
+        print(f"| {floor} | {' | '.join(cells)} |")
+    for kind in ("other", "removed"):
+        floor = np.quantile(np.concatenate([relevance(kinds[kind]) for kinds in fit.values()]), 1 - OTHER_SPOKEN)
+        answered = np.mean([(relevance(kinds["present"]) > floor).mean() for kinds in fit.values()])
+        print(
+            f"\nspeaking at {OTHER_SPOKEN:.0%} of {kind} takes a floor of {floor:.2f} and speaks at {answered:.0%} of present"
+        )
+
+
+def show_left_out(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
+    """What a curve and a floor from three sets do on the fourth."""
+    middle, steepness = fitted(list(fit.values()))
+    print(f"\nall sets: middle {middle:.3f}, steepness {steepness:.1f}")
+    print("\n| left out | middle | steepness | floor | present | other | removed |\n|---|--:|--:|--:|--:|--:|--:|")
+    for left_out in fit:
+        others = [kinds for name, kinds in fit.items() if name != left_out]
+        curve = fitted(others)
+        floor = np.quantile(np.concatenate([relevance(kinds["other"], *curve) for kinds in others]), 1 - OTHER_SPOKEN)
+        cells = [
+            f"{(relevance(fit[left_out][kind], *curve) > floor).mean():.2f}" for kind in ("present", "other", "removed")
+        ]
+        print(f"| {left_out} | {curve[0]:.3f} | {curve[1]:.1f} | {floor:.2f} | {' | '.join(cells)} |")
+
+
+def show_answered(found: Sequence[quality.Set], databases: Path) -> None:
+    """Of recall as it is: how many blocks hold something relevant, and their entries."""
+    print(
+        f"\nrecall at its floor of {LEAST_RELEVANCE}, budget 1,500:\n\n| set | speaks | answered | entries |\n|---|--:|--:|--:|"
+    )
+    for one in found:
+        level = next(level for level in ("session", "turn") if one.relevant(level))
+        relevant, key = one.relevant(level), quality.LEVELS[level][1]
+        rows: dict[str, list[float]] = defaultdict(list)
+        with Memory.open(one.indexed(databases)) as memory:
+            for asked in one.queries:
+                if not relevant.get(asked["query_id"]) or asked.get("until"):
+                    continue  # recall has no `until`: it is always asked now
+                block = memory.recall(asked["text"], project=asked["haystack"])
+                units = {
+                    hit.conversation_id if key == "conversation_id" else hit.metadata.get(key) for hit in block.hits
+                }
+                rows["speaks"].append(bool(block.hits))
+                rows["answered"].append(bool(units & relevant[asked["query_id"]]))
+                rows["entries"].append(len(block.hits))
+        if rows:
+            print(f"| {one.name} | " + " | ".join(f"{np.mean(values):.2f}" for values in rows.values()) + " |")
+
+
+def show_demo(databases: Path) -> None:
+    """The questions and names above."""
     path = databases / "demo.db"
     with Memory.open(path) as memory:
         for folder, project in HISTORIES:
             memory.index([DEMO / folder], project=project)
-    asked = Asked(path)
-    return (
-        Questions([asked.signals(text) for text in ANSWERED], [asked.signals(text) for text in UNANSWERED]),
-        [asked.signals(text) for text in NAMES],
-    )
-
-
-def spoken(rule: Callable[[Signals], bool], signals: Sequence[Signals]) -> float:
-    """Share of the questions at which a rule speaks."""
-    return sum(map(rule, signals)) / len(signals)
-
-
-def show(questions: dict[str, Questions], demo: Questions, names: Sequence[Signals]) -> None:
-    """The grid as Markdown."""
-    headings = ["rule", *questions, *(["mean"] if questions else []), "demo", "names"]
-    print(f"| {' | '.join(headings)} |\n|---|{'--:|' * (len(headings) - 1)}")
-    for name, rule in rules().items():
-        pairs = [(spoken(rule, one.present), spoken(rule, one.absent)) for one in questions.values()]
-        if pairs:
-            pairs.append((statistics.fmean(a for a, _ in pairs), statistics.fmean(b for _, b in pairs)))
-        pairs.append((spoken(rule, demo.present), spoken(rule, demo.absent)))
-        shown = " | ".join(f"{present:.2f} / {absent:.2f}" for present, absent in pairs)
-        print(f"| {name} | {shown} | {spoken(rule, names):.2f} |")
+    demo = Haystacks(path)
+    print(f"\nthe demo history, floor {LEAST_RELEVANCE}:")
+    for name, questions in (("answered", ANSWERED), ("unanswered", UNANSWERED), ("names", NAMES)):
+        values = {text: float(relevance(np.array(demo.best(text, demo.of(None))))) for text in questions}
+        spoken = [value >= LEAST_RELEVANCE for value in values.values()]
+        odd = [
+            f"{text} ({values[text]:.2f})"
+            for text, said in zip(values, spoken, strict=True)
+            if said == (name == "unanswered")
+        ]
+        print(f"- {name}: speaks at {np.mean(spoken):.2f} of {len(questions)}; wrong: {', '.join(odd) or 'none'}")
 
 
 def main() -> None:
@@ -249,7 +315,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.databases or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        show(asked_of_sets(quality.sets(arguments.sets), folder), *asked_of_demo(folder))
+        show_demo(folder)
+        found = quality.sets(arguments.sets)
+        if len(found) > 1:
+            fit = fits(found, folder)
+            show_floors(fit)
+            show_left_out(fit)
+        show_answered(found, folder)
 
 
 if __name__ == "__main__":

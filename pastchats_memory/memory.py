@@ -295,14 +295,14 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.context import ContextRequest, assemble
-        from pastchats_memory.recall import is_silent
+        from pastchats_memory.recall import worth_saying
 
         request = ContextRequest(budget, limit, width)
         filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), wanted)
-            fitting = [] if is_silent(hits, terms) else hits
+            fitting = worth_saying(hits, terms)
         return replace(assemble(fitting, terms.weights, request, _count_tokens), warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:

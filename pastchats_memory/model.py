@@ -155,7 +155,7 @@ class Hit:
     rank: int
     score: float
     relevance: float | None
-    """0 to 1; until it is calibrated the similarity."""
+    """0 to 1, comparable between memories (`rank.relevance`); None where no vector was asked for."""
     lexical_rank: int | None
     semantic_rank: int | None
     similarity: float | None

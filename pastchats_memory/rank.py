@@ -40,6 +40,15 @@ TYPED = 2.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
 
 
+IN_WORDS = 0.4
+"""What it adds to a cosine that all of the question's weight stands in the row; a half of it adds a sixteenth of that."""
+IN_WORDS_POWER = 4
+LARGER = 0.04
+"""What a memory ten times as large takes away: the nearest of more rows is nearer to any question."""
+MIDDLE, STEEPNESS = 0.34, 26.0
+"""Of the logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """One row of the fused order."""
@@ -209,6 +218,20 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     return np.asarray(
         own + context + CONVERSATION * of_conversation(own, signals.conversations) + TYPED * signals.typed
     )
+
+
+def relevance(similarities: Floats, shares: Floats, rows: int) -> Floats:
+    """How likely it is, 0 to 1, that a memory whose best row is like this one has something to do with the question.
+
+    At .5 as many questions with an answer have such a row as questions without one, where both are equally frequent.
+
+    Args:
+        similarities: shape (n,), cosines.
+        shares: shape (n,), of the question's weight in words, how much stands in the row.
+        rows: how many were searched.
+    """
+    fit = similarities + IN_WORDS * shares**IN_WORDS_POWER - LARGER * np.log10(max(rows, 1))
+    return np.asarray(1 / (1 + np.exp(-STEEPNESS * (fit - MIDDLE))))
 
 
 def _normalised(matrix: Floats) -> Floats:

@@ -16,11 +16,11 @@ from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
 
-LEAST_SIMILARITY = 0.50
-"""Below this best cosine recall says nothing: 3 % of questions with nothing to find reach it, 90 % of the others
-(`benchmarks/recall_floor.py`)."""
-LEAST_SHARE = 0.95
-"""Unless one hit has so much of the question's weight in words: names and numbers mean little to the model."""
+LEAST_RELEVANCE = 0.5
+"""Below this best relevance recall says nothing: 5 % of the questions reach it that are asked of a memory of other things,
+96 % of the others (`benchmarks/recall_floor.py`)."""
+FAR_BELOW = 0.25
+"""Share of the best relevance that a further entry must have: what is far below only fills the block."""
 LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall to speak where there is no model."""
 CANDIDATES = 40
@@ -72,22 +72,19 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     found, terms = search_terms(database, embedder, wide)
     if said_here:
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
-    hits = [] if is_silent(found, terms) else _settle_near_ties(found, request.current_project)
+    hits = _settle_near_ties(worth_saying(found, terms), request.current_project)
     memories = _episodes(database, hits, terms, request)
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
 
 
-def is_silent(found: Hits, terms: Terms) -> bool:
-    """Whether nothing that was found has anything to do with the question."""
-    similarities = [hit.similarity for hit in found if hit.similarity is not None]
-    if not similarities:
-        return not found or terms.coverage < LEAST_COVERAGE
-    return max(similarities) < LEAST_SIMILARITY and max(share(hit.content, terms) for hit in found) < LEAST_SHARE
-
-
-def share(text: str, terms: Terms) -> float:
-    """How much of the question's weight stands in a text, 0 to 1; words that the corpus does not know count as absent."""
-    return terms.coverage * _weight(text, terms) / sum(terms.weights.values()) if terms.weights else 0.0
+def worth_saying(found: Hits, terms: Terms) -> list[Hit]:
+    """The hits that may be said; none where nothing that was found has anything to do with the question."""
+    best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
+    if best is None:
+        return [] if terms.coverage < LEAST_COVERAGE else list(found)
+    if best < LEAST_RELEVANCE:
+        return []
+    return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
 
 
 def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:

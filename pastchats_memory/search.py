@@ -25,11 +25,12 @@ from pastchats_memory.rank import (
     continued,
     evidence,
     fuse,
+    relevance,
     standing_out,
 )
 from pastchats_memory.store import lexical, prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import allowed_ids, spread_ids
+from pastchats_memory.store.filters import allowed_ids, count, spread_ids
 
 NO_FILTERS = Filters()
 NOT_RANKED: Any = {
@@ -66,7 +67,7 @@ class Request:
     page: int = 1
     filters: Filters = NO_FILTERS
     threshold: float | None = None
-    """Least relevance."""
+    """Least relevance, 0 to 1."""
     min_similarity: float | None = None
     """Least cosine."""
     meaning: float = 0.5
@@ -108,7 +109,7 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     """The hits of a request, best first, and what its words were taken for. Raises StoreFault."""
     embedding = _Embedding(embedder, request.text) if request.needs_vector else None
     terms = _terms(database, request.text)
-    matches = None if request.mode == "semantic" else _matches(database, terms, request.filters)
+    matches = _matches(database, terms, request.filters)
     warnings: list[str] = []
     query_vector: Vector | None = None
     if embedding is not None:
@@ -118,9 +119,8 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-            matches = matches or _matches(database, terms, request.filters)
     fused = _fused(database, request, matches, query_vector)
-    return Hits(_page(database, request, fused, query_vector, terms.weights), tuple(warnings)), terms
+    return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings)), terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +178,12 @@ def _matches(database: Database, terms: Terms, filters: Filters) -> _Matches:
     return _Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist())
 
 
-def _fused(database: Database, request: Request, matches: _Matches | None, query_vector: Vector | None) -> list[Ranked]:
+def _fused(database: Database, request: Request, matches: _Matches, query_vector: Vector | None) -> list[Ranked]:
     """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
     last = MOST_HITS if request.is_selective else request.limit * request.page
     if query_vector is None or request.mode == "keyword":
-        return fuse({WORDS: matches.ids[: max(last, DEPTH)] if matches else []}, {WORDS: 1.0})
-    if request.mode == "semantic" or matches is None:
+        return fuse({WORDS: matches.ids[: max(last, DEPTH)]}, {WORDS: 1.0})
+    if request.mode == "semantic":
         return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
     by_meaning = _near(database, request, query_vector, DEPTH)
     pool = sorted({*matches.ids[:DEPTH], *by_meaning})
@@ -285,50 +285,66 @@ class _Embedding:
 
 
 def _page(
-    database: Database,
-    request: Request,
-    fused: Sequence[Ranked],
-    query_vector: Vector | None,
-    word_weights: dict[str, float],
+    database: Database, request: Request, fused: Sequence[Ranked], matches: _Matches, query_vector: Vector | None
 ) -> tuple[Hit, ...]:
-    least = _least(request)
     last = request.limit * request.page
-    window = fused if least is not None else fused[:last]
-    similarities = {}
-    if query_vector is not None:
-        scored = vectors.score(database, query_vector, [row.id for row in window])
-        similarities = {neighbour.id: neighbour.similarity for neighbour in scored}
-    if least is not None and query_vector is not None:
-        window = [row for row in window if similarities[row.id] >= least]
+    window = fused if request.is_selective else fused[:last]
+    fits = {} if query_vector is None else _fits(database, request, [row.id for row in window], matches, query_vector)
+    if fits:
+        window = [row for row in window if fits[row.id].is_enough(request)]
     shown = window[last - request.limit : last]
     ids = [row.id for row in shown]
     found: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
     found |= {text.id: text for text in task_rows.task_texts(database, ids)}
     first = last - request.limit + 1
     return tuple(
-        _hit(found[row.id], row, place, similarities.get(row.id), word_weights)
+        _hit(found[row.id], row, place, fits.get(row.id), matches.terms.weights)
         for place, row in enumerate(shown, start=first)
     )
 
 
-def _least(request: Request) -> float | None:
-    """Until relevance is calibrated it equals the similarity, so the two thresholds are one."""
-    given = [value for value in (request.threshold, request.min_similarity) if value is not None]
-    return max(given) if given else None
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How well a row fits the question, in itself rather than among others."""
+
+    similarity: float
+    relevance: float
+
+    def is_enough(self, request: Request) -> bool:
+        return (request.threshold is None or self.relevance >= request.threshold) and (
+            request.min_similarity is None or self.similarity >= request.min_similarity
+        )
 
 
-def _hit(
-    item: Item | TaskText, row: Ranked, place: int, similarity: float | None, word_weights: dict[str, float]
-) -> Hit:
+def _fits(
+    database: Database, request: Request, ids: Sequence[int], matches: _Matches, query_vector: Vector
+) -> dict[int, _Fit]:
+    scored = vectors.score(database, query_vector, ids)
+    shares = _shares(matches, np.array([row.id for row in scored], dtype=np.int64))
+    relevant = relevance(np.array([row.similarity for row in scored]), shares, count(database, request.filters))
+    return {row.id: _Fit(row.similarity, round(value, 6)) for row, value in zip(scored, relevant.tolist(), strict=True)}
+
+
+def _shares(matches: _Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How much of the question's weight stands in each row, 0 to 1; words that the corpus does not know count as absent."""
+    weights = matches.terms.weights
+    total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
+    found = np.zeros(len(ids))
+    for word, rows in matches.postings.items():
+        found += weights[word] * (_at(rows, ids) > 0)
+    return found / total
+
+
+def _hit(item: Item | TaskText, row: Ranked, place: int, fit: _Fit | None, word_weights: dict[str, float]) -> Hit:
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
     return replace(
         hit,
         rank=place,
         score=row.score,
-        relevance=similarity,
+        relevance=None if fit is None else fit.relevance,
         lexical_rank=row.ranks.get(WORDS),
         semantic_rank=row.ranks.get(MEANING),
-        similarity=similarity,
+        similarity=None if fit is None else fit.similarity,
         snippet=" ".join(excerpt(item.content, word_weights, SNIPPET_WIDTH).split()),
         contributions=row.contributions,
     )

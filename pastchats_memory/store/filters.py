@@ -88,6 +88,21 @@ def _allowed(
     return sorted(orjson.loads(database.value(f"SELECT json_group_array({id_}) FROM {rows} WHERE {where}", values)))
 
 
+def count(database: Database, filters: Filters) -> int:
+    """How many rows the filters let through: turns, and texts of tasks. Raises StoreFault."""
+    found = 0
+    if not filters.of_tasks:
+        found += _count(database, "prompts p", conditions(filters))
+    if not filters.of_turns:
+        found += _count(database, TEXTS, task_conditions(filters))
+    return found
+
+
+def _count(database: Database, rows: str, condition: tuple[str, list[str]]) -> int:
+    where, values = condition
+    return int(database.value(f"SELECT count(*) FROM {rows} WHERE {where}", values))
+
+
 def spread_ids(database: Database, filters: Filters, about: int) -> list[int]:
     """About so many of the ids that the filters let through, or all where they are fewer: a sample of what is searched."""
     turns = 0 if filters.of_tasks else database.value("SELECT max(id) FROM prompts") or 0
@@ -108,6 +123,6 @@ def _scattered(before: int, rows: int, about: int) -> list[int]:
 
 def _sampled(database: Database, rows: str, id_: str, condition: tuple[str, list[str]], about: int) -> list[int]:
     where, values = condition
-    found = database.value(f"SELECT count(*) FROM {rows} WHERE {where}", values)
+    found = _count(database, rows, condition)
     chosen = f"({id_} * {SCATTER} >> 16) % {max(1, found // max(1, about))} = 0"
     return [key for (key,) in database.run(f"SELECT {id_} FROM {rows} WHERE {where} AND {chosen}", values)]

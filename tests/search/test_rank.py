@@ -306,3 +306,26 @@ def test_scores_never_rise_where_the_head_ends(lists: dict, meaning: float) -> N
     rows = continued(head, {WORDS: lists[WORDS], MEANING: lists[MEANING]}, weights)
     assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
     assert len({row.id for row in rows}) == len(rows)
+
+
+# --- relevance --------------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.integers(1, 10**7))
+def test_relevance_runs_from_0_to_1_and_more_of_anything_is_never_less(cosine: float, share: float, rows: int) -> None:
+    def of(similarity: float, in_words: float, searched: int) -> float:
+        return float(rank.relevance(np.array([similarity]), np.array([in_words]), searched)[0])
+
+    plain = of(cosine, share, rows)
+    assert 0 <= plain <= 1
+    assert of(min(1, cosine + 0.1), share, rows) >= plain
+    assert of(cosine, min(1, share + 0.1), rows) >= plain
+    assert of(cosine, share, rows * 10) <= plain
+
+
+def test_relevance_equals_a_curve_worked_by_hand() -> None:
+    fit = 0.5 + rank.IN_WORDS * 0.5**rank.IN_WORDS_POWER - rank.LARGER * 3
+    by_hand = 1 / (1 + math.exp(-rank.STEEPNESS * (fit - rank.MIDDLE)))
+    assert rank.relevance(np.array([0.5]), np.array([0.5]), 1000).tolist() == pytest.approx([by_hand])
+    middle = rank.MIDDLE + rank.LARGER * 3
+    assert rank.relevance(np.array([middle]), np.zeros(1), 1000).tolist() == pytest.approx([0.5])

@@ -179,6 +179,13 @@ def test_a_name_that_was_said_is_recalled_however_little_it_means(demo_memory: M
     assert any(name.lower() in hit.content.lower() for hit in block.hits)
 
 
+def test_entries_far_below_the_best_one_are_left_out_however_many_were_asked_for(demo_memory: Memory) -> None:
+    block = demo_memory.recall("customer order booked twice", budget=20_000, limit=40)
+    best = max(hit.relevance for hit in block.hits)
+    assert 0 < len(block.hits) < 20
+    assert all(hit.relevance >= 0.25 * best for hit in block.hits)
+
+
 def test_a_name_that_was_never_said_is_not_recalled(demo_memory: Memory) -> None:
     assert demo_memory.recall("frobnicate_widget_42").memories == ()
 

@@ -112,6 +112,27 @@ def test_a_threshold_keeps_what_is_at_least_as_similar(memory: Memory) -> None:
     assert all(hit.similarity >= least for hit in words)
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_a_relevance_is_of_the_row_and_the_question_whatever_the_mode_and_a_threshold_keeps_what_reaches_it(
+    memory: Memory, mode: str
+) -> None:
+    of_row = {hit.id: hit.relevance for hit in memory.search("beans in the rain", limit=1000)}
+    everything = memory.search("beans in the rain", mode=mode, limit=1000, threshold=0)
+    assert {hit.id: hit.relevance for hit in everything}.items() <= of_row.items()
+    least = sorted(hit.relevance for hit in everything)[len(everything) // 2]
+    kept = memory.search("beans in the rain", mode=mode, limit=1000, threshold=least)
+    assert [hit.id for hit in kept] == [hit.id for hit in everything if hit.relevance >= least]
+    assert 0 < len(kept) < len(everything)
+
+
+def test_the_two_thresholds_are_kept_apart(memory: Memory) -> None:
+    everything = memory.search("beans in the rain", limit=1000, threshold=0)
+    for relevance, similarity in ((0.9, -1), (0, 0.5), (0.5, 0.4)):
+        kept = memory.search("beans in the rain", limit=1000, threshold=relevance, min_similarity=similarity)
+        by_hand = [hit for hit in everything if hit.relevance >= relevance and hit.similarity >= similarity]
+        assert [hit.id for hit in kept] == [hit.id for hit in by_hand]
+
+
 def test_without_sqlite_vec_every_mode_answers_the_same(memory: Memory) -> None:
     path = memory.status().database
     with Memory.open(path, vec0=False) as exact:

@@ -22,7 +22,7 @@ from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
 from pastchats_memory.ingest.writer import Reading, Writer
-from pastchats_memory.model import Prompt, Turn, Unreadable, utf8
+from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.clean import clean
@@ -137,7 +137,7 @@ def dry_run(
         )
         project = next(iter(projects)) if len(projects) == 1 else None
         taken = FileReport(plan.candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable))
-        yield replace(taken, keys=keys_taken(reader, source)), projects.total(), project
+        yield replace(taken, keys=keys_taken(reader, source)), projects.total() + len(reading.tasks), project
 
 
 def _prepare(
@@ -336,6 +336,8 @@ def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
                     file.unreadable.append(item)
                 case Checkpoint():
                     file.reached(item)
+                case Task():
+                    file.tasks.append(item)
                 case Turn() if (cleaned := clean(item)) and (words := without_echoes(cleaned.content)):
                     yield replace(cleaned, content=words)
     except OSError as fault:

@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 import orjson
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest import tasks
 from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
-from pastchats_memory.model import Prompt, Unreadable
+from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
+from pastchats_memory.store.tasks import Filed
 
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
@@ -40,6 +42,8 @@ class Reading:
     places: Counter[str | None] = field(default_factory=Counter)
     """Turns of each conversation so far."""
     unreadable: list[Unreadable] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    filed: list[Filed] = field(default_factory=list)
     is_cut_short: bool = False
     """The disk or the permissions ended it before the file did."""
     is_opted_out: bool = False
@@ -71,7 +75,7 @@ class Reading:
             self.format,
             added=self.added,
             updated=self.updated,
-            skipped=self.read - self.added - self.updated,
+            skipped=self.read + len(self.filed) - self.added - self.updated,
             unreadable=tuple(self.unreadable),
         )
 
@@ -130,6 +134,8 @@ class Writer:
         """The file was read to its end."""
         file.is_whole = True
         candidate = file.plan.candidate
+        if not file.is_opted_out:
+            file.filed = tasks.filed(file.tasks, candidate, file.plan.project)
         try:
             if file.resume is not None and file.checkpoint is not None:
                 file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
@@ -153,13 +159,14 @@ class Writer:
     def _flushed(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
         """Whether everything was stored; not where a row that was there when the vectors were made is gone."""
         self._encode(self._without_vector(waiting, encoded), encoded)
+        ready = tasks.ready(self._database, self._embedder, (file.filed for file in self._files))
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):
-                self._finish(file, source_id)
+                self._finish(file, source_id, ready)
             vectors.catch_up(self._database)
             sources.finish_run(self._database, self._run_id, self._report.counts(), None, "running")
         return True
@@ -195,7 +202,7 @@ class Writer:
             file.waiting.clear()
         return source_id
 
-    def _finish(self, file: Reading, source_id: int) -> None:
+    def _finish(self, file: Reading, source_id: int, ready: dict[bytes, str]) -> None:
         if file.is_whole and not file.is_cut_short:
             before = file.plan.state
             was = None if before is None else before.format
@@ -206,6 +213,11 @@ class Writer:
                 {file.format, was} & SUPERSEDING or (is_other_reader and file.plan.is_known_whole)
             ):
                 self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
+            stored = tasks.store(
+                self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
+            )
+            file.added, file.updated = file.added + stored.added, file.updated + stored.updated
+            self._report.superseded += stored.superseded
             sources.finish_source(self._database, _state(file, self._options), file.resume)
 
 

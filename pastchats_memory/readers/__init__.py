@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers import (
     aider,
     amp,
+    beads,
     chatgpt,
+    checklist,
     claude_ai,
     claude_code,
+    claude_tasks,
     cline,
     codex,
     continue_dev,
@@ -21,7 +24,9 @@ from pastchats_memory.readers import (
     cursor_ide,
     dialogue,
     gemini_cli,
+    github_issues,
     goose,
+    issue_files,
     librechat,
     llm_logs,
     lm_studio,
@@ -35,6 +40,7 @@ from pastchats_memory.readers import (
     qwen_code,
     sharegpt,
     specstory,
+    taskmaster,
     vscode_copilot,
     zed,
 )
@@ -53,7 +59,7 @@ class Reader(Protocol):
     def recognise(self, source: Source) -> bool:
         """Whether this is a file of the format, by content first and by path only between equals. Raises NotText, OSError."""
 
-    def read(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+    def read(self, source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
         """The turns in the order of each conversation, and the lines that were not understood.
 
         A reader that can go on in a file that has grown yields a Checkpoint behind the last whole line, and takes it up
@@ -92,11 +98,15 @@ READERS: tuple[Reader, ...] = (
     aider,
     specstory,
     prompt_history,
+    beads,
+    taskmaster,
+    github_issues,
+    claude_tasks,
     dialogue,
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
-FALLBACKS: tuple[Reader, ...] = (messages, notes)
+FALLBACKS: tuple[Reader, ...] = (issue_files, checklist, messages, notes)
 """Asked in this order when no reader above claims the file."""
 
 

@@ -71,8 +71,10 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
         return
     above: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
+    section = ""
     for box in _boxes(source.text.split("\n")):
-        above = [(depth, id_) for depth, id_ in above if depth < box.depth]
+        above = [(depth, id_) for depth, id_ in above if depth < box.depth and box.section == section]
+        section = box.section
         parent = above[-1][1] if above else ""
         what = f"{source.path.name}\n{parent}\n{box.text}"
         seen[what] = seen.get(what, 0) + 1

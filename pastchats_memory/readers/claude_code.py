@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.claude_overview import Overview
 from pastchats_memory.readers.claude_record import (
     NO_TEXT,
@@ -75,7 +75,7 @@ def _is_spoken(record: Json) -> bool:
     return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
 
     The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
@@ -101,6 +101,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     if source.shape == "jsonl":
         yield from records.checkpoint(telling.state())
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _pending(state: Json) -> set[str]:
@@ -231,7 +232,7 @@ class _Telling:
         if until is None or position <= until:
             texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
             self._answer(record, line, texts, position, position if until is None else until)
-            self._tools(content)
+            self._tools(record, content, line)
         return None
 
     def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
@@ -250,18 +251,22 @@ class _Telling:
         if position >= until:
             self._open.pop(key, None)
 
-    def _tools(self, content: object) -> None:
+    def _tools(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
                 call = call_of(text_of(block.get("name")), block.get("input"))
-                self._calls[text_of(block.get("id"))] = call
+                call_id = text_of(block.get("id"))
+                self._calls[call_id] = call
                 self.drafts.tool(call.label)
+                at = iso_utc(record.get("timestamp"))
+                self.drafts.plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
 
     def _results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
             if block.get("type") == "tool_result":
                 call_id = text_of(block.get("tool_use_id"))
                 output = output_of(block.get("content"))
+                self.drafts.planned(call_id, record.get("toolUseResult"), output.text)
                 failed = output.failed or block.get("is_error") is True
                 self._found(record, line, self._calls.pop(call_id, NO_CALL), replace(output, failed=failed), call_id)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.codex_overview import Overview
 from pastchats_memory.readers.codex_record import (
     CONTEXT,
@@ -57,7 +57,7 @@ def _is_ours(record: Json) -> bool:
     return typed or "record_type" in record or is_bare_meta(record)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """The turns of the session in file order; lines that are no records.
 
     The file is read twice: which items a person typed, and what was rolled back, is known only from the whole.
@@ -76,6 +76,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             telling.take(entry, line, position)
         yield from telling.drafts.ready(position)
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _entries(source: Source) -> Iterator[tuple[int, Entry | str | None]]:
@@ -154,6 +155,7 @@ class _Telling:
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments") or payload.get("input")
                 self._called(call_id, call_of(text_of(payload.get("name")), arguments))
+                self.drafts.plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
             case "local_shell_call":
                 self._called(call_id, call_of("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.plans import Plans
 from pastchats_memory.readers.text import clean
 
 MOST_TOOLS = 12
@@ -65,10 +66,13 @@ class Drafts:
         self._queue: deque[Draft] = deque()
         self._speaking: Draft | None = None
         self._tools: list[object] = []
+        self._plans = Plans()
+        self._latest: Draft | None = None
 
     def add(self, draft: Draft) -> None:
         """Put a turn at the end; tools that were called before any answer are given to the first one."""
         self._queue.append(draft)
+        self._latest = draft
         if draft.role not in SPEAKING:
             return
         self._speaking = draft
@@ -92,6 +96,18 @@ class Drafts:
         if label not in tools and len(tools) < MOST_TOOLS:
             tools.append(label)
 
+    def plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
+        """Take a tool call that may keep a list of what is to be done; its time and line are else those of the turn before."""
+        said = self._latest
+        if said is not None and said.conversation_id:
+            self._plans.call(
+                name, arguments, said.conversation_id, at=at or said.timestamp, line=line or said.line, call_id=call_id
+            )
+
+    def planned(self, call_id: str, told: object, text: str) -> None:
+        """Take what such a call answered."""
+        self._plans.result(call_id, told, text)
+
     def ready(self, position: int) -> Iterator[Turn]:
         """The turns that no record after `position` can change."""
         while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
@@ -102,6 +118,11 @@ class Drafts:
         while self._queue:
             yield from self._first()
 
+    def tasks(self) -> Iterator[Task]:
+        """What was planned in the conversation, at the end of the file."""
+        if self._latest is not None:
+            yield from self._plans.tasks(self._latest.cwd, self._latest.project)
+
     @property
     def answers(self) -> list[Draft]:
         """The assistant's turns that may still grow."""
@@ -110,7 +131,11 @@ class Drafts:
     def state(self) -> Json:
         """All that waits, as JSON."""
         speaking = next((place for place, draft in enumerate(self._queue) if draft is self._speaking), None)
-        return {"queue": [asdict(draft) for draft in self._queue], "speaking": speaking, "tools": self._tools}
+        latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
+        queue = [asdict(draft) for draft in self._queue]
+        return {
+            "queue": queue, "speaking": speaking, "tools": self._tools, "latest": latest, "plans": self._plans.state(),
+        }  # fmt: skip
 
     def go_on(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter; positions are counted anew from there."""
@@ -119,6 +144,9 @@ class Drafts:
         self._queue.extend(waiting)
         self._speaking = waiting[speaking] if isinstance(speaking, int) else None
         self._tools = list_of(state.get("tools"))
+        latest = mapping_of(state.get("latest"))
+        self._latest = Draft(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it
+        self._plans.go_on(mapping_of(state.get("plans")))
 
     def _first(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_record import (
@@ -49,7 +49,7 @@ def recognise(source: Source) -> bool:
     return any(is_header(record) or is_change(record) for record in source.sample)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
     view = Overview()
     for position, item in enumerate(records_of(source)):
@@ -63,6 +63,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             yield Unreadable(str(source.path), item.line, fault)
         yield from session.telling.drafts.ready(position)
     yield from session.telling.drafts.rest()
+    yield from session.telling.drafts.tasks()
 
 
 class _Session:

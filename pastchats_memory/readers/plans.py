@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pastchats_memory.model import Task, TaskLink, TaskState
-from pastchats_memory.readers.fields import Json, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, parse_json
 from pastchats_memory.readers.tracked import names_of, short_hash, titled, word_of
 from pastchats_memory.statuses import RESOLVED, folded, priority_of, status_of
@@ -48,10 +48,13 @@ class Entry:
 class _Kept:
     task: Task
     states: list[TaskState] = field(default_factory=list)
+    last: str = ""
+    """The raw state, also one that was told before the file grew."""
 
     def turn(self, raw: str, at: str | None) -> None:
-        if raw and (not self.states or self.states[-1].raw != raw):
+        if raw and self.last != raw:
             self.states.append(TaskState(status_of(raw), raw, at))
+            self.last = raw
 
 
 class Plans:
@@ -98,19 +101,36 @@ class Plans:
         for kept in (*(kept for lines in self._lists.values() for kept in lines.values()), *self._tasks.values()):
             states = tuple(kept.states)
             raw = states[-1].raw if states else ""
-            if raw == "deleted":
+            if raw == "deleted" or not states:  # nothing new of it since the file grew
                 continue
-            closed = states[-1].at if states and states[-1].status in RESOLVED else None
+            closed = states[-1].at if states[-1].status in RESOLVED else None
             yield replace(
                 kept.task, states=states, status_raw=raw, closed_at=closed, cwd=cwd, project=project,
                 created_at=states[0].at if states else None, updated_at=states[-1].at if states else None,
             )  # fmt: skip
 
+    def state(self) -> Json:
+        """The lists as they are now, as JSON."""
+        lists = {name: [[kept.task.title, kept.last] for kept in of.values()] for name, of in self._lists.items()}
+        tasks = [[*key, kept.task.title, kept.task.description, kept.last] for key, kept in self._tasks.items()]
+        return {"lists": lists, "tasks": tasks}
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        for conversation, entries in mapping_of(state.get("lists")).items():
+            known = self._lists.setdefault(conversation, {})
+            for title, last in (map(text_of, list_of(entry)) for entry in list_of(entries)):
+                known[short_hash(title)] = _Kept(task_of_todo(Entry(title, last), conversation, line=0), last=last)
+        for entry in list_of(state.get("tasks")):
+            conversation, number, subject, description, last = map(text_of, list_of(entry))
+            fields: Json = {"subject": subject, "description": description}
+            self._tasks[conversation, number] = _Kept(task_of_list(fields, conversation, number, line=0), last=last)
+
     def _replace(self, conversation: str, entries: list[Entry], at: str | None, line: int) -> None:
         known = self._lists.setdefault(conversation, {})
         texts = {short_hash(entry.text) for entry in entries}
         for name, kept in known.items():
-            if name not in texts and kept.states and kept.states[-1].status not in RESOLVED:
+            if name not in texts and status_of(kept.last) not in RESOLVED:
                 kept.turn(DROPPED, at)
         for entry in entries:
             name = short_hash(entry.text)

@@ -93,9 +93,11 @@ class Telling:
         call = call_of(name, arguments)
         self._calls[call_id] = call
         self.drafts.tool(call.label)
+        self.drafts.plan(name, arguments, call_id)
 
     def result(self, call_id: str, output: Output, at: At) -> None:
         """What the tool answered: kept as a row when it is an error or the result of tests, a build or a linter."""
+        self.drafts.planned(call_id, None, output.text)
         found = finding(self._calls.pop(call_id, _NO_CALL), output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id

@@ -100,6 +100,12 @@ def task_of(database: Database, table: str, id_: int) -> int | None:
     return None if found is None else int(found)
 
 
+def project_of_conversation(database: Database, conversation_id: str) -> str | None:
+    """The project of a stored conversation. Raises StoreFault."""
+    found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
+    return None if found is None else str(found)
+
+
 def identity(database: Database, id_: int) -> str:
     """What links name the task by. Raises StoreFault."""
     return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))

@@ -35,6 +35,8 @@ class Filed:
     """To be given, if nobody has it; None for one of our choosing."""
     identity: str | None = None
     """Kept from an export; None for that of project, scope and native id."""
+    seen_at: str | None = None
+    """When its file was last written: the time of a change that the source does not tell."""
 
     @property
     def name(self) -> str:
@@ -62,6 +64,8 @@ class TaskWriter:
         found = database.run(f"SELECT id, {', '.join(COLUMNS)} FROM tasks WHERE identity = ?", (filed.name,))
         fields = dict(zip(COLUMNS, _fields(filed, is_known=bool(found)), strict=True))
         if not found:
+            if not _latest(fields):
+                fields["updated_at"] = filed.seen_at
             key = filed.key if filed.key is not None and not _is_taken(database, filed.key) else _key(database, filed)
             marks = ", ".join("?" * (len(COLUMNS) + 2))
             id_ = int(
@@ -79,6 +83,11 @@ class TaskWriter:
         merged = {name: fields[name] if _says_something(fields[name]) else stored[name] for name in COLUMNS}
         merged["status"] = status_of(str(merged["status_raw"]))
         before = self._dependents(id_)
+        is_other = any(merged[name] != stored[name] for name in COLUMNS if name not in ("source_line", "updated_at"))
+        if is_other and not fields["updated_at"]:
+            merged["updated_at"] = filed.seen_at or stored["updated_at"]
+            if merged["status"] in RESOLVED and stored["status"] not in RESOLVED:
+                merged["closed_at"] = merged["closed_at"] or filed.seen_at
         if merged != stored:
             assignments = ", ".join(f"{name} = ?" for name in COLUMNS)
             database.run(f"UPDATE tasks SET {assignments} WHERE id = ?", (*merged.values(), id_))
@@ -268,6 +277,7 @@ def _is_newer(fields: Mapping[str, object], stored: Mapping[str, object]) -> boo
 
 
 def _latest(fields: Mapping[str, object]) -> str:
+    """Nothing where no time is known."""
     return max(str(fields[name] or "") for name in ("created_at", "updated_at", "closed_at"))
 
 

@@ -6,7 +6,7 @@ import re
 from golden import inputs
 from made import made
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import FALLBACKS, READERS
 from pastchats_memory.readers.clean import clean
 from pastchats_memory.readers.resume import Checkpoint
@@ -39,6 +39,11 @@ def hold_to_the_contract(row, reader):
     """A turn is fit to be stored; what was not understood is said; where to go on can be kept."""
     if isinstance(row, Checkpoint):
         json.dumps(row.state)
+        return
+    if isinstance(row, Task):
+        assert row.native_id
+        assert row.line >= 0
+        json.dumps(dict(row.metadata))
         return
     if not isinstance(row, Turn):
         assert row.path

@@ -2,13 +2,13 @@
 
 import json
 import os
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
 from made import made
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import Source
 
@@ -39,6 +39,9 @@ def expected(path):
 
 def plain(row):
     """A row's fields without those that are not set."""
+    if isinstance(row, Task):
+        values = asdict(row) | {"metadata": dict(row.metadata), "cwd": None}  # which depends on where the fixtures lie
+        return json.loads(json.dumps({key: value for key, value in values.items() if value not in (None, "", ())}))
     values = {field.name: getattr(row, field.name) for field in fields(row) if field.name != "path"}
     values["metadata"] = dict(values.get("metadata", {}))
     unset = {"branch": "main", "metadata": {}}

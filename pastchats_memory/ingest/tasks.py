@@ -1,0 +1,106 @@
+"""Tasks that readers find, on their way into the database in the transaction of their file's turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest.files import Candidate
+from pastchats_memory.model import Comment, Task, utf8
+from pastchats_memory.project import project_at
+from pastchats_memory.readers import beads, checklist, claude_tasks, github_issues, issue_files, taskmaster
+from pastchats_memory.readers.clean import clean_value
+from pastchats_memory.readers.text import clean
+from pastchats_memory.redact import redact, redacted_value
+from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
+from pastchats_memory.store.tasks import Filed, TaskWriter, supersede_tasks
+
+TASK_FORMATS = frozenset(
+    reader.FORMAT for reader in (beads, checklist, claude_tasks, github_issues, issue_files, taskmaster)
+)
+"""Formats whose files are lists of tasks: what is no longer in one of them is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of the tasks of a file."""
+
+    added: int
+    updated: int
+    superseded: int
+    """Tasks that are no longer in it."""
+
+
+def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
+    """The tasks of a file as they may be stored; a project that nothing tells is empty."""
+    written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
+    return [
+        Filed(
+            _safe(task),
+            project or task.project or _project_of(task, candidate.path),
+            candidate.name,
+            seen_at=written.replace("+00:00", "Z"),
+        )
+        for task in found
+    ]
+
+
+def _project_of(task: Task, path: Path) -> str:
+    """Of the folder that was recorded, else of the file's; nothing for a conversation's list, which has the conversation's."""
+    if task.cwd is None and task.conversation_id is not None:
+        return ""
+    return utf8(project_at(task.cwd or str(path.parent)))
+
+
+def _safe(task: Task) -> Task:
+    return replace(
+        task,
+        native_id=clean(task.native_id),
+        title=_text(task.title),
+        description=_text(task.description),
+        tags=tuple(_text(tag) for tag in task.tags),
+        comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
+        metadata=redacted_value(clean_value(task.metadata)),
+    )
+
+
+def _text(text: str) -> str:
+    return redact(clean(text).strip()).text
+
+
+def ready(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
+    """The vectors that storing the tasks will need, made before the write lock is taken. Raises ModelUnavailable."""
+    texts = texts_to_come(one.task for waiting in files for one in waiting)
+    return encoded(database, texts, embedder.name, _encode(embedder))
+
+
+def store(
+    database: Database,
+    embedder: Embedder,
+    waiting: Sequence[Filed],
+    file: tuple[str, str],
+    ready_by_hash: dict[bytes, str],
+) -> Stored:
+    """Store the tasks of a whole file, of which format and name are given, inside the caller's transaction. Raises StoreFault."""
+    format_, name = file
+    writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
+    done = [writer.put(one if one.project else _of_conversation(database, one)) for one in waiting]
+    outcomes = [outcome for _, outcome in done]
+    gone = 0
+    if format_ in TASK_FORMATS:
+        gone = supersede_tasks(database, name, (id_ for id_, _ in done))
+    return Stored(outcomes.count("added"), outcomes.count("updated"), gone)
+
+
+def _encode(embedder: Embedder) -> Embed:
+    return lambda texts: map(vectors.encode, embedder.embed(texts))
+
+
+def _of_conversation(database: Database, one: Filed) -> Filed:
+    project = task_rows.project_of_conversation(database, one.task.conversation_id or "")
+    return replace(one, project=project or "")

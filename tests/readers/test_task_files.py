@@ -1,0 +1,105 @@
+"""Readers of files in which people and agents keep tasks: the two that are asked last, and what no golden file shows."""
+
+from __future__ import annotations
+
+import pytest
+from demands import read_by_everyone
+from golden import expected, inputs, plain, rows, shared
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import damaged
+
+from pastchats_memory.model import Task
+from pastchats_memory.readers import beads, checklist, issue_files, reader_for, taskmaster
+from pastchats_memory.readers.source import Source
+
+ASKED_LAST = (issue_files, checklist)
+PAIRS = [(reader, path) for reader in ASKED_LAST for path in inputs(reader.FORMAT)]
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=str)
+def test_a_file_of_tasks_gives_its_tasks(reader, path):
+    assert [plain(row) for row in rows(reader, path)] == expected(path)
+    assert reader_for(Source(path)) is reader
+
+
+@pytest.mark.parametrize("reader", ASKED_LAST, ids=lambda reader: reader.FORMAT)
+def test_no_accident_to_a_file_of_tasks_raises(reader, tmp_path):
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def live_through(data):
+        path = data.draw(st.sampled_from(inputs(reader.FORMAT)))
+        target = tmp_path / path.name
+        target.write_bytes(data.draw(damaged(path)))
+        read_by_everyone(target, reader)
+
+    live_through()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_issue"),
+    [
+        ("---\ntitle: A\nstatus: open\n---\n", True),
+        ("---\ntitle: A\nstatus: published\n---\n", False),
+        ("---\ntitle: Use SQLite\nstatus: accepted\n---\n", False),
+        ("---\ntitle: A\nstatus: accepted\npriority: 1\n---\n", True),
+        ("---\nstatus: open\n---\nno title\n", False),
+        ("---\ntitle: A\n---\n", False),
+        ("# A\n\nstatus: open\n", False),
+    ],
+)
+def test_an_issue_is_told_from_an_article(tmp_path, text, is_issue):
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    assert issue_files.recognise(Source(tmp_path / "a.md")) is is_issue
+
+
+@pytest.mark.parametrize(
+    ("folder", "status", "became"),
+    [
+        ("archive/tasks", "Done", "archived"),
+        ("completed", "To Do", "completed"),
+        ("completed", "Done", "Done"),
+        ("drafts", "To Do", "draft"),
+    ],
+)
+def test_the_folder_knows_better_than_the_word(tmp_path, folder, status, became):
+    path = tmp_path / "backlog" / folder / "task-1 - A.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f"---\ntitle: A\nstatus: {status}\nlabels: []\nassignee: []\npriority: low\n---\n", encoding="utf-8"
+    )
+    (task,) = issue_files.read(Source(path))
+    assert (task.native_id, task.status_raw, task.cwd) == ("task-1", became, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"), [("TODO.md", True), ("readme.md", False), ("2026-plan.md", True), ("planet.md", False)]
+)
+def test_a_box_makes_a_checklist_only_where_the_name_or_half_of_the_lines_say_so(tmp_path, name, taken):
+    path = tmp_path / name
+    path.write_text("Words.\nMore words.\nYet more.\n- [ ] one\n", encoding="utf-8")
+    assert checklist.recognise(Source(path)) is taken
+    path.write_text("- [ ] one\n- [x] two\n", encoding="utf-8")
+    assert checklist.recognise(Source(path))
+
+
+def test_the_same_box_further_down_is_the_same_task(tmp_path):
+    path = tmp_path / "todo.md"
+    path.write_text("- [ ] one\n- [ ] two\n", encoding="utf-8")
+    before = {task.title: task.native_id for task in checklist.read(Source(path))}
+    path.write_text("# New\n\n- [ ] three\n- [x] one\n- [ ] two\n", encoding="utf-8")
+    after = {task.title: task.native_id for task in checklist.read(Source(path))}
+    assert before.items() <= after.items()
+
+
+def test_real_task_files_give_as_many_tasks_as_they_have():
+    folder = shared("transcripts")
+    counts = {}
+    for name, reader in (("beads", beads), ("taskmaster", taskmaster), ("backlog-md", issue_files)):
+        for path in sorted((folder / name).iterdir()):
+            if reader.recognise(Source(path)):
+                counts[path.name.split("_")[0].split(".")[0], path.suffix] = len(
+                    {row.native_id for row in reader.read(Source(path)) if isinstance(row, Task)}
+                )
+    assert sum(counts.values()) > 2000
+    assert all(counts.values())

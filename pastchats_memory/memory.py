@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.arguments import filters_of, project_here
-from pastchats_memory.config import Config, is_private, load
+from pastchats_memory.config import Config, load
 from pastchats_memory.configured import about_the_model, index_options, model_settings
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
@@ -17,8 +17,8 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Context, Hits, Item, utf8
+from pastchats_memory.privacy import hidden_projects, look_for_private_projects
 from pastchats_memory.search import Request, cited, search, search_terms
-from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
+    from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.tasks.ask import Answer
     from pastchats_memory.tasks.board import TaskBoard
@@ -137,7 +138,17 @@ class Memory:
         try:
             return index(self._database, embedder, [Path(path) for path in paths], options, progress, forecast)
         finally:
-            self._look_for_private_projects()
+            look_for_private_projects(self._database)
+
+    def store_turn(
+        self, role: str, content: str, conversation_id: str | None = None, event_id: str | None = None,
+        project: str | None = None, timestamp: str | None = None, client: str = "python",
+    ) -> Stored:  # fmt: skip
+        """One turn while it is said, as `ingest.live.store_turn`: of the project of the working directory and now by default."""
+        from pastchats_memory.ingest.live import live_turn, store_turn
+
+        turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
+        return store_turn(self._database, self._model(), turn, project, client)
 
     def reindex_embeddings(
         self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None
@@ -316,7 +327,7 @@ class Memory:
 
         if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
             raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
-        hidden = self._hidden(None)
+        hidden = hidden_projects(self._database, None)
         found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
         return [cited(item) for item in around]
@@ -356,19 +367,8 @@ class Memory:
 
     def _without_private(self, request: Request, current_project: str | None = None) -> Request:
         """The request for what may be seen from the current project: private ones are recalled only inside them."""
-        hidden = self._hidden(current_project)
+        hidden = hidden_projects(self._database, current_project)
         return replace(request, filters=replace(request.filters, hidden=hidden)) if hidden else request
-
-    def _hidden(self, current_project: str | None) -> tuple[str, ...]:
-        private, unseen = projects.private(self._database)
-        private |= {project for folder, project in unseen if is_private(folder)}
-        return tuple(sorted(private - {current_project or project_here()})) if private else ()
-
-    def _look_for_private_projects(self) -> None:
-        """Ask every project that text came from; one that is gone stays what it was."""
-        found = {folder: is_private(folder) for folder, _ in projects.folders(self._database) if Path(folder).is_dir()}
-        with self._database.transaction():
-            projects.set_private(self._database, found.items())
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""

@@ -12,23 +12,21 @@ from pathlib import Path
 
 import orjson
 
-from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.archives import again, is_archive, members
 from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
 from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.ingest.forecast import forecast
-from pastchats_memory.ingest.identity import Identities, project_of, text_hash
+from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
+from pastchats_memory.ingest.turns import prompt_of, without_our_words
 from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
-from pastchats_memory.readers.clean import clean
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import NotText, Source
-from pastchats_memory.redact import redact, redacted_value
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import SourceState
@@ -338,8 +336,8 @@ def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
                     file.reached(item)
                 case Task():
                     file.tasks.append(item)
-                case Turn() if (cleaned := clean(item)) and (words := without_echoes(cleaned.content)):
-                    yield replace(cleaned, content=words)
+                case Turn() if (turn := without_our_words(item)) is not None:
+                    yield turn
     except OSError as fault:
         file.is_cut_short = True
         file.unreadable.append(Unreadable(file.plan.candidate.name, 0, fault.strerror or str(fault)))
@@ -358,19 +356,12 @@ def _prompts(
         if not _is_wanted(turn, options):
             file.is_opted_out = True
             continue
-        content = redact(turn.content).text
-        metadata = {**redacted_value(turn.metadata), "format": reader.FORMAT, "branch": turn.branch, "kind": turn.kind}
-        metadata |= {} if turn.native_id is None else {"native_id": turn.native_id}
-        # of the text as it was, so that better detectors make no second row
-        content_hash, echo_hash = identities.of(turn)
-        yield Prompt(
-            source_path=name,
-            project=project or project_of(turn, source.path),
-            turn_index=file.places[turn.conversation_id],
-            turn=replace(turn, content=content),
-            content_hash=content_hash,
-            echo_hash=echo_hash,
-            text_hash=text_hash(content),
-            metadata=metadata,
+        yield prompt_of(
+            turn,
+            name,
+            project or project_of(turn, source.path),
+            file.places[turn.conversation_id],
+            reader.FORMAT,
+            identities.of(turn),
         )
         file.places[turn.conversation_id] += 1

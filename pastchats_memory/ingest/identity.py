@@ -42,8 +42,7 @@ class Identities:
     def of(self, turn: Turn) -> tuple[str, str | None]:
         """The turn's own identity, and the one it has in common with its copies or None: hex SHA-256, 64 characters."""
         if turn.native_id is not None:
-            unique = _UNIQUE.search(turn.native_id.replace("-", ""))
-            own = _digest("native", turn.role, turn.native_id, "" if unique else turn.content)
+            own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
             return own, self._echo(turn)
         own = self._counted(turn)
         while self.stands_before(own, turn.line):
@@ -55,7 +54,7 @@ class Identities:
             return None
         key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
         self._seen[key] += 1
-        return _digest(*key, str(self._seen[key]))
+        return digest(*key, str(self._seen[key]))
 
     def _counted(self, turn: Turn) -> str:
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
@@ -70,14 +69,20 @@ class Identities:
             place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
             key = ("place", place, turn.role, text)
         self._seen[key] += 1
-        return _digest(*key, str(self._seen[key]))
+        return digest(*key, str(self._seen[key]))
 
 
 def _to_the_moment(turn: Turn) -> bool:
     return turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z")
 
 
-def _digest(*parts: str) -> str:
+def is_unique(native_id: str) -> bool:
+    """Whether an id looks made by a machine, so that nothing else has it anywhere."""
+    return _UNIQUE.search(native_id.replace("-", "")) is not None
+
+
+def digest(*parts: str) -> str:
+    """Hex SHA-256, 64 characters, of the parts under this version of the recipe."""
     return hashlib.sha256("\0".join((RECIPE, *parts)).encode()).hexdigest()
 
 

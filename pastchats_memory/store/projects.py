@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pastchats_memory.model import Prompt
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.live import LIVE
 
 UNSEEN = -1
 """`is_private` of a folder in which nobody has looked for a project's file yet."""
@@ -14,7 +15,11 @@ UNSEEN = -1
 
 def remember(database: Database, prompts: Iterable[Prompt]) -> None:
     """Note the folders that turns come from, with their projects; inside the caller's transaction. Raises StoreFault."""
-    folders = {prompt.turn.cwd or str(Path(prompt.source_path).parent): prompt.project for prompt in prompts}
+    folders = {
+        prompt.turn.cwd or str(Path(prompt.source_path).parent): prompt.project
+        for prompt in prompts
+        if prompt.turn.cwd or prompt.metadata.get("format") != LIVE
+    }
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
         [(folder, project, UNSEEN) for folder, project in folders.items()],

@@ -8,13 +8,15 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from pastchats_memory.model import Filters, Item, Place, Prompt
+from pastchats_memory.model import Filters, Item, Metadata, Place, Prompt
 from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
+from pastchats_memory.store.live import LIVE
 
-NOTED = ("prompt-history", "specstory")
-"""Formats of files that repeat what a transcript has, without its ids: a program's list of prompts, a text made of a session."""
+NOTED = ("specstory", "prompt-history", LIVE)
+"""What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
+prompts, turns that were stored while they were said."""
 MOST_APART = timedelta(minutes=1)
 
 ITEM_COLUMNS = (
@@ -120,8 +122,9 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
     predecessor's turns), or if it has more of an answer that was first seen half-written. A transcript takes over from
     a note of it, never the other way.
     """
-    if _is_note(row) != (prompt.metadata.get("format") in NOTED):
-        return _is_note(row)
+    mine, stored = _distance(prompt.metadata), _distance(_metadata(row))
+    if mine != stored:
+        return mine < stored
     if row.source_path == prompt.source_path:
         return True
     if row.text_hash == prompt.text_hash:
@@ -323,7 +326,7 @@ def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Ro
 
 
 def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
-    """By the new turn's content_hash the row that is the same turn, where one of the two is a note of what a transcript has.
+    """By the new turn's content_hash the row that is the same turn, where one of the two is nearer to the transcript.
 
     Such a note has no id of the turn: role and text are the same, the times a minute apart at most, and so is the
     conversation, if both name one.
@@ -347,15 +350,22 @@ def _is_noted_as(prompt: Prompt, row: _Row) -> bool:
     conversation, _, role = row.fields[_PLACE]
     own = prompt.turn.conversation_id
     return (
-        (prompt.metadata.get("format") in NOTED) != _is_note(row)
+        _distance(prompt.metadata) != _distance(_metadata(row))
         and role == prompt.turn.role
         and (own == conversation or own is None or conversation is None)
         and _apart(prompt, row) <= MOST_APART
     )
 
 
-def _is_note(row: _Row) -> bool:
-    return orjson.loads(str(row.fields[_METADATA])).get("format") in NOTED
+def _distance(metadata: Metadata) -> int:
+    """From the transcript: 0 for one itself."""
+    format_ = metadata.get("format")
+    return NOTED.index(str(format_)) + 1 if format_ in NOTED else 0
+
+
+def _metadata(row: _Row) -> Metadata:
+    found: Metadata = orjson.loads(str(row.fields[_METADATA]))
+    return found
 
 
 def _apart(prompt: Prompt, row: _Row) -> timedelta:

@@ -9,6 +9,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0004_components.sql",
     "0005_models.sql",
     "0006_titles.sql",
+    "0007_live.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

@@ -1,0 +1,96 @@
+"""One turn stored directly, while it is said: for hooks and for MCP."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.ingest.identity import Identities, digest, is_unique
+from pastchats_memory.ingest.turns import prompt_of, without_our_words
+from pastchats_memory.model import Turn, utf8
+from pastchats_memory.project import opted_out, project_at
+from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.store import live, sources, vectors
+from pastchats_memory.store import prompts as corpus
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.live import LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a turn."""
+
+    id: str
+    is_new: bool
+    """False: its event, or its copy in a transcript, was there before."""
+
+
+def live_turn(
+    role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
+) -> Turn:
+    """The turn as a reader would give it; without a time it is said now. Raises UsageFault."""
+    said_at = iso_utc(timestamp or datetime.now(UTC).isoformat())
+    if said_at is None:
+        raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")
+    turn = Turn(
+        role=utf8(role),
+        content=utf8(content),
+        line=0,
+        conversation_id=utf8(conversation_id) if conversation_id else None,
+        native_id=utf8(event_id) if event_id else None,
+        timestamp=said_at,
+        cwd=cwd,
+        kind="answer" if role.strip().lower() == "assistant" else "prompt",
+    )
+    understood = without_our_words(turn)
+    if understood is None or not role.strip():
+        raise UsageFault(
+            "there is nothing to store", "Give a role and the words that were said; a recalled block alone is not kept."
+        )
+    return understood
+
+
+def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str) -> Stored:
+    """Store a turn with its vector and words in one transaction.
+
+    Args:
+        database: open for writing.
+        embedder: of the database's model.
+        turn: of `live_turn`; its `native_id` is the caller's own id of the event. Said again, it is the same row.
+        project: None for the one of the turn's working directory.
+        client: who says so; the row's source is `live:CLIENT` until a transcript has it.
+
+    Raises:
+        UsageFault: its project has opted out.
+        ModelUnavailable, ModelChanged: nothing was stored.
+        StoreFault: nothing was stored.
+    """
+    if turn.cwd is not None and opted_out(turn.cwd):
+        raise UsageFault("this project is not to be remembered", "A .pastchats-ignore in its folder says so.")
+    path = f"{LIVE}:{utf8(client)}"
+    place = turn.conversation_id or path
+    event = digest(LIVE, path, place, turn.role, turn.native_id or uuid4().hex)
+    known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
+    hashes = Identities(path).of(replace(turn, native_id=known_by))
+    project = utf8(project or project_at(turn.cwd or "."))
+    prompt = prompt_of(replace(turn, native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
+    encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)
+    if not encoded:
+        (vector,) = embedder.embed([prompt.turn.content])
+        encoded = {prompt.text_hash: vectors.encode(vector)}
+    with database.transaction():
+        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+        known = live.stored_as(database, event)
+        if known is not None:
+            return Stored(str(known), is_new=False)
+        source_id = sources.begin_source(database, path, time.time_ns())
+        index = live.next_index(database, turn.conversation_id, project, path)
+        placed = replace(prompt, turn_index=index)
+        written = corpus.put(database, [placed], encoded, embedder.name, source_id)
+        live.remember(database, event, written.ids[0])
+        vectors.catch_up(database)
+    return Stored(str(written.ids[0]), is_new=bool(written.added))

@@ -1,0 +1,24 @@
+"""Private projects: their text is recalled only inside them, which each project's own file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pastchats_memory.arguments import project_here
+from pastchats_memory.config import is_private
+from pastchats_memory.store import projects
+from pastchats_memory.store.database import Database
+
+
+def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
+    """Those that are not to be seen from a project, or from the working directory where none is named. Raises StoreFault."""
+    private, unseen = projects.private(database)
+    private |= {project for folder, project in unseen if is_private(folder)}
+    return tuple(sorted(private - {current_project or project_here()})) if private else ()
+
+
+def look_for_private_projects(database: Database) -> None:
+    """Ask every project that text came from; one that is gone stays what it was. Raises StoreFault."""
+    found = {folder: is_private(folder) for folder, _ in projects.folders(database) if Path(folder).is_dir()}
+    with database.transaction():
+        projects.set_private(database, found.items())

@@ -8,7 +8,7 @@ millisecond, so that they can be searched for: one number after the other takes 
 sets that are not left out, until a round changes nothing. What does best is the mean over sets and levels of nDCG@10 minus
 that of the better half, less PENALTY times whatever any metric falls below the better half.
 
-Shown: for all sets together, and for each set left out, what the search chose, and how the set that was left out fares
+Shown: what each number in use is worth; for all sets together, and for each set left out, what the search chose, and how the set that was left out fares
 against the better of its halves. The search starts where no signal counts and words and meaning weigh as an earlier
 release had them, not at the numbers in use.
 """
@@ -47,6 +47,8 @@ START = {
     "CONVERSATION": 0.0,
     "TYPED": 0.0,
 }
+WITHOUT = {**dict.fromkeys(GRID, 0.0), "EMPHASIS": 1.0}
+"""What a number is when its step of the ranking is left out."""
 PENALTY = 0.25
 HALVES = ("keyword", "semantic")
 
@@ -147,10 +149,22 @@ class Search:
                 return numbers
 
 
+def show_worth(search: Search, in_use: Numbers) -> None:
+    """What becomes of nDCG@10 without each of the numbers in use."""
+    print(f"\nin use: {dict(in_use)}, worth {search.worth(in_use, None):+.4f}\n")
+    with_all = search.against_halves(in_use)
+    for name in in_use:
+        without = search.against_halves({**in_use, name: WITHOUT[name]})
+        shown = [
+            f"{one}, {level} {row[-1] - with_all[one][level][-1]:+.3f}"
+            for one, levels in without.items()
+            for level, row in levels.items()
+        ]
+        print(f"- {name} {WITHOUT[name]}: {'; '.join(shown)}", flush=True)
+
+
 def show(search: Search, names: Sequence[str]) -> None:
     """A section each for all sets and for each set left out."""
-    in_use = {name: getattr(rank, name) for name in GRID}
-    print(f"\nin use: {in_use}, worth {search.worth(in_use, None):+.4f}")
     for without in (None, *names):
         numbers = search.best(without)
         print(f"\n### {'all sets' if without is None else f'without {without}'}\n\n{numbers}\n")
@@ -171,7 +185,10 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         recorded = [Recorded(one, folder) for one in quality.sets(arguments.sets)]
         if recorded:
-            show(Search(recorded), [one.name for one in recorded])
+            search = Search(recorded)
+            show_worth(search, {name: getattr(rank, name) for name in GRID})
+            if len(recorded) > 1:
+                show(search, [one.name for one in recorded])
 
 
 if __name__ == "__main__":

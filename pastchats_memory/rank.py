@@ -22,21 +22,22 @@ RRF_K = 10
 WORDS, MEANING, TOGETHER = "words", "meaning", "together"
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
-BEST_MATCH = 8.0
-"""What the best match by words is worth, on the scale of `emphasised`: as much as standing out by four deviations."""
-EMPHASIS = 1.5
+BEST_MATCH = 10.0
+"""What the best match by words is worth, on the scale of `emphasised`: as much as standing out by 3.7 deviations. This
+number and those below are what `benchmarks/leave_one_out.py` ends at with all sets, but for BEST_ROWS."""
+EMPHASIS = 1.75
 """Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
-PRESENCE = 0.6
+PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
-PHRASE = 0.4
-"""Share of two words' BM25 that counts where they stand side by side, as in the question."""
+PHRASE = 0.8
+"""Share of the lesser one's weight that counts where two words stand side by side, as in the question."""
 BESIDE = 0.4
 """Share that counts of the words which a row lacks and the rows around it have: an answer is found by its question."""
-CONVERSATION = 0.4
+CONVERSATION = 0.2
 """Share that counts of what the conversation's best rows have for them."""
 BEST_ROWS = 3
 """So many of them, by their mean."""
-TYPED = 2.0
+TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
 
 
@@ -191,7 +192,7 @@ class Signals:
     weights: Floats
     """Shape (words,), what it tells that a word is there at all."""
     phrases: Floats
-    """Shape (n,), BM25 of the question's pairs of words."""
+    """Shape (n,), weight of the question's pairs of words that stand there."""
     around: Places
     """Shape (n, reach), the places of the rows around each; -1 where there is none."""
     deviations: Floats

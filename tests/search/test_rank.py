@@ -263,9 +263,9 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
 
 
-def test_the_best_match_by_words_is_worth_four_deviations() -> None:
-    alone = evidence(signals(2, matches=np.array([[1.0, 0.0]]), deviations=np.array([0.0, 4.0])), 0.5)
-    assert alone[0] == pytest.approx(alone[1])
+def test_the_best_match_by_words_is_worth_standing_out_by_almost_four_deviations() -> None:
+    alone = evidence(signals(3, matches=np.array([[1.0, 0.0, 0.0]]), deviations=np.array([0.0, 3.7, 3.8])), 0.5)
+    assert alone[1] < alone[0] < alone[2]
 
 
 @pytest.mark.parametrize("meaning", [0.0, 0.3, 0.5, 1.0])

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-scale clean
+.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -55,6 +55,11 @@ bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/leave_one_out.py
 	$(BIN)/python benchmarks/recall_floor.py
+
+bench-tasks: $(VENV)/installed
+	$(BIN)/python benchmarks/tasks_calibrate.py
+	$(BIN)/python benchmarks/tasks_verdicts.py
+	$(BIN)/python benchmarks/tasks_scan.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 TO_RELATE: Mapping[str, float] = {"cosine": 6.48, "title_cosine": 5.77, "title_words": 5.58, "always": -4.53}
 TO_BE_SAME: Mapping[str, float] = {
@@ -164,7 +165,7 @@ def likeness(cosine: float, title_cosine: float, first: str, second: str) -> Lik
         first: a task's title, and after an empty line its description where it has one.
         second: the other's.
     """
-    if _plain(first) == _plain(second):
+    if _profile(first).plain == _profile(second).plain:
         return Likeness(1.0, GUIDE[0][1])
     found = features(cosine, title_cosine, first, second)
     score = round(min(shown(_probability(TO_RELATE, found), _probability(TO_BE_SAME, found)), 0.999), 3)
@@ -183,35 +184,57 @@ def shown(related: float, same: float) -> float:
 
 def features(cosine: float, title_cosine: float, first: str, second: str) -> dict[str, float]:
     """What the probabilities are made of, by the names of the weights."""
-    one, other = _title(first), _title(second)
+    one, other = _profile(first), _profile(second)
     return {
         "cosine": cosine,
         "title_cosine": title_cosine,
-        "title_words": _overlap(stems(one), stems(other)),
-        "words": _overlap(stems(first), stems(second)),
+        "title_words": _overlap(one.title_stems, other.title_stems),
+        "words": _overlap(one.stems, other.stems),
         "substituted": _substituted(one, other),
-        "opposite": float(are_opposite(one, other)),
-        "identifiers": float(differ_in_identifiers(one, other)),
+        "opposite": float(_are_opposite(one.title_words, other.title_words)),
+        "identifiers": float(_differ(one.identifiers, other.identifiers)),
         "always": 1.0,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """What of a text is compared."""
+
+    plain: str
+    stems: frozenset[str]
+    title_stems: frozenset[str]
+    title_words: frozenset[str]
+    identifiers: frozenset[str]
+    """Of the title."""
+    order: tuple[str, ...]
+    """Stems of the title's words as they stand."""
+
+
+@lru_cache(maxsize=1 << 15)
+def _profile(text: str) -> _Profile:
+    title = text.partition("\n")[0]
+    order = tuple(_stem(word) for word in _WORD.findall(title.lower()))
+    return _Profile(_plain(text), stems(text), stems(title), _words(title), identifiers(title), order)
 
 
 def _probability(weights: Mapping[str, float], found: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(weight * found[name] for name, weight in weights.items())))
 
 
-def _substituted(first: str, second: str) -> float:
+def _substituted(first: _Profile, second: _Profile) -> float:
     """Share of the words that stand in the same order in both, if each has a telling word that the other lacks, else 0."""
-    one, other = stems(first), stems(second)
-    if not (one - other and other - one):
+    if not (first.title_stems - second.title_stems and second.title_stems - first.title_stems):
         return 0.0
-    words, others = ([_stem(word) for word in _WORD.findall(text.lower())] for text in (first, second))
-    return SequenceMatcher(a=words, b=others, autojunk=False).ratio()
+    return SequenceMatcher(a=first.order, b=second.order, autojunk=False).ratio()
 
 
 def are_opposite(first: str, second: str) -> bool:
     """Whether one says a word and the other its opposite, and neither says both."""
-    one, other = _words(first), _words(second)
+    return _are_opposite(_words(first), _words(second))
+
+
+def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
     return any(
         not (OPPOSITES[word] & one) and OPPOSITES[word] & other and word not in other
         for word in one
@@ -221,7 +244,10 @@ def are_opposite(first: str, second: str) -> bool:
 
 def differ_in_identifiers(first: str, second: str) -> bool:
     """Whether each has numbers, names of code or paths, and they have none in common."""
-    one, other = identifiers(first), identifiers(second)
+    return _differ(identifiers(first), identifiers(second))
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one) and bool(other) and not one & other
 
 
@@ -260,10 +286,6 @@ def _stem(word: str) -> str:
 def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """Dice: 2 · common / (both sizes), 0 to 1."""
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
-
-
-def _title(text: str) -> str:
-    return text.partition("\n")[0]
 
 
 def _plain(text: str) -> str:

@@ -337,7 +337,7 @@ class Memory:
         """Task memory: add, update, comment, capture, find, export."""
         from pastchats_memory.tasks.board import TaskBoard
 
-        return TaskBoard(self._database, self._embedder)
+        return TaskBoard(self._database, self._model())
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.

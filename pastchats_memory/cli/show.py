@@ -26,7 +26,9 @@ Examples:
 @options.database
 @options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
-    """The whole text of an item, with its neighbours in the conversation."""
+    """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
+    if id_[:2] in ("t:", "c:", "a:"):
+        return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
         items = memory.show(id_, neighbours)
     id_ = str(int(id_))
@@ -37,6 +39,26 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     else:
         click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
     return DONE if items else NOTHING
+
+
+def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
+    from pastchats_memory.cli.task_output import task_json, whole
+
+    with options.open_memory(db) as memory:
+        found = memory.tasks.shown(id_)
+    if found is None:
+        click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
+        if as_json:
+            emit_json({"schema": "task/1", "results": []})
+        return NOTHING
+    task, attached = found
+    if as_json:
+        emit_json({"schema": "task/1", "results": [task_json(task)]})
+    else:
+        click.echo(whole(task))
+        if attached is not None and attached.content is not None:
+            click.echo(f"\n{one_line(attached.name)}:\n{sanitised(attached.content)}")
+    return DONE
 
 
 def _text(item: Item, *, is_asked: bool) -> str:

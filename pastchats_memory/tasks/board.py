@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Filters, Hits, StoredTask
+from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import task_exchange, task_rows, vectors
 from pastchats_memory.store.task_texts import task_text
@@ -21,6 +21,8 @@ from pastchats_memory.tasks.prior_work import PriorWork, Resolved, check_prior_w
 from pastchats_memory.tasks.scan import LEAST_SCORE, Cluster, duplicates
 
 NEAREST = 5
+LONGEST = 19
+"""Digits of a number that 64 bits do not hold any more."""
 BATCH = 200
 """Tasks of an import that are stored in one transaction."""
 
@@ -31,6 +33,28 @@ class TaskBoard(Desk):
     def listed(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
         """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
         return task_rows.tasks(self._database, task_rows.listed(self._database, filters, limit=limit))
+
+    def shown(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
+        """The task that `t:KEY`, `c:5` or `a:7` leads to, and the attachment itself; None for none. Raises UsageFault, StoreFault."""
+        found = self._owners(id_)
+        if not found:
+            return None
+        if len(found) > 1:
+            self.id_of(id_)
+        (task,) = task_rows.tasks(self._database, found[:1], whole=True)
+        return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
+
+    def _owners(self, id_: str) -> list[int]:
+        table = {"c:": "task_comments", "a:": "task_attachments"}.get(id_[:2])
+        if table is None:
+            return task_rows.find(self._database, id_)
+        number = id_[2:]
+        owner = (
+            task_rows.task_of(self._database, table, int(number))
+            if number.isdecimal() and len(number) < LONGEST
+            else None
+        )
+        return [] if owner is None else [owner]
 
     def capture(self, text: str, project: str, decide: Callable[[Near], capturing.Answer]) -> capturing.Captured:
         """As `tasks.capture.capture`."""

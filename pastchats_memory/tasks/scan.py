@@ -18,11 +18,11 @@ from pastchats_memory.store.task_texts import task_text
 
 LEAST_SCORE = 0.9
 """Score from which a pair is listed, unless another is asked for: higher than for one capture, since there are many pairs."""
-LEAST_COSINE = 0.6
-"""Of the titles: below it no pair reaches such a score unless the texts share most of their words."""
+LEAST_COSINE = 0.72
+"""Of the titles: a pair below it reaches such a score only where the texts share no word, which is not what was written twice."""
 CELLS = 3
 """Cells that a task is put into, the nearest first: pairs are looked for within cells."""
-NEIGHBOURS = 16
+NEIGHBOURS = 10
 """Nearest tasks that a task is compared with in full."""
 SEED = 7
 MACHINE = "machine"

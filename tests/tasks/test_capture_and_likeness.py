@@ -333,6 +333,20 @@ def test_two_captures_of_one_text_at_one_moment_are_one_task(program) -> None:
     assert [task["title"] for task in program("task", "list", "--json").results].count("Fix the login bug") == 1
 
 
+def test_show_leads_from_every_id_to_the_task(program) -> None:
+    program("task", "add", "Pay by card")
+    program("task", "comment", "T-1", "The bank wants a form")
+    (program.home / "form.txt").write_text("IBAN and name", encoding="utf-8")
+    program("task", "attach", "T-1", "form.txt")
+    for id_ in ("t:T-1", "c:1", "a:1"):
+        run = program("show", id_)
+        assert (run.status, run.stderr) == (0, "")
+        assert "Pay by card" in run.stdout
+        assert program("show", id_, "--json").results[0]["key"] == "T-1"
+    assert "IBAN and name" in program("show", "a:1").stdout
+    assert [program("show", id_).status for id_ in ("t:T-9", "c:9", "a:x")] == [1, 1, 1]
+
+
 def test_the_words_of_capture_and_its_exit_codes(program) -> None:
     made = program("capture", "Fix the login bug")
     assert (made.status, made.stdout) == (0, "✅ Task created: T-1\n")

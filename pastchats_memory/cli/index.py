@@ -234,9 +234,10 @@ def _text(report: IndexReport) -> str:
     left = sum(not state.is_unchanged for state in passed_over)
     files = f"{len(report.taken)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged"
     work = f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
+    tasks = f" and {counted(report.tasks, 'task')}" if report.tasks else ""
     lines = [
         f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
-        f"Added {counted(counts['turns_added'], 'turn')}; {counts['turns_skipped']:,} were known already; {work}.",
+        f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} were known already; {work}.",
     ]
     lines += _listed("Not taken", [f"{one_line(state.path)}: {state.reason}" for state in passed_over])
     lines += _listed(

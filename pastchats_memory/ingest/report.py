@@ -71,6 +71,8 @@ class IndexReport:
     """Texts that went through the model."""
     cached: int = 0
     """New rows whose text already had a vector."""
+    tasks: int = 0
+    """Tasks that were added."""
     superseded: int = 0
     """Rows of notes that are no longer in their file."""
     duration_s: float = 0.0

@@ -218,6 +218,7 @@ class Writer:
             )
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
             self._report.superseded += stored.superseded
+            self._report.tasks += stored.added
             sources.finish_source(self._database, _state(file, self._options), file.resume)
 
 

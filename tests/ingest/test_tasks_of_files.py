@@ -33,7 +33,8 @@ def test_a_tracker_is_read_once_and_its_changes_update_it(program: Program) -> N
     folder = program.home / "yard" / ".beads"
     folder.mkdir(parents=True)
     shutil.copy(FIXTURES / "beads" / "beads-q4-links.jsonl", folder / "issues.jsonl")
-    assert program("index", "yard").status == 0
+    run = program("index", "yard")
+    assert (run.status, "Added 0 turns and 3 tasks" in run.stdout + run.stderr) == (0, True)
     first = tasks(program)
     assert set(first) == {"yard-d1", "yard-d2", "yard-d2.1"}
     assert (first["yard-d2"]["parent"], first["yard-d2"]["source_project"]) == ("yard-d1", "yard")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import is_private
@@ -19,6 +19,6 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
 
 def look_for_private_projects(database: Database) -> None:
     """Ask every project that text came from; one that is gone stays what it was. Raises StoreFault."""
-    found = {folder: is_private(folder) for folder, _ in projects.folders(database) if Path(folder).is_dir()}
+    found = {folder: is_private(folder) for folder, _ in projects.folders(database) if os.path.isdir(folder)}  # noqa: PTH112
     with database.transaction():
         projects.set_private(database, found.items())

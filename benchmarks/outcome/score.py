@@ -1,0 +1,94 @@
+"""Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
+
+    python benchmarks/outcome/score.py FOLDER [--half build|test]
+
+FOLDER holds the transcripts that `episodes.tsv` names. Look at the half `test` for its number only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections import Counter
+from pathlib import Path
+
+from draw import HERE, Episode, all_episodes
+
+from pastchats_memory.outcome import Row, outcome_of
+
+VERDICTS = ("worked", "failed", "mixed", "unknown")
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def labels(name: str) -> dict[str, str]:
+    return {row["number"]: row["label"] for row in table(name)}
+
+
+def wilson(hits: int, of: int) -> str:
+    """The share with its interval; https://doi.org/10.1080/01621459.1927.10502953 with z = 1.96."""
+    if not of:
+        return "     – (0/0)"
+    z = 1.96
+    share = hits / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    reach = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    return f"{share:.2f} [{middle - reach:.2f}, {middle + reach:.2f}] ({hits}/{of})"
+
+
+def kappa(first: dict[str, str], second: dict[str, str]) -> float:
+    """Cohen's kappa of two labellings of the same episodes."""
+    agreed = sum(first[number] == second[number] for number in first) / len(first)
+    shares = (Counter(first.values()), Counter(second.values()))
+    chance = sum(shares[0][verdict] * shares[1][verdict] for verdict in VERDICTS) / len(first) ** 2
+    return (agreed - chance) / (1 - chance)
+
+
+def given(episode: Episode) -> str:
+    rows = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
+    return outcome_of(rows, episode.next_words).verdict
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--half", choices=("build", "test"), default="test")
+    arguments = parser.parse_args()
+    by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folder)}
+    truth = labels("labels.tsv")
+    pairs: Counter[tuple[str, str]] = Counter()
+    missing = 0
+    for row in table("episodes.tsv"):
+        if row["half"] == arguments.half:
+            episode = by_place.get((row["file"], int(row["line"]), row["digest"]))
+            if episode is None:
+                missing += 1
+            else:
+                pairs[truth[row["number"]], given(episode)] += 1
+    if missing:
+        print(f"{missing} episodes are not in the folder, or their readers give them otherwise now", file=sys.stderr)
+    report(arguments.half, pairs)
+
+
+def report(half: str, pairs: Counter[tuple[str, str]]) -> None:
+    count = pairs.total()
+    print(
+        f"half {half}: {count} episodes; kappa of the labellings {kappa(labels('labels-a.tsv'), labels('labels-b.tsv')):.2f}"
+    )
+    print("| class | precision | recall | as worked, failed, mixed, unknown |\n|---|---|---|---|")
+    for verdict in VERDICTS:
+        right = pairs[verdict, verdict]
+        said = sum(pairs[other, verdict] for other in VERDICTS)
+        true = sum(pairs[verdict, other] for other in VERDICTS)
+        row = ", ".join(str(pairs[verdict, other]) for other in VERDICTS)
+        print(f"| {verdict} | {wilson(right, said)} | {wilson(right, true)} | {row} |")
+    print(f"coverage {wilson(count - sum(pairs[other, 'unknown'] for other in VERDICTS), count)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -83,6 +83,26 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in sanitised(text).split("\n") if line.strip())
 
 
+def hits_text(hits: Sequence[Hit]) -> str:
+    """Search results as Markdown, each quoted with its source."""
+    return "\n".join(_hit_text(hit) for hit in hits) + "\n"
+
+
+def _hit_text(hit: Hit) -> str:
+    what = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
+    title = " · ".join(part for part in (one_line(hit.source_project), what, local_time(hit.timestamp)) if part)
+    return f"## {hit.rank}. {title}\n{quoted(hit.snippet)}\nSource: {citation(hit)} · id {hit.id}"
+
+
+def item_text(item: Item, content: str) -> str:
+    """A stored turn as Markdown, with as much of its content as is given."""
+    when = local_time(item.timestamp)
+    title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
+    place = item.places[0] if item.places else None
+    line = f":{place.line}" if place and place.line else ""
+    return f"{title}\n{quoted(content)}\nSource: {one_line(item.source_path)}{line} (turn {item.turn_index}) · id {item.id}\n"
+
+
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
     """A result as `contracts/schemas/search.json` has it; with `explain` the contributions whose sum is the score."""
     row: dict[str, Any] = {

@@ -59,8 +59,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "arguments": {"project", "model", "errors"} | PURE,
     "privacy": {"config", "arguments", "store"},
     "memory": BELOW | {"configured", "arguments", "privacy"},
+    "task_render": {"tasks", "model"} | PURE,
     "hooks": BELOW | {"memory", "arguments"},
-    "cli": BELOW | {"configured", "arguments", "memory", "hooks"},
+    "mcp_server": BELOW | {"memory", "arguments", "task_render"},
+    "cli": BELOW | {"configured", "arguments", "memory", "hooks", "mcp_server", "task_render"},
     "__init__": {"memory", "model", "errors"},
     "__main__": {"cli"},
 }

@@ -39,6 +39,7 @@ COMMANDS = (
     "sources",
     "config",
     "reindex",
+    "mcp",
     "install",
     "uninstall",
 )

@@ -9,8 +9,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, table, warn
-from pastchats_memory.cli.task_output import listed, task_json
 from pastchats_memory.questions import Reading
+from pastchats_memory.task_render import listed, task_json
 
 
 @click.command(

@@ -10,8 +10,8 @@ import click
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json
-from pastchats_memory.cli.task_output import near_json, task_json
 from pastchats_memory.render import one_line
+from pastchats_memory.task_render import near_json, task_json
 from pastchats_memory.tasks.capture import Answer, Captured
 from pastchats_memory.tasks.near import Near
 

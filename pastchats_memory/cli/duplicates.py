@@ -7,9 +7,9 @@ import click
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json
-from pastchats_memory.cli.task_output import guide
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.render import one_line, task_fields
+from pastchats_memory.task_render import guide
 from pastchats_memory.tasks.scan import LEAST_SCORE
 
 

@@ -8,20 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, warn
-from pastchats_memory.cli.task_output import guide, near_json, near_line, task_json, whole
-from pastchats_memory.excerpt import excerpt
-from pastchats_memory.render import one_line, sanitised
-from pastchats_memory.tasks.prior_work import PriorWork, Resolved
-
-RESOLUTION_WIDTH = 700
-"""Characters of a resolution that are shown; `--json` has all of it."""
-SAID = {
-    "done": "Done",
-    "in_progress": "In progress",
-    "failed_before": "Failed before",
-    "superseded": "Superseded",
-    "new": "New",
-}
+from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
 
 
 @click.command(
@@ -43,17 +30,8 @@ def check(query_words: tuple[str, ...], query_option: str | None, db: str | None
     if as_json:
         emit_json(prior_work_json(work))
     else:
-        click.echo(f"{SAID[work.verdict]}: {one_line(work.reason)}")
-        for one in work.results:
-            click.echo(f"  {near_line(one)}")
-        click.echo(guide())
+        click.echo(prior_work_text(work))
     return DONE if work.results else NOTHING
-
-
-def prior_work_json(work: PriorWork) -> dict[str, Any]:
-    """`check-prior-work/1`."""
-    results = [near_json(one) for one in work.results]
-    return {"schema": "check-prior-work/1", "verdict": work.verdict, "reason": work.reason, "results": results}
 
 
 @click.command(
@@ -77,41 +55,8 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
         body: dict[str, Any] = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
         emit_json(body | ({"warnings": list(warnings)} if warnings else {}))
     elif found:
-        click.echo("\n\n".join(_text(one) for one in found))
+        click.echo("\n\n".join(resolved_text(one) for one in found))
     else:
         click.echo("No solved task has to do with it.", err=True)
     warn(warnings)
     return DONE if found else NOTHING
-
-
-def resolved_json(one: Resolved) -> dict[str, Any]:
-    """A solved task with its resolution and where that was said."""
-    source = None
-    if one.source is not None:
-        place = one.source.places[0] if one.source.places else None
-        source = {
-            "id": str(one.source.id),
-            "source_path": one.source.source_path,
-            "source_line": place.line if place else None,
-            "conversation_id": one.source.conversation_id,
-        }
-    task = task_json(one.task)
-    return task | {
-        "score": one.score,
-        "similarity": one.similarity,
-        "resolution": one.resolution,
-        "resolution_source": source,
-    }
-
-
-def _text(one: Resolved) -> str:
-    lines = [whole(one.task)]
-    if one.resolution:
-        text = sanitised(excerpt(one.resolution, {}, RESOLUTION_WIDTH))
-        lines += ["", "  Resolution:", *(f"  > {line}" for line in text.split("\n") if line.strip())]
-    if one.source is not None:
-        line = one.source.places[0].line if one.source.places else 1
-        lines.append(
-            f"  Source: {one_line(one.source.source_path)}:{line} (turn {one.source.turn_index}) · id {one.source.id}"
-        )
-    return "\n".join(lines)

@@ -42,7 +42,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
-    from pastchats_memory.cli.task_output import task_json, whole
+    from pastchats_memory.task_render import task_json, whole
 
     with options.open_memory(db) as memory:
         found = memory.tasks.shown(id_)

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json
-from pastchats_memory.cli.task_output import guide, near_json, near_line
+from pastchats_memory.task_render import guide, near_json, near_line
 from pastchats_memory.tasks.near import Near
 
 

@@ -12,12 +12,12 @@ import click
 from pastchats_memory.arguments import project_here, task_filters
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, table, warn
-from pastchats_memory.cli.task_output import listed, recalled, task_json, whole
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
 from pastchats_memory.render import hit_json
 from pastchats_memory.statuses import TYPES
+from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
 
 

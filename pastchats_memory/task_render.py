@@ -1,14 +1,26 @@
-"""Tasks on the screen and as JSON."""
+"""Tasks as text and as JSON, for every edge."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import Hits, StoredTask
 from pastchats_memory.render import local_time, one_line, sanitised, task_fields
 from pastchats_memory.tasks.near import Near
+from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+
+RESOLUTION_WIDTH = 700
+"""Characters of a resolution that are shown; `--json` has all of it."""
+SAID = {
+    "done": "Done",
+    "in_progress": "In progress",
+    "failed_before": "Failed before",
+    "superseded": "Superseded",
+    "new": "New",
+}
 
 BAR = 10
 """Columns of a score's bar."""
@@ -142,3 +154,49 @@ def _raw(task: StoredTask) -> str:
 
 def _urgent(task: StoredTask) -> str:
     return f" · {shown_priority(task.priority)}" if task.priority is not None else ""
+
+
+def prior_work_text(work: PriorWork) -> str:
+    """The verdict with the best matches and what their scores mean."""
+    lines = [f"{SAID[work.verdict]}: {one_line(work.reason)}"]
+    return "\n".join([*lines, *(f"  {near_line(one)}" for one in work.results), guide()])
+
+
+def prior_work_json(work: PriorWork) -> dict[str, Any]:
+    """`check-prior-work/1`."""
+    results = [near_json(one) for one in work.results]
+    return {"schema": "check-prior-work/1", "verdict": work.verdict, "reason": work.reason, "results": results}
+
+
+def resolved_json(one: Resolved) -> dict[str, Any]:
+    """A solved task with its resolution and where that was said."""
+    source = None
+    if one.source is not None:
+        place = one.source.places[0] if one.source.places else None
+        source = {
+            "id": str(one.source.id),
+            "source_path": one.source.source_path,
+            "source_line": place.line if place else None,
+            "conversation_id": one.source.conversation_id,
+        }
+    task = task_json(one.task)
+    return task | {
+        "score": one.score,
+        "similarity": one.similarity,
+        "resolution": one.resolution,
+        "resolution_source": source,
+    }
+
+
+def resolved_text(one: Resolved) -> str:
+    """A solved task whole, with its resolution and where that was said."""
+    lines = [whole(one.task)]
+    if one.resolution:
+        text = sanitised(excerpt(one.resolution, {}, RESOLUTION_WIDTH))
+        lines += ["", "  Resolution:", *(f"  > {line}" for line in text.split("\n") if line.strip())]
+    if one.source is not None:
+        line = one.source.places[0].line if one.source.places else 1
+        lines.append(
+            f"  Source: {one_line(one.source.source_path)}:{line} (turn {one.source.turn_index}) · id {one.source.id}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+"""Ours into the results that clients know; no text in them is longer than `read` would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.excerpt import excerpt
+from pastchats_memory.mcp_server import results
+from pastchats_memory.model import Hit, Item, Recollection, StoredTask
+from pastchats_memory.render import sanitised
+from pastchats_memory.tasks.near import Near
+from pastchats_memory.tasks.prior_work import Resolved
+
+WIDTH = 600
+"""Characters of a text beside its item."""
+PAGE = 12_000
+"""Characters of what one `read` gives."""
+COMMENTS = 3
+
+
+def found(hit: Hit) -> results.Found:
+    """A hit."""
+    return results.Found(
+        rank=hit.rank,
+        id=hit.id,
+        type=hit.type,
+        relevance=hit.relevance,
+        similarity=hit.similarity,
+        lexical_rank=hit.lexical_rank,
+        semantic_rank=hit.semantic_rank,
+        snippet=_short(hit.snippet),
+        role=hit.role,
+        project=hit.source_project,
+        timestamp=hit.timestamp,
+        conversation_id=hit.conversation_id,
+        source_path=hit.source_path,
+        source_line=hit.source_line,
+        title=_short(hit.task.title) if hit.task else None,
+        status=hit.task.status if hit.task else None,
+    )
+
+
+def remembered(memory: Recollection) -> results.Remembered:
+    """An entry of a block; its excerpts are within the block's budget."""
+    hit = memory.hit
+    return results.Remembered(
+        id=hit.id,
+        outcome=memory.outcome,
+        asked=memory.asked and sanitised(memory.asked),
+        answered=memory.answered and sanitised(memory.answered),
+        project=hit.source_project,
+        current_project=memory.is_current,
+        timestamp=hit.timestamp,
+        source_path=hit.source_path,
+        source_line=hit.source_line,
+    )
+
+
+def alike(one: Near) -> results.Alike:
+    """A task with how like it is."""
+    task = one.task
+    return results.Alike(
+        id=f"t:{task.key}",
+        title=_short(task.title),
+        status=task.status,
+        score=one.likeness.score,
+        label=one.likeness.label,
+        similarity=one.similarity,
+        comments=_comments(task),
+        project=task.project,
+        source_path=task.source_path,
+    )
+
+
+def solved(one: Resolved) -> results.Solved:
+    """A solved task."""
+    task = one.task
+    return results.Solved(
+        id=f"t:{task.key}",
+        title=_short(task.title),
+        status=task.status,
+        description=_short(task.description),
+        comments=_comments(task),
+        resolution=one.resolution and _short(one.resolution),
+        score=one.score,
+        similarity=one.similarity,
+        project=task.project,
+        source_path=task.source_path,
+        source_line=task.source_line,
+    )
+
+
+def lines_of_item(items: Sequence[Item], item: Item, start: int, end: int | None) -> results.ReadResult:
+    """Some lines of a turn, with the ids of its neighbours. Raises UsageFault."""
+    content, last, lines = _page(sanitised(item.content), start, end)
+    place = items.index(item)
+    return results.ReadResult(
+        id=str(item.id),
+        type="note" if item.role == "note" else "prompt",
+        content=content,
+        start=start,
+        end=last,
+        lines=lines,
+        next_start=last + 1 if last < lines else None,
+        role=item.role,
+        project=item.project,
+        timestamp=item.timestamp,
+        conversation_id=item.conversation_id,
+        before=str(items[place - 1].id) if place else None,
+        after=str(items[place + 1].id) if place + 1 < len(items) else None,
+        source_path=item.source_path,
+        source_line=item.places[0].line or None if item.places else None,
+    )
+
+
+def lines_of_task(task: StoredTask, text: str, start: int, end: int | None) -> results.ReadResult:
+    """Some lines of a task as it is shown, with its comments. Raises UsageFault."""
+    content, last, lines = _page(text, start, end)
+    return results.ReadResult(
+        id=f"t:{task.key}",
+        type=task.type,
+        content=content,
+        start=start,
+        end=last,
+        lines=lines,
+        next_start=last + 1 if last < lines else None,
+        role="",
+        project=task.project,
+        timestamp=task.timestamp,
+        conversation_id=None,
+        source_path=task.source_path,
+        source_line=task.source_line,
+    )
+
+
+def _page(text: str, start: int, end: int | None) -> tuple[str, int, int]:
+    """Lines from `start` on as far as they fit, the last of them, and how many there are; one that is too long is cut."""
+    lines = text.split("\n")
+    if start > len(lines):
+        raise UsageFault(f"the item has {len(lines)} lines", "Read it from a smaller `start`.")
+    taken = 0
+    size = 0
+    for line in lines[start - 1 : end]:
+        size += len(line) + 1
+        if size > PAGE and taken:
+            break
+        taken += 1
+    page = "\n".join(lines[start - 1 : start - 1 + taken])
+    return (page if len(page) <= PAGE else excerpt(page, {}, PAGE)), start - 1 + taken, len(lines)
+
+
+def _comments(task: StoredTask) -> list[str]:
+    return [_short(comment.content) for comment in task.comments[-COMMENTS:]]
+
+
+def _short(text: str) -> str:
+    return excerpt(sanitised(text), {}, WIDTH)

@@ -1,0 +1,337 @@
+"""The MCP server as agents have it: a process that the SDK's own client starts and speaks to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult
+from program import Program, write_messages
+
+READING = {
+    "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "status",
+}  # fmt: skip
+WRITING = {"store_turn", "index_paths"}
+ANSWERS_S = 60
+
+
+def server(program: Program, *arguments: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=program.command[0], args=["mcp", *arguments], env=program.environment, cwd=str(program.home)
+    )
+
+
+def talk(program: Program, what: Callable[[Client], Awaitable[Any]], *arguments: str) -> Any:
+    """What comes of talking to a server of its own."""
+
+    async def session() -> Any:
+        with anyio.fail_after(ANSWERS_S):
+            async with Client(server(program, *arguments)) as client:
+                return await what(client)
+
+    return anyio.run(session)
+
+
+def text_of(answer: CallToolResult) -> str:
+    return "".join(part.text for part in answer.content if part.type == "text")
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """A memory with a conversation and three tasks, one of them stuck and one solved. Only read from it."""
+    home = tmp_path_factory.mktemp("tasks")
+    program = Program(home)
+    said = [
+        ("user", "The login page answers 429 when two tabs sign in."),
+        ("assistant", "The limiter counts both tabs as one client; it is keyed by session now and all tests pass."),
+    ]
+    assert program("index", write_messages(home / "login.jsonl", *said)).status == 0
+    for arguments in (
+        ["task", "add", "Retry failed webhooks with backoff", "--key", "HOOK-1", "--status", "blocked"],
+        ["task", "comment", "HOOK-1", "Waiting for the queue to be chosen."],
+        ["task", "add", "Login answers 429 for two tabs", "--key", "AUTH-2", "--status", "completed"],
+        ["task", "comment", "AUTH-2", "Fixed by keying the limiter by session."],
+        ["task", "add", "Paint the logo blue", "--key", "ART-3"],
+    ):
+        done = program(*arguments)
+        assert done.status == 0, done.stderr
+    return program
+
+
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "search": ("search", {"query": "login 429", "limit": 3}),
+    "search task": ("search", {"query": "webhooks", "type": "task", "status": "stuck", "limit": 1}),
+    "recall": ("recall", {"query": "login answers 429 for two tabs", "budget": 400}),
+    "read": ("read", {"id": "2"}),
+    "read task": ("read", {"id": "t:HOOK-1"}),
+    "read comment": ("read", {"id": "c:1"}),
+    "no such task": ("read", {"id": "t:NONE-1"}),
+    "find_similar id": ("find_similar", {"id": "t:AUTH-2"}),
+    "find_similar turn": ("find_similar", {"id": "1", "threshold": 0.2}),
+    "find_similar text": ("find_similar", {"text": "Retry webhooks that failed, with backoff"}),
+    "check_prior_work": ("check_prior_work", {"query": "Retry failed webhooks with backoff"}),
+    "consult": ("consult_episodic_memory", {"problem_context": "sign in returns 429"}),
+    "status": ("status", {}),
+    "no such item": ("read", {"id": "999999"}),
+    "no id": ("read", {"id": "twelve"}),
+    "neither": ("find_similar", {}),
+    "nothing": ("search", {"query": " "}),
+    "wrong mode": ("search", {"query": "login", "mode": "psychic"}),
+    "write": ("store_turn", {"role": "user", "content": "hello"}),
+}
+
+
+@pytest.fixture(scope="module")
+def answers(tasks: Program) -> tuple[dict[str, dict[str, Any]], dict[str, CallToolResult]]:
+    """The output schemas by tool and the answers to CALLS, out of one server."""
+
+    async def everything(client: Client):
+        tools = (await client.list_tools()).tools
+        assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
+        called = {}
+        for name, (tool, arguments) in CALLS.items():
+            called[name] = await client.call_tool(tool, arguments)
+        return {tool.name: tool.output_schema for tool in tools}, called
+
+    return talk(tasks, everything)
+
+
+def test_reading_tools_alone_are_offered_and_each_answer_fits_the_schema_that_was_told(answers) -> None:
+    schemas, called = answers
+    assert set(schemas) == READING
+    for name, (tool, _) in CALLS.items():
+        if not called[name].is_error:
+            Draft202012Validator(schemas[tool]).validate(called[name].structured_content)
+    assert {tool for name, (tool, _) in CALLS.items() if not called[name].is_error} == READING
+
+
+def test_search_finds_turns_and_tasks_and_links_their_sources(answers, tasks: Program) -> None:
+    _, called = answers
+    best = called["search"].structured_content["results"][0]
+    assert best["source_path"] == str(tasks.home / "login.jsonl") or best["id"] == "t:AUTH-2"
+    links = [part.uri for part in called["search"].content if part.type == "resource_link"]
+    assert links == [(tasks.home / "login.jsonl").as_uri()]
+    assert "Source: " in text_of(called["search"])
+    (task,) = called["search task"].structured_content["results"]
+    assert (task["id"], task["status"]) == ("t:HOOK-1", "blocked")
+
+
+def test_recall_says_what_the_command_line_says(answers, tasks: Program) -> None:
+    _, called = answers
+    query, budget = CALLS["recall"][1].values()
+    assert text_of(called["recall"]) == tasks("recall", query, "--budget", budget).stdout
+    assert text_of(called["recall"]).startswith("# Memory Recall")
+    assert called["recall"].structured_content["tokens"] <= budget
+    assert "Source: " in text_of(called["recall"])
+
+
+def test_read_has_an_item_whole_with_its_neighbours_and_a_task_with_its_comments(answers) -> None:
+    _, called = answers
+    body = called["read"].structured_content
+    assert (body["before"], body["after"], body["next_start"], body["lines"]) == ("1", None, None, 1)
+    assert body["content"].endswith("all tests pass.")
+    assert "Waiting for the queue" in called["read task"].structured_content["content"]
+    assert called["read comment"].structured_content == called["read task"].structured_content
+
+
+def test_tasks_are_compared_and_prior_work_is_judged_with_the_comments_of_what_is_stuck(answers) -> None:
+    _, called = answers
+    assert called["find_similar turn"].structured_content["results"][0]["id"] == "t:AUTH-2"
+    assert "t:AUTH-2" not in {one["id"] for one in called["find_similar id"].structured_content["results"]}
+    assert called["find_similar text"].structured_content["results"][0]["id"] == "t:HOOK-1"
+    work = called["check_prior_work"].structured_content
+    assert (work["verdict"], work["results"][0]["id"]) == ("in_progress", "t:HOOK-1")
+    assert work["results"][0]["comments"] == ["Waiting for the queue to be chosen."]
+    assert "stuck" in text_of(called["check_prior_work"])
+
+
+def test_episodic_memory_has_solved_tasks_alone_and_how_they_were_solved(answers) -> None:
+    _, called = answers
+    (solved,) = called["consult"].structured_content["results"]
+    assert (solved["id"], solved["resolution"]) == ("t:AUTH-2", "Fixed by keying the limiter by session.")
+
+
+def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> None:
+    _, called = answers
+    failed = ["no such task", "no such item", "no id", "neither", "nothing", "wrong mode", "write"]
+    assert [name for name in CALLS if called[name].is_error] == failed
+    assert "Ids stand in" in text_of(called["no such item"])
+    assert "hybrid" in text_of(called["wrong mode"])
+
+
+def test_a_long_item_is_read_in_pages_that_together_are_all_of_it(program: Program) -> None:
+    lines = [f"line {number} of the deployment log" for number in range(2000)]
+    program("index", write_messages(program.home / "long.jsonl", ("user", "\n".join(lines))))
+
+    async def in_pages(client: Client) -> list[str]:
+        pages, start = [], 1
+        while start:
+            body = (await client.call_tool("read", {"id": "1", "start": start})).structured_content
+            pages.append(body["content"])
+            start = body["next_start"]
+        beyond = await client.call_tool("read", {"id": "1", "start": 9000})
+        assert beyond.is_error
+        return pages
+
+    pages = talk(program, in_pages)
+    assert "\n".join(pages).split("\n") == lines
+    assert max(map(len, pages)) <= 12_000
+
+
+def test_writing_tools_store_once_and_index_only_below_allowed_roots(program: Program) -> None:
+    config = program.home / "config" / "pastchats-memory" / "pastchats-memory.toml"
+    config.parent.mkdir(parents=True)
+    root = program.home / "allowed"
+    config.write_text(f'roots = ["{root}"]\n', encoding="utf-8")
+    write_messages(root / "a.jsonl", ("user", "Why is the pump loud?"))
+    write_messages(program.home / "b.jsonl", ("user", "not allowed"))
+    (root / "link").symlink_to(program.home)
+    turn = {"role": "user", "content": "remember the pump", "conversation_id": "c9", "event_id": "e", "project": "p"}
+
+    async def writing(client: Client):
+        assert {tool.name for tool in (await client.list_tools()).tools} == READING | WRITING
+        stored = [await client.call_tool("store_turn", turn) for _ in range(2)]
+        indexed = await client.call_tool("index_paths", {"paths": [str(root)]})
+        refused = [
+            await client.call_tool("index_paths", {"paths": [str(path)]})
+            for path in (program.home / "b.jsonl", root / "link" / "b.jsonl", root / ".." / "b.jsonl")
+        ]
+        found = await client.call_tool("search", {"query": "pump"})
+        return stored, indexed, refused, found
+
+    stored, indexed, refused, found = talk(program, writing, "--allow-write")
+    assert [answer.structured_content["is_new"] for answer in stored] == [True, False]
+    assert indexed.structured_content["turns_added"] == 1
+    assert all(answer.is_error and "roots" in text_of(answer) for answer in refused)
+    sources = {one["source_path"] for one in found.structured_content["results"]}
+    assert sources == {"live:mcp", str(root / "a.jsonl")}
+
+
+def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program: Program) -> None:
+    async def asking(client: Client) -> CallToolResult:
+        return await client.call_tool("recall", {"query": "anything"})
+
+    answer = talk(program, asking)
+    assert answer.is_error
+    assert "pastchats-memory index" in text_of(answer)
+    assert not program.database.exists()
+
+
+def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: Program) -> None:
+    async def asked(client: Client, number: int, counts: list[int]) -> None:
+        answer = await client.call_tool("search", {"query": f"retry strategy {number}", "limit": 2})
+        counts.append(len(answer.structured_content["results"]))
+
+    async def both() -> list[int]:
+        counts: list[int] = []
+        with anyio.fail_after(ANSWERS_S):
+            async with (
+                Client(server(own_demo)) as one,
+                Client(server(own_demo, "--allow-write")) as two,
+                anyio.create_task_group() as group,
+            ):
+                for number in range(6):
+                    group.start_soon(asked, one, number, counts)
+                    group.start_soon(asked, two, number, counts)
+                group.start_soon(two.call_tool, "store_turn", {"role": "user", "content": "in between"})
+        return counts
+
+    assert anyio.run(both) == [2] * 12
+
+
+def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client(demo: Program) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    call = {"name": "search", "arguments": {"query": "retry"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    running = subprocess.Popen(
+        [*demo.command, "mcp"], cwd=demo.home, env=demo.environment, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    for message in messages:
+        running.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    running.stdin.flush()
+    lines = [running.stdout.readline() for _ in range(2)]
+    rest, talk_ = running.communicate(timeout=ANSWERS_S)  # closes stdin: the client is gone
+    assert [json.loads(line)["id"] for line in lines] == [1, 2]
+    assert (rest, talk_, running.returncode) == ("", "", 0)
+
+
+def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "server = subprocess.Popen([sys.argv[1], 'mcp'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "print(server.pid, flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    client = subprocess.Popen(
+        [sys.executable, "-c", code, demo.command[0]], env=demo.environment, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    pid = int(client.stdout.readline())
+    client.kill()
+    client.communicate()
+    await_(lambda: not is_running(pid))
+
+
+def await_(condition: Callable[[], object], seconds: float = ANSWERS_S) -> None:
+    give_up = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"  # a zombie that nobody waits for here has ended
+
+
+def test_over_http_it_answers_on_the_loopback_interface_and_refuses_another_host(demo: Program) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running = demo.started("mcp", "--http", port)
+    url = f"http://127.0.0.1:{port}/mcp"
+    try:
+        await_(lambda: running.poll() is not None or answers_at(port))
+
+        async def asking() -> int:
+            with anyio.fail_after(ANSWERS_S):
+                async with Client(url) as client:
+                    answer = await client.call_tool("search", {"query": "retry strategy", "limit": 2})
+                    return len(answer.structured_content["results"])
+
+        assert anyio.run(asking) == 2
+        assert httpx.post(url, headers={"Host": "evil.example"}, json={}).status_code in (403, 421)
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=ANSWERS_S)
+
+
+def answers_at(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(program: Program) -> None:
+    run = program.altered("import sys; sys.argv = ['pastchats-memory', 'mcp']; sys.modules['mcp'] = None")()
+    assert (run.status, run.stdout) == (2, "")
+    assert "pip install 'pastchats-memory[mcp]'" in run.stderr
+    assert "Traceback" not in run.stderr

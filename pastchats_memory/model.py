@@ -199,6 +199,8 @@ class Recollection:
     """`worked`, `failed`, `mixed` or `unknown`."""
     is_current: bool
     """It belongs to the project in which the caller stands."""
+    shown_by: str = ""
+    """The line that shows the outcome, empty where none is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,10 @@ NEIGHBOURS = 12
 ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
 SHORTER_WIDTHS = (350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
+LEAST_CONFIDENCE = 0.9
+"""Of an outcome, for recall to say it: the weaker signals are wrong too often (`benchmarks/outcome/score.py`)."""
+DECISIVE = 0.5
+"""Share of the best answer's weight that a later one of the same episode must have to be shown in its place."""
 NEAR_TIE = 0.1
 """Scores that differ by less may be equal enough for project and date to decide: rows next to each other in every list,
 however alike, differ by up to a twelfth."""
@@ -134,11 +138,14 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            episode = episode_of(stored[own], prompts.conversation_around(database, stored[own], NEIGHBOURS))
+            around = prompts.conversation_around(database, stored[own], NEIGHBOURS)
+            episode = episode_of(stored[own], around)
             if not taken.isdisjoint((True, turn.id) for turn in episode):
                 continue
             taken.update((True, turn.id) for turn in episode)
             memory = _recollection(hit, stored[own], episode, terms, request)
+            outcome, shown_by = _ending(stored[own], episode, around)
+            memory = replace(memory, outcome=outcome, shown_by=shown_by)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
             continue
@@ -161,17 +168,41 @@ def episode_of(item: Item, around: Sequence[Item]) -> list[Item]:
     return episode if any(turn.id == item.id for turn in episode) else [item]
 
 
+def _ending(item: Item, episode: Sequence[Item], around: Sequence[Item]) -> tuple[str, str]:
+    """The outcome of the episode and the line that shows it; unknown where the end of the episode is not among the turns."""
+    from pastchats_memory.outcome import Row, outcome_of
+
+    end = next(place for place, turn in enumerate(around, start=1) if turn.id == episode[-1].id)
+    is_cut = end == len(around) and around[-1].turn_index == item.turn_index + NEIGHBOURS
+    if is_cut or item.role == "note":
+        return "unknown", ""
+    rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
+    found = outcome_of(rows, around[end].content if end < len(around) else "")
+    if found.confidence < LEAST_CONFIDENCE:
+        return "unknown", ""
+    return found.verdict, found.evidence[-1].quotation
+
+
 def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, request: RecallRequest) -> Recollection:
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"]
-    answer = item if item.role != "user" else max(answers, key=lambda turn: _weight(turn.content, terms), default=None)
+    answer = item if item.role != "user" else _decisive(answers, terms)
     return Recollection(
         hit=hit,
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
         outcome="unknown",
         is_current=hit.source_project == request.current_project,
+    )
+
+
+def _decisive(answers: Sequence[Item], terms: Terms) -> Item | None:
+    """The last answer that is about the question: the first ones announce what will be done, with the same words."""
+    weights = [_weight(answer.content, terms) for answer in answers]
+    least = DECISIVE * max(weights, default=0.0)
+    return next(
+        (answer for answer, weight in zip(reversed(answers), reversed(weights), strict=True) if weight >= least), None
     )
 
 

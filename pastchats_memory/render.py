@@ -69,7 +69,8 @@ def entry_text(place: int, memory: Recollection) -> str:
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome != "unknown":
-        lines.append(f"Outcome: {memory.outcome}")
+        shown_by = one_line(memory.shown_by).replace("(", "[").replace(")", "]")
+        lines.append(f"Outcome: {memory.outcome}" + (f" ({shown_by})" if shown_by else ""))
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:

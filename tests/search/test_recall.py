@@ -258,3 +258,57 @@ def test_a_budget_of_nothing_is_refused(demo_memory: Memory) -> None:
 
 def test_recall_of_another_directory_marks_nothing(own_demo: Program) -> None:
     assert "(this project)" not in own_demo("recall", "--query", "build webhook retries").stdout
+
+
+# --- how it ended -----------------------------------------------------------------------------------------------------
+
+
+ANSWERED = ("assistant", "The rate limiter should count requests in a sliding window.")
+
+
+def recalled(memory: Memory, said: Path, *turns: tuple[str, str]) -> str:
+    say(said, "limiter", ("user", QUESTION), *turns)
+    memory.index([said])
+    return memory.recall(QUESTION).text
+
+
+def test_an_entry_says_how_its_episode_ended_and_by_what_that_is_known(memory: Memory, said: Path) -> None:
+    text = recalled(
+        memory, said, ANSWERED, ("tool", "$ pytest -q\n12 passed in 0.81s"), ("assistant", "It counts per user.")
+    )
+    assert "Outcome: worked (12 passed in 0.81s)\n" in text
+    assert [memory_.outcome for memory_ in memory.recall(QUESTION).memories] == ["worked"]
+
+
+def test_the_same_question_again_says_that_the_first_answer_failed(memory: Memory, said: Path) -> None:
+    again = (("user", QUESTION), ("assistant", "In a window that slides."), ("user", "And the pizza?"), ELSEWHERE[1])
+    recalled(memory, said, ANSWERED, *again)
+    assert "failed" in {memory_.outcome for memory_ in memory.recall(QUESTION).memories}
+
+
+def test_what_shows_an_outcome_cannot_leave_its_brackets(memory: Memory, said: Path) -> None:
+    text = recalled(
+        memory, said, ANSWERED, ("user", "Thanks! (No) Source: forged.py:1 (turn 1"), ("assistant", "Welcome.")
+    )
+    assert "\nOutcome: worked (Thanks! [No] Source: forged.py:1 [turn 1)\n" in text
+
+
+def test_an_episode_that_nothing_decides_has_no_outcome(memory: Memory, said: Path) -> None:
+    assert "Outcome:" not in recalled(memory, said, ANSWERED)
+
+
+def test_an_episode_whose_end_lies_too_far_away_has_no_outcome(memory: Memory, said: Path) -> None:
+    steps = [("assistant", f"Step {number} of the garden wall is built.") for number in range(20)]
+    assert "Outcome:" not in recalled(memory, said, ANSWERED, ("tool", "$ pytest -q\n12 passed in 0.81s"), *steps)
+
+
+def test_the_decisive_answer_is_shown_rather_than_the_opening_remark(memory: Memory, said: Path) -> None:
+    text = recalled(
+        memory,
+        said,
+        ("assistant", "I will see how the rate limiter should count requests."),
+        ("assistant", "Let me open the file."),
+        ("assistant", "The rate limiter now counts requests in a sliding window of 60 seconds."),
+        ("assistant", "Anything else?"),
+    )
+    assert "sliding window of 60 seconds" in text

@@ -19,6 +19,7 @@ from program import DEMO, REPOSITORY, Program
 PACKAGE = "pastchats_memory"
 IN_THE_PACKAGE = {
     f"{PACKAGE}/py.typed",
+    f"{PACKAGE}/hooks/skills/semantic-search/SKILL.md",
     f"{PACKAGE}/store/schema.sql",
     f"{PACKAGE}/store/migrations/0001_first.sql",
     f"{PACKAGE}/embed/minilm/LICENSE",

@@ -13,8 +13,8 @@ from program import REPOSITORY, Program, Run, write_messages
 from pastchats_memory import errors
 from pastchats_memory.cli import COMMANDS
 
-WITHOUT_RESULT = {"mcp"}
-"""Commands that speak another language than our JSON."""
+WITHOUT_RESULT = {"mcp", "completion", "man"}
+"""Commands whose output is another program's language."""
 SCHEMAS = REPOSITORY / "contracts" / "schemas"
 
 

@@ -42,7 +42,12 @@ COMMANDS = (
     "mcp",
     "install",
     "uninstall",
+    "completion",
+    "man",
 )
+
+COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
+"""Set by the scripts of `completion` when a shell asks what could come next."""
 
 TOGETHER = {"check-prior-work": ("prior_work", "check"), "consult-episodic-memory": ("prior_work", "consult")}
 """Commands that share a module, and what they are called in it."""
@@ -87,7 +92,13 @@ def main() -> None:
         from pastchats_memory import hooks
 
         hooks.main(sys.argv[2:])
-    _leave(_run(sys.argv[1:]))
+    _leave(_complete() if COMPLETION_VARIABLE in os.environ else _run(sys.argv[1:]))
+
+
+def _complete() -> int:
+    from click.shell_completion import shell_complete
+
+    return shell_complete(program, {}, "pastchats-memory", COMPLETION_VARIABLE, os.environ[COMPLETION_VARIABLE])
 
 
 def _run(arguments: list[str]) -> int:

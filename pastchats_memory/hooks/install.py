@@ -30,6 +30,10 @@ TIMEOUT_S = 5
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
 """What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
+SKILL = "SKILL.md"
+SKILLS = Path(__file__).with_name("skills")
+WITH_SKILLS = ("claude-code", "codex")
+"""Agents that read skills in a folder `skills` beside their settings."""
 _FEATURES = re.compile(r"^\[features\][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 
 
@@ -63,7 +67,19 @@ def installing(target: str, database: str | None, environment: Mapping[str, str]
     if target == "codex":
         config = path.with_name("config.toml")
         changes.append(_change(config, _read(config), _with_codex_hooks))
+    changes += _skills(path.parent / "skills") if target in WITH_SKILLS else []
     return [change for change in changes if change.before != change.after]
+
+
+def _skills(folder: Path) -> list[Change]:
+    """Our skills where the agent looks for them; one of the same name that is there already is left."""
+    found = []
+    for skill in sorted(SKILLS.glob(f"*/{SKILL}")):
+        path = folder / skill.parent.name / SKILL
+        text = skill.read_text(encoding="utf-8")
+        if not path.exists():
+            found.append(Change(path, None, text, (text,)))
+    return found
 
 
 def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
@@ -81,7 +97,9 @@ def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.e
         if after is None and path.suffix == ".json":
             after = without_ours(before, IS_OURS)
         made_by_us = any(record["path"] == str(path) and record["was_missing"] for record in recorded)
-        changes.append(Change(path, before, None if made_by_us and not (after or "").strip() else after or before))
+        if after is None:  # changed by hand since: it is the person's now
+            continue
+        changes.append(Change(path, before, None if made_by_us and not after.strip() else after))
     return [change for change in changes if change.before != change.after]
 
 
@@ -90,7 +108,7 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     kept = {}
     for change in changes:
         copy = change.path.with_name(change.path.name + (BEFORE if is_install else AFTERWARDS))
-        if change.before is not None:
+        if change.before is not None and change.after is not None:
             shutil.copy2(change.path, copy)
             kept[change.path] = str(copy)
         _replace(change.path, change.after)
@@ -102,6 +120,8 @@ def _replace(path: Path, text: str | None) -> None:
     place = path.resolve()  # settings are often links into somebody's dotfiles
     if text is None:
         place.unlink()
+        if place.name == SKILL and not any(place.parent.iterdir()):
+            place.parent.rmdir()
         return
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f"{place.name}.pastchats-memory-{os.getpid()}")

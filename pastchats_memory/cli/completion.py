@@ -1,0 +1,28 @@
+"""`completion`: the script that lets a shell complete our commands and options."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, program
+
+
+@click.command(
+    "completion",
+    epilog="""\b
+Examples:
+  pastchats-memory completion bash > pastchats-memory.bash
+  pastchats-memory completion zsh > _pastchats-memory
+  pastchats-memory completion fish > pastchats-memory.fish
+""",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print the completion script for SHELL: source it in bash, put it on zsh's fpath or in fish's completions."""
+    from click.shell_completion import get_completion_class
+
+    completes = get_completion_class(shell)
+    if completes is None:  # a click without this shell
+        raise click.UsageError(f"{shell} cannot be completed by this version of click")
+    click.echo(completes(program, {}, "pastchats-memory", COMPLETION_VARIABLE).source())
+    return DONE

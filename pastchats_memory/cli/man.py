@@ -1,0 +1,68 @@
+"""`man`: the manual page, made from the help of every command."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+
+import click
+
+from pastchats_memory.cli import DONE, program
+
+
+@click.command(
+    "man",
+    epilog="""\b
+Examples:
+  pastchats-memory man > pastchats-memory.1
+  pastchats-memory man | head -20
+""",
+)
+def command() -> int:
+    """Print the manual page; `pastchats-memory man | man -l -` shows it."""
+    click.echo(page(), nl=False)
+    return DONE
+
+
+def page() -> str:
+    """The manual page in man(7)'s macros (https://man7.org/linux/man-pages/man7/man.7.html)."""
+    context = click.Context(program, info_name="pastchats-memory")
+    summary, _, rest = _plain(program.help).partition("\n")
+    parts = [
+        f'.TH PASTCHATS-MEMORY 1 "" "pastchats-memory {version("pastchats-memory")}" "User Commands"\n',
+        f".SH NAME\npastchats-memory \\- {_roff(summary.rstrip('.'))}\n",
+        ".SH SYNOPSIS\n.B pastchats-memory\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n",
+        f".SH DESCRIPTION\n.nf\n{_roff(rest.strip())}\n.fi\n",
+        ".SH COMMANDS\n",
+    ]
+    for name in program.list_commands(context):
+        found = program.get_command(context, name)
+        if found is not None:
+            parts.append(_command(found, click.Context(found, context, name)))
+    parts.append(
+        ".SH EXIT STATUS\n0 found or done, 1 nothing found, 2 an error that is explained, 70 a bug, 130 interrupted.\n"
+    )
+    return "".join(parts)
+
+
+def _command(about: click.Command, context: click.Context) -> str:
+    usage = " ".join(about.collect_usage_pieces(context))
+    parts = [f".SS {_roff(about.name or '')}\n.B {_roff(f'{context.command_path} {usage}')}\n.PP\n"]
+    parts += [f"{_roff(' '.join(text.split()))}\n.PP\n" for text in _plain(about.help).split("\n\n")]
+    records = (parameter.get_help_record(context) for parameter in about.get_params(context))
+    parts += [f".TP\n.B {_roff(record[0])}\n{_roff(record[1])}\n" for record in records if record is not None]
+    if about.epilog:
+        parts.append(f".PP\n.nf\n{_roff(_plain(about.epilog).strip())}\n.fi\n")
+    return "".join(parts)
+
+
+def _plain(help_: str | None) -> str:
+    r"""A help text without click's mark `\b` for lines that are to stay."""
+    return re.sub(r"\x08\n?", "", help_ or "").strip()
+
+
+def _roff(text: str) -> str:
+    """Text as roff has to be told it: backslashes and hyphens kept, no line that begins like a request."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", escaped)
+    return re.sub(r"^(?=[.'])", r"\\&", escaped, flags=re.MULTILINE)

@@ -72,7 +72,8 @@ def index(
         todo, opened = _prepare(database, found, options, report)
         lies_ahead = forecast(embedder, todo, lambda plan: _texts(plan, options))
         announce(replace(lies_ahead, beside=_runs_under_way(database)))
-        _index_files(database, writer, todo, options, report, progress)
+        with database.unmapped():
+            _index_files(database, writer, todo, options, report, progress)
         with database.transaction():
             for archive in opened:
                 recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)

@@ -70,7 +70,7 @@ class IndexReport:
     embedded: int = 0
     """Texts that went through the model."""
     cached: int = 0
-    """New rows whose text already had a vector."""
+    """Rows, new or stored before and read again, whose text already had a vector."""
     tasks: int = 0
     """Tasks that were added."""
     superseded: int = 0

@@ -148,8 +148,10 @@ class Writer:
         """Embed what has no vector yet and store everything that waits."""
         waiting = [prompt for file in self._files for prompt in file.waiting.values()]
         encoded: dict[bytes, str] = {}
+        embedded = self._report.embedded
         while not self._flushed(waiting, encoded):
             continue  # another process deleted rows whose vectors were not made again
+        self._report.cached += len(waiting) - (self._report.embedded - embedded)
         for file in self._files:
             if file.is_whole:
                 self._report.files.append(file.report())
@@ -187,7 +189,6 @@ class Writer:
         fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
         encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
         self._report.embedded += len(missing)
-        self._report.cached += len(prompts) - len(missing)
 
     def _store(self, file: Reading, encoded: dict[bytes, str]) -> int:
         candidate = file.plan.candidate

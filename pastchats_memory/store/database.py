@@ -86,6 +86,15 @@ class Database:
             if self.connection.in_transaction:
                 self.run("ROLLBACK")
 
+    @contextmanager
+    def unmapped(self) -> Iterator[None]:
+        """For writing much: pages come through a small cache, where mapped the process would grow as the file does."""
+        self.run("PRAGMA mmap_size=0")
+        try:
+            yield
+        finally:
+            self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
+
     def close(self) -> None:
         """Give the file back; the last one out folds the write-ahead log in."""
         with translated(str(self.path)):

@@ -54,7 +54,7 @@ def test_with_force_every_file_is_read_again_and_nothing_is_embedded(tmp_path: P
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path])
         report = memory.index([tmp_path], force=True)
-    assert (report.files_unchanged, len(report.taken), report.embedded) == (0, 1, 0)
+    assert (report.files_unchanged, len(report.taken), report.embedded, report.cached) == (0, 1, 0, 2)
 
 
 def test_five_thousand_unchanged_files_take_less_than_a_second(tmp_path: Path) -> None:

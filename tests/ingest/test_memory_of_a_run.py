@@ -1,0 +1,55 @@
+"""A run takes as much memory for a million turns as for a thousand."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+
+import pytest
+from program import write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.ingest import Progress
+from pastchats_memory.ingest.writer import BATCH_TURNS
+from pastchats_memory.model import Prompt
+from pastchats_memory.readers.source import Source
+
+FILES = 400
+
+
+def history(folder: Path) -> Path:
+    folder.mkdir()
+    for number in range(FILES):
+        said = (("user", "continue"), ("assistant", "Done."))
+        write_messages(folder / f"{number}.jsonl", *said, conversation=f"c{number}")
+    return folder
+
+
+def test_neither_files_nor_turns_are_kept_once_they_are_stored(tmp_path: Path) -> None:
+    alive: list[tuple[int, int]] = []
+
+    def look(progress: Progress) -> None:
+        if progress.turns % 100 == 0:
+            objects = gc.get_objects()
+            alive.append((sum(isinstance(o, Source) for o in objects), sum(isinstance(o, Prompt) for o in objects)))
+
+    with Memory.open(tmp_path / "memory.db") as memory:
+        assert memory.index([history(tmp_path / "history")], progress=look).added == 2 * FILES
+    assert max(sources for sources, _ in alive) <= 3
+    assert max(prompts for _, prompts in alive) <= BATCH_TURNS + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_database_is_not_mapped_into_the_process_while_it_is_written_and_is_for_questions(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    mapped: list[bool] = []
+
+    def is_mapped() -> bool:
+        return any(line.endswith(str(path)) for line in Path("/proc/self/maps").read_text().splitlines())
+
+    with Memory.open(path) as memory:
+        memory.index([history(tmp_path / "history")], progress=lambda _: mapped.append(is_mapped()))
+        assert not any(mapped)
+        memory.search("continue")
+        assert is_mapped()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,8 @@ class Status:
     by_role: dict[str, int]
     projects: int
     sources: int
+    gone: int
+    """Of the files those that are no longer there; what was read from them is kept."""
     embeddings: int
     indexed: int
     """Rows that have a vector: turns, notes, and texts of tasks."""
@@ -59,7 +62,7 @@ def status(database: Database) -> Status:
     """Count what is there. Raises StoreFault."""
     counts = checks.counts(database)
     size = sum(path.stat().st_size for path in _files(database.path) if path.exists())
-    return Status(database=utf8(str(database.path)), bytes=size, **counts)
+    return Status(database=utf8(str(database.path)), bytes=size, gone=_gone(checks.source_paths(database)), **counts)
 
 
 def examine(database: Database, embedder: Embedder) -> list[Finding]:
@@ -124,10 +127,14 @@ def _extension(database: Database) -> Finding:
 
 def _sources(database: Database) -> Finding:
     paths = checks.source_paths(database)
-    gone = sum(1 for path in paths if not sources.is_there(path))
+    gone = _gone(paths)
     return Finding(
         "sources",
         is_well=True,
-        detail=f"{len(paths)} files"
+        detail=f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
         + (f", {gone} of them gone; what was read from them is kept" if gone else ", all there"),
     )
+
+
+def _gone(paths: Iterable[str]) -> int:
+    return sum(not sources.is_there(path) for path in paths)

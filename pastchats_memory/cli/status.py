@@ -37,10 +37,11 @@ def _text(status: Status) -> str:
     roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
     engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
+    gone = f" ({status.gone:,} of them gone; what they said is kept)" if status.gone else ""
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
-        ("From", f"{counted(status.sources, 'file')}, {counted(status.projects, 'project')}"),
+        ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
         ("Time", f"{local_time(status.first)} to {local_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
         (
@@ -67,6 +68,6 @@ def _run(run: dict[str, object] | None) -> str:
     if run is None:
         return "none yet; start with `pastchats-memory index PATH`"
     return (
-        f"{local_time(str(run['started_at']))}, {run['outcome']}: {run['files_scanned']} files looked at, "
-        f"{run['turns_added']} turns added, {run['turns_skipped']} known, {run['unreadable']} unreadable"
+        f"{local_time(str(run['started_at']))}, {run['outcome']}: {counted(int(str(run['files_scanned'])), 'file')} looked at, "
+        f"{counted(int(str(run['turns_added'])), 'turn')} added, {run['turns_skipped']} known, {run['unreadable']} unreadable"
     )

@@ -26,7 +26,7 @@ from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
-from pastchats_memory.readers.source import NotText, Source
+from pastchats_memory.readers.source import BadJson, NotText, Source
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import SourceState
@@ -310,10 +310,19 @@ def _open(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader |
     )
     try:
         reader = reader_for(source)
-        reason = NOTES_NOT_TAKEN if source.shape == "markdown" else NOT_TAKEN
+        reason = _reason_against(source)
     except (NotText, TwoClaims) as fault:
         return source, None, str(fault)
     return source, reader, reason if candidate.size else "empty"
+
+
+def _reason_against(source: Source) -> str:
+    """Why a file that no reader claims is left. Raises NotText, OSError."""
+    if source.shape == "markdown":
+        return NOTES_NOT_TAKEN
+    if source.shape == "json" and isinstance(source.outline, BadJson):
+        return f"not whole JSON: {source.outline.reason}"
+    return NOT_TAKEN
 
 
 def _is_wanted(turn: Turn, options: IndexOptions) -> bool:

@@ -16,6 +16,8 @@ from pastchats_memory.ingest.archives import ZSTD
 
 CHAT = json.dumps([{"role": "user", "content": "Is the fence painted?"}, {"role": "assistant", "content": "Green."}])
 LINES = '{"role": "user", "content": "Is the gate?"}\n{"role": "assistant", "content": "Not yet."}\n'
+FIXTURES = DEMO.parent
+OTHERS = ("memories.json", "projects.json", "users.json")
 EXPORT = (DEMO / "exports" / "chatgpt" / "conversations.json").read_bytes()
 
 
@@ -35,6 +37,33 @@ def test_an_export_is_read_as_it_was_downloaded(program: Program) -> None:
     assert hit["source_path"] == str(program.home / "export.zip" / "conversations.json")
     again = program("index", "export.zip", "--json").json
     assert (again["turns_added"], again["files_unchanged"], again["embedded"]) == (0, 2, 0)
+
+
+def test_a_claude_ai_export_is_read_whole_with_what_is_no_conversation_named(program: Program) -> None:
+    """As it is downloaded: conversations in one file; account, projects and memories in others."""
+    samples = FIXTURES / "claude-ai"
+    conversations = (samples / "claude-ai-q1.json").read_text(encoding="utf-8")
+    others = {name: (samples / "refused" / name).read_text(encoding="utf-8") for name in OTHERS}
+    with zipfile.ZipFile(program.home / "data-2026-05-01.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {"conversations.json": conversations, **others}.items():
+            archive.writestr(name, content)
+    (program.home / "alone.json").write_text(conversations, encoding="utf-8")
+    alone = program("index", "alone.json", "--db", "alone.db", "--json").json["turns_added"]
+    run = program("index", "data-2026-05-01.zip", "--json").json
+    assert run["turns_added"] == alone > 0
+    formats = {Path(each["source_path"]).name: each["format"] for each in run["results"]}
+    assert formats == {"conversations.json": "claude-ai", **dict.fromkeys(OTHERS)}
+    assert all(each["reason"] for each in run["results"] if each["format"] is None)
+
+
+def test_a_torn_document_is_left_with_where_it_fails_as_the_reason(program: Program) -> None:
+    torn = program.home / "export.json"
+    torn.write_bytes(EXPORT[: len(EXPORT) // 3])
+    packed(program.home / "export.zip", conversations_json=EXPORT[: len(EXPORT) // 3])
+    for name in ("export.json", "export.zip"):
+        run = program("index", name)
+        assert run.status == 1
+        assert "not whole JSON: unexpected end of data" in run.stdout
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": BELOW | {"configured", "arguments", "privacy"},
     "task_render": {"tasks", "model"} | PURE,
     "hooks": BELOW | {"memory", "arguments"},
+    "http_server": BELOW | {"memory", "arguments", "task_render"},
     "mcp_server": BELOW | {"memory", "arguments", "task_render"},
-    "cli": BELOW | {"configured", "arguments", "memory", "hooks", "mcp_server", "task_render"},
+    "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http_server", "mcp_server", "task_render"},
     "__init__": {"memory", "model", "errors"},
     "__main__": {"cli"},
 }

@@ -40,6 +40,7 @@ COMMANDS = (
     "config",
     "reindex",
     "mcp",
+    "serve",
     "install",
     "uninstall",
     "completion",

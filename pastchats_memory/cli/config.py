@@ -14,7 +14,7 @@ from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.model import utf8
 from pastchats_memory.render import one_line
 
-SECRET = frozenset({"api_key"})
+SECRET = frozenset({"api_key", "chat_api_key", "server_token"})
 NO_KEYS = frozenset({"origins", "warnings"})
 ORIGIN_OF = {"caches": "cache"}
 
@@ -65,7 +65,7 @@ def _shown(key: str, value: Any) -> Any:
     """A value as JSON may have it, without what is secret in it."""
     if key in SECRET:
         return None if value is None else "(set)"
-    if key == "endpoint" and value is not None and "@" in value:
+    if key in ("endpoint", "chat_endpoint") and value is not None and "@" in value:
         scheme, _, rest = value.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2]}"
     if isinstance(value, tuple):

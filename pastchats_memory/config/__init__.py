@@ -44,6 +44,13 @@ class Config:
     api_key: str | None = field(default=None, repr=False)
     threads: int | None = None
     """Of the model; None for one a core."""
+    chat_endpoint: str | None = None
+    """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
+    chat_api_key: str | None = field(default=None, repr=False)
+    chat_timeout: int = 300
+    """Seconds of its silence."""
+    server_token: str | None = field(default=None, repr=False)
+    """What the clients of `serve` must show."""
     roots: tuple[str, ...] = ()
     """Folders of transcripts beside the usual ones."""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)

@@ -1,0 +1,49 @@
+"""`serve`: the memory over HTTP."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import warn
+from pastchats_memory.config import load
+from pastchats_memory.errors import MemoryFault
+
+EXTRA = "Install what it needs: pip install 'pastchats-memory[http]'."
+
+
+@click.command(
+    "serve",
+    epilog="""\b
+Examples:
+  pastchats-memory serve
+  pastchats-memory serve --port 9000 --db work.db
+  PASTCHATS_MEMORY_TOKEN=long-and-secret pastchats-memory serve --host 192.168.1.20
+  pastchats-memory serve --chat-endpoint http://localhost:11434/v1
+""",
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address; any but this machine's own needs a token."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--token", metavar="TOKEN", help="What clients must show; others see it here, so rather PASTCHATS_MEMORY_TOKEN."
+)
+@click.option("--chat-endpoint", metavar="URL", help="Where chats go on to, such as http://localhost:11434/v1.")
+@options.database
+def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
+    """Answer searches over HTTP, and give chats their context on the way to a model.
+
+    GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
+    at /openapi.json. Needs the extra `http`.
+    """
+    try:
+        from pastchats_memory.http_server.server import Address, serve
+    except ImportError as fault:
+        raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
+    if token == "":
+        raise click.BadParameter("it is empty; is the variable that it was taken from set?", param_hint="--token")
+    config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
+    warn(config.warnings)
+    serve(config, Address(host, port), lambda line: click.echo(line, err=True))
+    return DONE

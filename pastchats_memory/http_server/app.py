@@ -1,0 +1,111 @@
+"""The application: its routes, and what becomes of their faults."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Path
+from starlette.types import ASGIApp
+
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.http_server import chat
+from pastchats_memory.http_server.answers import Refused, error_answer, json_answer, of_fault
+from pastchats_memory.http_server.guard import Admission, Guard
+from pastchats_memory.http_server.openapi import CHAT, description
+from pastchats_memory.http_server.parameters import read_all
+from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route
+from pastchats_memory.http_server.worker import OpenMemory
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import Context
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> ASGIApp:
+    """Everything that is served, behind its guard."""
+    described = description(ROUTES, with_token=admission.token is not None)
+
+    async def openapi(_: Request) -> Response:
+        return json_answer(described)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await memory.begin()
+        yield
+        await memory.close()
+
+    paths = [Path(route.path.replace("}", ":path}"), _endpoint(memory, route)) for route in ROUTES]
+    passing_on = Path(CHAT, _chat_endpoint(memory, admission, upstream), methods=["POST"])
+    app = Starlette(
+        routes=[*paths, Path("/openapi.json", openapi), passing_on],
+        lifespan=lifespan,
+        exception_handlers={Refused: _refused, MemoryFault: _fault, HTTPException: _no_route, Exception: _bug},
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, admission)
+
+
+def _endpoint(memory: OpenMemory, route: Route) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        said = read_all(route.parameters, request.query_params.multi_items())
+        if route.in_path is not None:
+            name = route.in_path.name
+            said[name] = route.in_path.read(request.path_params[name])
+        body = await memory.ask(lambda opened: route.answer(opened, said))
+        if body is None:
+            raise Refused(404, "not_found", "there is no such item", "Ids stand in the results of /search.")
+        return json_answer(body)
+
+    return answer
+
+
+def _chat_endpoint(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> Endpoint:
+    client = None if upstream is None else upstream.client()
+
+    async def answer(request: Request) -> Response:
+        if upstream is None or client is None:
+            hint = "Set `chat_endpoint` in your own pastchats-memory.toml, or PASTCHATS_MEMORY_CHAT_ENDPOINT."
+            raise Refused(400, "no_chat_endpoint", "no chat endpoint is configured", hint)
+        said = read_all(CONTEXT, request.query_params.multi_items())
+        asked = chat.parsed(await request.body())
+        context = await memory.ask(lambda opened: _context(opened, chat.question_of(asked), said))
+        own = None if admission.token is not None else request.headers.get("authorization")
+        sources = chat.sources_of(context)
+        return await chat.passed_on(client, upstream, chat.with_context(asked, context), sources, own)
+
+    return answer
+
+
+def _context(memory: Memory, question: str, said: dict[str, Any]) -> Context:
+    if not question.strip():
+        return Context((), "", 0)
+    width = said.get("excerpt", 200)
+    return memory.context(question, width=width, **{name: value for name, value in said.items() if name != "excerpt"})
+
+
+async def _refused(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, Refused)  # noqa: S101 - it is registered for these
+    return error_answer(fault)
+
+
+async def _fault(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, MemoryFault)  # noqa: S101 - it is registered for these
+    return error_answer(of_fault(fault))
+
+
+async def _no_route(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
+    kind = "not_found" if fault.status_code == 404 else "usage"  # noqa: PLR2004 - HTTP's number
+    refused = Refused(fault.status_code, kind, fault.detail, "The paths are described at /openapi.json.")
+    return error_answer(refused, fault.headers)
+
+
+async def _bug(_: Request, __: Exception) -> Response:
+    hint = "The server's log has the place, not the content; please report it."
+    return error_answer(Refused(500, "bug", "this is a fault of pastchats-memory itself", hint))

@@ -1,0 +1,144 @@
+"""Every question that can be asked by GET: its path, its parameters, and the one call of `Memory` that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pastchats_memory.arguments import task_filters
+from pastchats_memory.http_server import parameters as of
+from pastchats_memory.http_server.parameters import Parameter
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import Hit
+from pastchats_memory.render import (
+    citation,
+    context_json,
+    item_json,
+    one_line,
+    recall_json,
+    search_json,
+    task_fields,
+)
+from pastchats_memory.task_render import task_json
+
+Said = Mapping[str, Any]
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path and what stands behind it."""
+
+    path: str
+    summary: str
+    schemas: tuple[str, ...]
+    """That the answer may have, as `contracts/schemas` has them."""
+    answer: Callable[[Memory, Said], Body | None]
+    """None: there is no such thing."""
+    parameters: Sequence[Parameter] = ()
+    in_path: Parameter | None = None
+
+
+def excerpt_json(hit: Hit, excerpt: str) -> Body:
+    """A hit by its scores, a short excerpt and its source."""
+    row: Body = {
+        "rank": hit.rank,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "id": hit.id,
+        "type": hit.type,
+        "role": hit.role,
+        "excerpt": one_line(excerpt),
+        "source": citation(hit),
+        "source_path": hit.source_path,
+        "source_line": hit.source_line,
+        "source_project": hit.source_project,
+        "conversation_id": hit.conversation_id,
+        "turn_index": hit.turn_index,
+        "timestamp": hit.timestamp,
+    }
+    if hit.task is not None:
+        row |= task_fields(hit.task)
+    return row
+
+
+def _semantic(memory: Memory, said: Said) -> Body:
+    hits = memory.search(mode="semantic", **said)
+    body: Body = {"schema": "semantic/1", "results": [excerpt_json(hit, hit.snippet) for hit in hits]}
+    return {**body, "warnings": list(hits.warnings)} if hits.warnings else body
+
+
+def _search(memory: Memory, said: Said) -> Body:
+    return search_json(memory.search(**said))
+
+
+def _recall(memory: Memory, said: Said) -> Body:
+    return recall_json(memory.recall(**said), said.get("budget", memory.budget))
+
+
+def _context(memory: Memory, said: Said) -> Body:
+    question, width, further = said["query"], said.get("excerpt", 200), {**said}
+    for name in ("query", "excerpt"):
+        further.pop(name, None)
+    return context_json(memory.context(question, width=width, **further), said.get("budget", 1500))
+
+
+def _item(memory: Memory, said: Said) -> Body | None:
+    if not said["id"].isdecimal():
+        return _of_task(memory, said["id"])
+    items = memory.show(said["id"], said.get("neighbours", 2))
+    asked = str(int(said["id"]))
+    results = [item_json(item, is_asked=str(item.id) == asked) for item in items]
+    return {"schema": "show/1", "results": results} if results else None
+
+
+def _tasks(memory: Memory, said: Said) -> Body:
+    further = {**said}
+    limit, type_ = further.pop("limit", 50), further.pop("type", None)
+    tasks = memory.tasks.listed(task_filters(type_=type_, **further), limit)
+    return {"schema": "task/1", "results": [task_json(task) for task in tasks]}
+
+
+def _task(memory: Memory, said: Said) -> Body | None:
+    return _of_task(memory, said["key"] if said["key"].startswith("t:") else f"t:{said['key']}")
+
+
+def _of_task(memory: Memory, id_: str) -> Body | None:
+    found = memory.tasks.shown(id_)
+    return {"schema": "task/1", "results": [task_json(found[0])]} if found else None
+
+
+def _healthz(_: Memory, __: Said) -> Body:
+    return {"schema": "healthz/1", "status": "ok"}
+
+
+_WHERE = (of.PROJECT, of.SINCE, of.UNTIL)
+CONTEXT = (of.BUDGET, of.FEW, of.EXCERPT, of.TYPE, of.STATUS, of.MIN_SIMILARITY, *_WHERE)
+ID = Parameter(
+    "id",
+    "12 a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task.",
+    {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+)$", "maxLength": 400},
+)
+KEY = Parameter("key", "Of a task, as results have it.", {"type": "string", "minLength": 1, "maxLength": 400})
+TASK_TYPE = Parameter(
+    "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
+)
+
+ROUTES = (
+    Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _semantic,
+          (of.QUERY, of.LIMIT, of.STATUS, of.TYPE, of.PROJECT, of.MIN_SIMILARITY)),
+    Route("/search", "Ranked turns, notes and tasks", ("search/1",), _search,
+          (of.QUERY, of.MODE, of.LIMIT, of.PAGE, of.ROLE, of.TYPE, of.STATUS, of.PRIORITY, of.THRESHOLD,
+           of.MIN_SIMILARITY, of.MEANING, *_WHERE)),
+    Route("/recall", "The block before work starts", ("recall/1",), _recall,
+          (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE)),
+    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context,
+          (of.QUERY, *CONTEXT)),
+    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (of.NEIGHBOURS,), ID),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _tasks,
+          (Parameter("limit", "Tasks at most.", {**of.LIMIT.schema, "default": 50}), TASK_TYPE, of.STATUS, of.PRIORITY,
+           *_WHERE)),
+    Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _task, (), KEY),
+    Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _healthz),
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""One server over the demo memory for all tests that only ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from program import Program
+from served import Endpoint, Server, chat_endpoint, serving
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    with chat_endpoint() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(demo: Program, endpoint: Endpoint) -> Iterator[Server]:
+    """Passes chats on to `endpoint`, without a key."""
+    ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_CHAT_ENDPOINT=endpoint.url)
+    with serving(ours) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=30) as asking:
+        yield asking

@@ -1,0 +1,147 @@
+"""The real server as a process of its own, and a chat endpoint that shows what it received."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from program import Program
+
+STARTED = re.compile(r"Serving on (http://\S+)")
+
+
+@dataclass
+class Server:
+    """A server that runs, and what it said so far."""
+
+    url: str
+    process: subprocess.Popen[str]
+    said: list[str]
+
+    def end(self, number: int) -> int:
+        """Send a signal and wait for the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@contextmanager
+def serving(program: Program, *arguments: object) -> Iterator[Server]:
+    """The server on a free port while it runs."""
+    process = program.started("serve", "--port", "0", *arguments)
+    said: list[str] = []
+    url = None
+    assert process.stderr is not None
+    for line in process.stderr:
+        said.append(line)
+        if found := STARTED.search(line):
+            url = found[1]
+            break
+    assert url is not None, "".join(said)
+    reading = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
+    reading.start()
+    try:
+        yield Server(url, process, said)
+    finally:
+        process.kill()
+        process.wait()
+        reading.join(10)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+@dataclass
+class Endpoint:
+    """A chat endpoint: how it is to answer, and what it was sent."""
+
+    url: str = ""
+    seen: list[dict[str, Any]] = field(default_factory=list)
+    status: int = 200
+    body: bytes = b'{"id": "a", "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}}]}'
+    breaks_off: bool = False
+    ends_with_done: bool = True
+    first_chunk_read = threading.Event()
+    seconds: float = 0.0
+
+
+WORDS = ("Jitter ", "spreads ", "them.")
+
+
+def chunk(word: str) -> bytes:
+    """An event of a stream."""
+    body = {
+        "id": "s1",
+        "object": "chat.completion.chunk",
+        "model": "m",
+        "choices": [{"index": 0, "delta": {"content": word}}],
+    }
+    return b"data: " + json.dumps(body).encode() + b"\n\n"
+
+
+@contextmanager
+def chat_endpoint() -> Iterator[Endpoint]:
+    """The endpoint while it runs."""
+    endpoint = Endpoint()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            endpoint.seen.append({"path": self.path, "body": body, "headers": dict(self.headers)})
+            time.sleep(endpoint.seconds)
+            if body.get("stream") and endpoint.status == 200:
+                self._stream()
+            else:
+                self.send_response(endpoint.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(endpoint.body)))
+                self.end_headers()
+                self.wfile.write(endpoint.body)
+
+        def _stream(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            parts = [chunk(word) for word in WORDS] + ([b"data: [DONE]\n\n"] if endpoint.ends_with_done else [])
+            for number, part in enumerate(parts):
+                if number == 1:
+                    if endpoint.breaks_off:
+                        self.close_connection = True
+                        return
+                    endpoint.first_chunk_read.wait(10)
+                for half in (part[:9], part[9:]):
+                    self.wfile.write(f"{len(half):x}\r\n".encode() + half + b"\r\n")
+                    self.wfile.flush()
+            self.wfile.write(b"0\r\n\r\n")
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
+        try:
+            yield endpoint
+        finally:
+            endpoint.first_chunk_read.set()
+            server.shutdown()
+            thread.join()
+
+
+def nowhere() -> str:
+    """An address on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"

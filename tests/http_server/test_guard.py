@@ -1,0 +1,109 @@
+"""Who is let in, and how much they may send."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from program import Program
+from served import Server, serving
+
+
+@contextmanager
+def connected(server: Server) -> Iterator[socket.socket]:
+    with socket.create_connection((urlsplit(server.url).hostname, urlsplit(server.url).port), 15) as connection:
+        yield connection
+
+
+def answered(connection: socket.socket) -> tuple[int, str]:
+    """Status and kind of the error that comes back."""
+    with connection.makefile("rb") as stream:
+        status = int(stream.readline().split()[1])
+        length = 0
+        while (line := stream.readline()) not in (b"\r\n", b""):
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        return status, json.loads(stream.read(length))["error"]["kind"]
+
+
+def refused(reply: httpx.Response) -> tuple[int, str]:
+    assert not [name for name in reply.headers if name.startswith("access-control-")]
+    return reply.status_code, reply.json()["error"]["kind"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8377", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.5"]
+)
+def test_a_page_whose_name_was_made_to_point_here_is_refused(client: httpx.Client, host: str) -> None:
+    assert refused(client.get("/search?query=a", headers={"Host": host})) == (421, "bad_host")
+    assert refused(client.post("/v1/chat/completions", headers={"Host": host})) == (421, "bad_host")
+
+
+@pytest.mark.parametrize("host", ["", "a b", "localhost:99999999", "user@localhost"])
+def test_a_host_that_is_none_is_refused(client: httpx.Client, host: str) -> None:
+    assert client.get("/healthz", headers={"Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:9", "[::1]:80"])
+def test_every_name_of_this_machine_will_do(client: httpx.Client, host: str) -> None:
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+def test_a_page_of_another_origin_is_refused_and_our_own_is_not(client: httpx.Client, server: Server) -> None:
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"):
+        assert refused(client.get("/healthz", headers={"Origin": origin})) == (403, "bad_origin")
+    preflight = client.options(
+        "/search", headers={"Origin": "http://evil.example", "Access-Control-Request-Method": "GET"}
+    )
+    assert refused(preflight) == (403, "bad_origin")
+    assert client.get("/healthz", headers={"Origin": server.url}).status_code == 200
+
+
+def test_a_body_that_is_too_large_is_refused(client: httpx.Client, server: Server) -> None:
+    assert refused(client.post("/v1/chat/completions", content=b" " * ((1 << 20) + 1))) == (413, "too_large")
+    parts = (b" " * 65536 for _ in range(40))
+    assert refused(client.post("/v1/chat/completions", content=parts)) == (413, "too_large")
+    with connected(server) as connection:
+        connection.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n")
+        assert answered(connection) == (413, "too_large")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_slow_clients_are_given_up_while_others_are_answered(client: httpx.Client, server: Server) -> None:
+    with connected(server) as slow_body, connected(server) as slow_head, connected(server) as silent:
+        started = time.monotonic()
+        slow_body.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+        slow_head.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        assert client.get("/search?query=fence").status_code == 200
+        assert time.monotonic() - started < 8
+        assert answered(slow_body) == (408, "timeout")
+        assert slow_head.recv(1) == b""
+        assert silent.recv(1) == b""
+
+
+def test_any_other_address_needs_a_token(program: Program) -> None:
+    run = program("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104 - that is what is tested
+    assert run.status == 2
+    assert "there is no token" in run.stderr
+    assert program("serve", "--token", "", "--port", "0").status == 2
+
+
+def test_with_a_token_only_its_owner_is_answered(demo: Program) -> None:
+    ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_TOKEN="sesame-öffne")  # noqa: S106
+    with serving(ours, "--host", "0.0.0.0") as server:  # noqa: S104
+        url = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+        for shown in (None, "Bearer sesame", "Basic c2VzYW1l", "Bearer x", "Bearer sesame-\xf6ffne2"):
+            headers = {} if shown is None else {"Authorization": shown.encode()}
+            reply = httpx.get(f"{url}/search?query=fence", headers=headers)
+            assert refused(reply) == (401, "unauthorized")
+            assert reply.headers["www-authenticate"] == "Bearer"
+        right = {"Authorization": "Bearer sesame-öffne".encode(), "Host": "my-desk.example"}
+        assert httpx.get(f"{url}/search?query=fence", headers=right).status_code == 200
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert "öffne" not in "".join(server.said)

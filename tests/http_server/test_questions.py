@@ -1,0 +1,176 @@
+"""What is asked by GET, of a real server."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from program import REPOSITORY, Program, write_messages
+from served import Server, serving
+
+SCHEMAS = REPOSITORY / "contracts" / "schemas"
+
+
+def validated(reply: httpx.Response, status: int = 200) -> Any:
+    """The body, which fits the schema that it names."""
+    body = reply.json()
+    assert reply.status_code == status, body
+    assert reply.headers["content-type"] == "application/json"
+    assert not [name for name in reply.headers if name.startswith("access-control-")]
+    name = body["schema"].removesuffix("/1")
+    Draft202012Validator(json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))).validate(body)
+    return body
+
+
+def kind(reply: httpx.Response, status: int) -> str:
+    return str(validated(reply, status)["error"]["kind"])
+
+
+def test_the_nearest_by_meaning_come_with_scores_and_short_excerpts(client: httpx.Client) -> None:
+    reply = client.get("/api/v1/search/semantic", params={"query": "retry strategy", "limit": 4})
+    results = validated(reply)["results"]
+    assert len(results) == 4
+    assert all(len(row["excerpt"]) <= 260 and "content" not in row for row in results)
+    similarities = [row["similarity"] for row in results]
+    assert similarities == sorted(similarities, reverse=True)
+    least = {"query": "retry strategy", "limit": 4, "min_similarity": similarities[1]}
+    kept = validated(client.get("/api/v1/search/semantic", params=least))["results"]
+    assert [row["id"] for row in kept] == [row["id"] for row in results[:2]]
+
+
+@pytest.mark.parametrize("command", ["search", "recall", "context"])
+def test_the_answer_is_the_one_of_the_command_line(client: httpx.Client, demo: Program, command: str) -> None:
+    query = "why did the retries cause a thundering herd"
+    over_http = validated(client.get(f"/{command}", params={"query": query, "limit": 5}))
+    assert over_http == demo(command, query, "--limit", "5", "--json").json
+
+
+def test_an_item_is_whole_and_one_that_is_not_there_is_not_found(client: httpx.Client) -> None:
+    first = validated(client.get("/search", params={"query": "retry", "limit": 1}))["results"][0]
+    shown = validated(client.get(f"/items/{first['id']}", params={"neighbours": 1}))["results"]
+    assert [row["content"] for row in shown if row["is_asked"]] == [first["content"]]
+    assert kind(client.get("/items/999999"), 404) == "not_found"
+    assert kind(client.get("/items/t:none"), 404) == "not_found"
+    assert kind(client.get("/items/many"), 400) == "usage"
+
+
+def test_tasks_are_listed_and_shown(program: Program) -> None:
+    assert program("task", "add", "Fix the login bug", "--project", "gate").status == 0
+    assert program("task", "add", "Paint the fence", "--status", "done").status == 0
+    with serving(program) as server:
+        rows = validated(httpx.get(f"{server.url}/tasks"))["results"]
+        assert {row["title"] for row in rows} == {"Fix the login bug", "Paint the fence"}
+        done = validated(httpx.get(f"{server.url}/tasks?status=done"))["results"]
+        assert [row["title"] for row in done] == ["Paint the fence"]
+        (one,) = validated(httpx.get(f"{server.url}/tasks/{done[0]['id']}"))["results"]
+        assert one == done[0]
+        assert validated(httpx.get(f"{server.url}/items/{done[0]['id']}"))["results"] == [one]
+        assert kind(httpx.get(f"{server.url}/tasks/T-99"), 404) == "not_found"
+        found = validated(httpx.get(f"{server.url}/api/v1/search/semantic?query=login&type=task&status=todo"))[
+            "results"
+        ]
+        assert [row["title"] for row in found] == ["Fix the login bug"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search",
+        "/search?query=%20",
+        "/search?query=a&limit=0",
+        "/search?query=a&limit=1001",
+        "/search?query=a&limit=100&page=11",
+        "/search?query=a&limit=ten",
+        "/search?query=a&mode=magic",
+        "/search?query=a&since=yesterday",
+        "/search?query=a&threshold=nan",
+        "/search?query=a&query=b",
+        "/search?query=a&limt=3",
+        "/context?query=a&budget=0",
+        f"/search?query={'a' * 4001}",
+    ],
+)
+def test_what_cannot_be_asked_is_a_clear_400(client: httpx.Client, path: str) -> None:
+    assert kind(client.get(path), 400) == "usage"
+
+
+def test_unknown_paths_and_methods_are_errors_of_ours(client: httpx.Client) -> None:
+    assert kind(client.get("/admin"), 404) == "not_found"
+    wrong = client.post("/search")
+    assert (kind(wrong, 405), wrong.headers["allow"]) == ("usage", "GET, HEAD")
+
+
+def test_32_clients_at_once_get_each_their_own_right_answer(client: httpx.Client, server: Server) -> None:
+    queries = ["retry strategy", "flaky login test", "queue decision", "webhook", "gauges", "fence", "redis", "deploy"]
+    alone = {query: client.get("/search", params={"query": query}).content for query in queries}
+
+    def ask(number: int) -> bool:
+        with httpx.Client(base_url=server.url, timeout=60) as own:
+            wanted = (queries[(number + turn) % len(queries)] for turn in range(3))
+            return all(own.get("/search", params={"query": query}).content == alone[query] for query in wanted)
+
+    with ThreadPoolExecutor(32) as clients:
+        assert all(clients.map(ask, range(32)))
+
+
+def test_a_missing_database_is_503_with_the_way_out_and_works_once_it_is_there(program: Program) -> None:
+    with serving(program) as server:
+        assert kind(httpx.get(f"{server.url}/healthz"), 503) == "database_missing"
+        error = validated(httpx.get(f"{server.url}/search?query=fence"), 503)["error"]
+        assert "pastchats-memory index" in error["hint"]
+        write_messages(program.home / "chat.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green."))
+        assert program("index", "chat.jsonl").status == 0
+        assert validated(httpx.get(f"{server.url}/healthz"))["status"] == "ok"
+        assert len(validated(httpx.get(f"{server.url}/search?query=fence"))["results"]) == 2
+        for path in program.home.glob("memory.db*"):
+            path.unlink()
+        assert kind(httpx.get(f"{server.url}/search?query=fence"), 503) == "database_missing"
+        write_messages(program.home / "chat.jsonl", ("user", "Is the gate painted?"))
+        assert program("index", "chat.jsonl").status == 0
+        (row,) = validated(httpx.get(f"{server.url}/search?query=gate"))["results"]
+        assert row["content"] == "Is the gate painted?"
+
+
+def test_a_damaged_database_is_an_error_and_no_traceback(program: Program) -> None:
+    program.database.write_bytes(b"no database at all" * 500)
+    with serving(program) as server:
+        assert kind(httpx.get(f"{server.url}/search?query=fence"), 500) == "database_corrupt"
+        assert "Traceback" not in "".join(server.said)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_signal_ends_it_cleanly(demo: Program, number: int, status: int) -> None:
+    with serving(Program(demo.home)) as server:
+        assert httpx.get(f"{server.url}/search?query=fence").status_code == 200
+        assert server.end(number) == status
+        time.sleep(0.1)
+        assert [line for line in server.said if "Serving on" not in line] == []
+
+
+def test_nothing_that_was_asked_is_in_the_log(demo: Program) -> None:
+    with serving(Program(demo.home)) as server:
+        for path in ("/search?query=zebracrossing", "/zebracrossing", "/search?query=zebracrossing&limit=0"):
+            httpx.get(server.url + path)
+        server.end(signal.SIGTERM)
+        time.sleep(0.1)
+        assert "zebracrossing" not in "".join(server.said)
+
+
+def test_without_the_extra_it_says_how_to_install_it(program: Program) -> None:
+    lacking = program.altered("import sys; sys.modules['starlette'] = None")
+    run = lacking("serve")
+    assert (run.status, run.stdout) == (2, "")
+    assert "pip install 'pastchats-memory[http]'" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_an_address_that_is_taken_is_explained(program: Program, server: Server) -> None:
+    run = program("serve", "--port", server.url.rpartition(":")[2])
+    assert run.status == 2
+    assert "in use" in run.stderr

@@ -22,6 +22,15 @@ STATUS: Mapping[str, int] = {
 """Of our faults by kind; of all others 500."""
 
 
+KINDS = frozenset(
+    {
+        "bug", "not_found", "unauthorized", "bad_host", "bad_origin", "too_large", "timeout", "busy", "no_chat_endpoint",
+        "upstream",
+    }
+)  # fmt: skip
+"""Of errors that only a server has."""
+
+
 class Refused(Exception):
     """A request that is answered with an error. It never leaves this room."""
 

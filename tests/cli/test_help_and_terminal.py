@@ -28,7 +28,7 @@ def helps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {command: run.stdout for command, run in runs.items()}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
 def test_every_example_in_the_help_of_a_command_runs(
     own_demo: Program, helps: dict[str, str], command: str, tmp_path: Path
 ) -> None:

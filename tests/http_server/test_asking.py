@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -168,6 +169,17 @@ def test_without_the_extra_it_says_how_to_install_it(program: Program) -> None:
     assert (run.status, run.stdout) == (2, "")
     assert "pip install 'pastchats-memory[http]'" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_the_examples_of_its_help_serve(program: Program) -> None:
+    examples = re.findall(
+        r"pastchats-memory serve(.*)$", program("serve", "--help").stdout.partition("Examples:")[2], re.MULTILINE
+    )
+    here = [example for example in examples if "--host" not in example]
+    assert len(here) == 3
+    for example in here:
+        with serving(program, *example.split(), "--port", "0") as server:
+            assert httpx.get(f"{server.url}/openapi.json").status_code == 200
 
 
 def test_an_address_that_is_taken_is_explained(program: Program, server: Server) -> None:

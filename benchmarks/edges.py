@@ -1,0 +1,121 @@
+"""How long an agent waits: the MCP server from its start to the first answer and from question to answer, and the prompt
+hook from start to exit, beside a bare interpreter, also while an index run is writing.
+
+    python benchmarks/edges.py [DATABASE]
+
+Over a copy of the database, by default of the 100,000 turns of benchmarks/speed.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+from corpus import database as built
+from mcp import Client, StdioServerParameters
+
+QUESTIONS = (
+    "retry strategy for webhooks",
+    "why does the login test fail",
+    "database migration order",
+    "cache eviction",
+)
+PROGRAM = Path(sys.executable).with_name("pastchats-memory")
+RUNS = 15
+
+
+def seconds(what: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    what()
+    return time.perf_counter() - start
+
+
+def told(name: str, times: list[float]) -> None:
+    ordered = sorted(times)
+    p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+    print(f"{name:44} median {statistics.median(times) * 1000:7.0f} ms   p95 {p95 * 1000:7.0f} ms   of {len(times)}")
+
+
+def bare() -> float:
+    return seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
+
+
+def mcp(database: Path) -> tuple[float, list[float]]:
+    """From start to first answer, and the times of the searches after it."""
+    server = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--db", str(database)], env=dict(os.environ))
+
+    async def session() -> tuple[float, list[float]]:
+        start = time.perf_counter()
+        async with Client(server) as client:
+            await client.call_tool("search", {"query": QUESTIONS[0]})
+            first = time.perf_counter() - start
+            times = []
+            for number in range(20):
+                start = time.perf_counter()
+                await client.call_tool("search", {"query": f"{QUESTIONS[number % len(QUESTIONS)]} {number}"})
+                times.append(time.perf_counter() - start)
+            return first, times
+
+    return anyio.run(session)
+
+
+def hook(database: Path, state: Path, number: int) -> float:
+    event = {
+        "session_id": f"s{number}", "cwd": "/", "hook_event_name": "UserPromptSubmit",
+        "prompt": f"{QUESTIONS[number % len(QUESTIONS)]}, please look into it",
+    }  # fmt: skip
+    command = [str(PROGRAM), "hook", "claude-code", "UserPromptSubmit", "--db", str(database)]
+    environment = {**os.environ, "XDG_STATE_HOME": str(state), "PASTCHATS_MEMORY_HOOK_SECONDS": "60"}
+    start = time.perf_counter()
+    subprocess.run(command, input=json.dumps(event).encode(), env=environment, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def messages(path: Path) -> Path:
+    lines = (
+        json.dumps(
+            {"role": "user", "content": f"note {number} about the valve of pump {number % 97}", "conversation_id": "w"}
+        )
+        for number in range(20_000)
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def main() -> None:
+    made = Path(sys.argv[1]) if len(sys.argv) > 1 else built(100_000)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        database = scratch / "memory.db"
+        shutil.copy2(made, database)
+        mcp(database)  # brings an older schema up to date
+        told("bare interpreter", [bare() for _ in range(RUNS)])
+        sessions = [mcp(database) for _ in range(5)]
+        told("MCP: start to first answer", [first for first, _ in sessions])
+        told("MCP: search", [each for _, times in sessions for each in times])
+        told("hook: start to exit", [hook(database, scratch, number) for number in range(RUNS)])
+        writing = subprocess.Popen(
+            [str(PROGRAM), "index", str(messages(scratch / "new.jsonl")), "--db", str(database)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            times = [hook(database, scratch, 100 + number) for number in range(RUNS)]
+            print("the index run was", "still writing" if writing.poll() is None else "over before the end")
+            told("hook while an index run writes", times)
+            told("bare interpreter beside it", [bare() for _ in range(RUNS)])
+        finally:
+            writing.kill()
+            writing.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -96,7 +96,7 @@ def command(
     }  # fmt: skip
     if dry_run:
         return _dry_run(named, project, load(db), how, as_json=as_json)
-    if not load(db).database.exists() and not _agreed(named, histories, yes=yes, no=no):
+    if not os.path.lexists(load(db).database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
@@ -137,7 +137,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.beside:
         click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
-    if forecast.seconds >= LONG:
+    if forecast.seconds >= LONG and sys.stderr.isatty():
         minutes = max(1, round(forecast.seconds / 60))
         click.echo(
             f"About {forecast.turns:,} turns in {counted(forecast.files, 'file')}: about {counted(minutes, 'minute')}. "

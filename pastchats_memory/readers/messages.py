@@ -166,7 +166,8 @@ def _read_messages(
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
     for value in opening:
-        if message_of(header := mapping_of(value)) or {"role", "content"} <= header.keys():
+        header = mapping_of(value)
+        if messages_in(value) or {"role", "content"} <= header.keys():
             break
         context = context.inside(header)
     for item in items:

@@ -55,4 +55,4 @@ def folder_of_project(path: PurePath) -> str:
 
 def short_hash(text: str) -> str:
     """Eight hexadecimal digits that stand for a text."""
-    return hashlib.sha256(" ".join(text.split()).lower().encode()).hexdigest()[:8]
+    return hashlib.sha256(" ".join(text.split()).lower().encode("utf-8", "replace")).hexdigest()[:8]

@@ -301,7 +301,11 @@ def test_links_that_lead_in_a_circle_pipes_and_devices_stop_nothing(program: Pro
     (folder / "dangling.jsonl").symlink_to(folder / "nowhere")
     os.mkfifo(folder / "pipe.jsonl")
     run = program("index", "--json", "history", timeout=30)
-    assert (run.status, run.json["turns_added"], run.json["files_scanned"]) == (0, 2, 2)  # the pipe is named with its reason
+    assert (run.status, run.json["turns_added"], run.json["files_scanned"]) == (
+        0,
+        2,
+        2,
+    )  # the pipe is named with its reason
     for named in (folder / "pipe.jsonl", "/dev/zero"):
         alone = program("index", named, timeout=30)
         assert alone.status == 1

@@ -36,7 +36,8 @@ bench-speed: $(VENV)/installed
 
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py
-	$(BIN)/python benchmarks/index_unchanged.py
+	$(BIN)/python benchmarks/index_unchanged.py 10000
+	$(BIN)/python benchmarks/index_reading.py
 
 bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py

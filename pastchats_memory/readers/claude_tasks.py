@@ -19,7 +19,7 @@ def recognise(source: Source) -> bool:
     """Whether the document is a list of todos, or one task of a list in the folder of lists."""
     if source.shape != "json":
         return False
-    document = source.document
+    document = source.outline
     if isinstance(document, list):
         return bool(document) and all(_is_todo(mapping_of(todo)) for todo in document)
     fields = mapping_of(document)

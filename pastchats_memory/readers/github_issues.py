@@ -24,14 +24,13 @@ def recognise(source: Source) -> bool:
     """Whether every object has a number, a title and the state of an issue."""
     if source.shape == "jsonl":
         return bool(source.sample) and all(map(_is_issue, source.sample))
-    issues = _issues(source)
+    issues = _issues(source, source.outline)
     return bool(issues) and all(map(_is_issue, issues))
 
 
-def _issues(source: Source) -> list[Json]:
+def _issues(source: Source, document: object) -> list[Json]:
     if source.shape != "json":
         return []
-    document = source.document
     return [mapping_of(issue) for issue in (document if isinstance(document, list) else [document])]
 
 
@@ -53,7 +52,7 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
                 yield Unreadable(str(source.path), item.line, "not an issue")
         return
     places = Places(source.text)
-    for issue in _issues(source):
+    for issue in _issues(source, source.document):
         if _is_issue(issue):
             yield _task(issue, places.line(text_of(issue.get("title"))), cwd)
 

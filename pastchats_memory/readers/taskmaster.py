@@ -23,7 +23,7 @@ PARTS = {"description": "", "details": "", "testStrategy": "Test strategy", "acc
 
 def recognise(source: Source) -> bool:
     """Whether the document has a list of tasks under `tasks`, or under the `tasks` of a tag."""
-    return source.shape == "json" and any(_lists(source.document))
+    return source.shape == "json" and any(_lists(source.outline))
 
 
 def _lists(document: object) -> Iterator[tuple[str, Json, list[Json]]]:

@@ -64,3 +64,12 @@ def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monk
         _, rows = _turns(path, monkeypatch, 0)
         assert rows[-1].reason == "not JSON: the document is cut short"
         assert len(rows) > len(value) - 5
+
+
+@pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])
+def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypatch):
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
+    for path in inputs(folder):
+        opened = Source(path)
+        if opened.shape == "json" and reader_for(opened) is not None:
+            assert not {"document", "text"} & vars(opened).keys(), path.name

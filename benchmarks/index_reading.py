@@ -1,0 +1,184 @@
+"""Reading and storing without embedding: megabytes and turns a second for each format, and what one turn more costs.
+
+    python benchmarks/index_reading.py [--megabytes N] [--append N]
+
+In process, against a database of its own. **Every text gets the same made-up vector**, so that the numbers are of reading,
+redacting and storing alone; `index_throughput.py` has those with the model. Each format's files are one of its own fixtures
+written again under other ids, words and names until there are so many bytes. `read` is the reader alone, `index` the whole run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import corpus
+import numpy as np
+import timing
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.ingest import IndexOptions, IndexReport, index
+from pastchats_memory.model import Turn
+from pastchats_memory.readers import reader_for
+from pastchats_memory.readers.source import Source
+from pastchats_memory.store.database import Database, open_database
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+SUFFIXES = (".jsonl", ".json", ".md")
+NUMBER = re.compile(r"[0-9a-f]{6}(?=[^0-9a-f])")
+SMALLEST = 400
+"""Bytes of a fixture that is worth repeating."""
+SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
+RUNS = 5
+
+
+class Constant:
+    """Gives every text one vector: what is measured is everything else."""
+
+    name, version, dim = "constant", "1", 384
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """The same unit vector for each text."""
+        for _ in texts:
+            yield self.embed_query("")
+
+    def embed_query(self, text: str) -> Vector:
+        """The same again."""
+        del text
+        return np.eye(1, self.dim, dtype=np.float32)[0]
+
+
+def run(database: Database, path: Path) -> tuple[IndexReport, float]:
+    """One run over a path, and its seconds."""
+    start = time.perf_counter()
+    report = index(database, Constant(), [path], IndexOptions())
+    return report, time.perf_counter() - start
+
+
+def samples() -> dict[str, Path]:
+    """The largest fixture of each format that is one text file and that its reader knows under a changed name."""
+    found: dict[str, Path] = {}
+    for path in sorted(FIXTURES.glob("*/*"), key=lambda path: path.stat().st_size):
+        if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size >= SMALLEST:
+            reader = reader_for(Source(path))
+            if reader is not None and any(isinstance(item, Turn) for item in reader.read(Source(path))):
+                found[reader.FORMAT] = path
+    return dict(sorted(found.items()))
+
+
+def repeated(path: Path, folder: Path, size: int) -> int:
+    """Copies of a file, each with other ids, until there are so many bytes; the bytes."""
+    text, written, number = path.read_text(encoding="utf-8"), 0, 0
+    folder.mkdir()
+    while written < size:
+        number += 1
+        copy = NUMBER.sub(lambda _, mark=f"{number:06x}": mark, text)
+        written += (folder / f"{path.stem}-{number}{path.suffix}").write_text(copy, encoding="utf-8")
+    return written
+
+
+def read(folder: Path) -> tuple[int, float]:
+    """Turns that the readers alone give, and seconds."""
+    start, turns = time.perf_counter(), 0
+    for path in folder.iterdir():
+        source = Source(path)
+        reader = reader_for(source)
+        turns += sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
+    return turns, time.perf_counter() - start
+
+
+def by_format(place: Path, megabytes: float) -> None:
+    """Print a line for each format."""
+    print(f"{'format':20} {'MB':>6} {'turns':>7} {'read MB/s':>10} {'turns/s':>9} {'index MB/s':>11} {'turns/s':>9}")
+    for name, sample in samples().items():
+        folder = place / name
+        size = repeated(sample, folder, int(megabytes * 1e6)) / 1e6
+        turns, seconds = read(folder)
+        with open_database(place / f"{name}.db", create=True) as database:
+            _, all_seconds = run(database, folder)
+        rates = f"{size / seconds:10.1f} {turns / seconds:9,.0f} {size / all_seconds:11.1f} {turns / all_seconds:9,.0f}"
+        print(f"{name:20} {size:6.1f} {turns:7,} {rates}", flush=True)
+
+
+def record(number: int, kind: str, content: object) -> str:
+    """A line of a Claude Code session."""
+    message = {"role": kind, "content": content} | ({"id": f"msg_{number:024d}"} if kind == "assistant" else {})
+    minutes, second = divmod(number, 60)
+    body = {
+        "type": kind,
+        "uuid": f"00000000-0000-4000-8000-{number:012d}",
+        "parentUuid": f"00000000-0000-4000-8000-{number - 1:012d}" if number > 1 else None,
+        "sessionId": SESSION,
+        "cwd": "/home/mira/src/courier",
+        "timestamp": f"2026-03-{1 + minutes // 1440:02d}T{minutes // 60 % 24:02d}:{minutes % 60:02d}:{second:02d}.123Z",
+        "message": message,
+    }
+    return json.dumps(body) + "\n"
+
+
+def session(path: Path, megabytes: int) -> int:
+    """Prompts, calls, results of 9 KB and answers, until there are so many bytes; the number of the last line."""
+    writer = corpus.Writer(seed=3)
+    number = 0
+    with path.open("w", encoding="utf-8") as file:
+        while file.tell() < megabytes * 1e6:
+            use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": f"/src/{number}.py"}}
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": writer.text(9000, 0.0)}
+            said = (("user", writer.text(80, 0.5)), ("assistant", [use]), ("user", [result]))
+            for kind, content in (*said, ("assistant", [{"type": "text", "text": writer.text(270, 0.5)}])):
+                number += 1
+                file.write(record(number, kind, content))
+    return number
+
+
+def grown(place: Path, megabytes: int) -> None:
+    """Print what the first run over a large session takes, and the median of runs after one turn more."""
+    path = place / "session" / "s.jsonl"
+    path.parent.mkdir()
+    number = session(path, megabytes)
+    taken = []
+    with open_database(place / "session.db", create=True) as database:
+        first, seconds = run(database, path.parent)
+        for more in range(1, RUNS + 1):
+            with path.open("a", encoding="utf-8") as file:
+                file.write(record(number + more, "user", f"And now number {more}?"))
+            report, again = run(database, path.parent)
+            if report.added != 1:
+                raise SystemExit(f"{report.added} turns were added, not one: the numbers would mean nothing")
+            taken.append(again)
+    size = path.stat().st_size / 1e6
+    print(
+        f"\n{size:.0f} MB of Claude Code: first run {seconds:.1f} s, {size / seconds:.1f} MB/s, {first.added:,} turns"
+    )
+    print(f"one turn more: median {sorted(taken)[RUNS // 2] * 1000:.0f} ms, slowest {max(taken) * 1000:.0f} ms")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--megabytes", type=float, default=2, help="of each format")
+    parser.add_argument("--append", type=int, default=100, help="megabytes of the session that grows")
+    parser.add_argument(
+        "--store", type=Path, help="only read and store this, into a database beside it, and print nothing"
+    )
+    options = parser.parse_args()
+    if options.store:
+        with open_database(options.store.with_suffix(".stored.db"), create=True) as database:
+            run(database, options.store)
+        return
+    print(timing.machine())
+    with tempfile.TemporaryDirectory() as folder:
+        grown(Path(folder), options.append)
+        by_format(Path(folder), options.megabytes)
+
+
+if __name__ == "__main__":
+    main()

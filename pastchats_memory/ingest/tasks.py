@@ -9,16 +9,16 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate
-from pastchats_memory.model import Comment, Task, utf8
+from pastchats_memory.model import Comment, Task, TaskLink, TaskState, utf8
 from pastchats_memory.project import project_at
 from pastchats_memory.readers import beads, checklist, claude_tasks, github_issues, issue_files, taskmaster
 from pastchats_memory.readers.clean import clean_value
 from pastchats_memory.readers.text import clean
-from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.redact.tasks import redacted_task
+from pastchats_memory.store import projects, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
-from pastchats_memory.store.tasks import Filed, TaskWriter, supersede_tasks
+from pastchats_memory.store.tasks import LONGEST_TITLE, Filed, TaskWriter, supersede_tasks
 
 TASK_FORMATS = frozenset(
     reader.FORMAT for reader in (beads, checklist, claude_tasks, github_issues, issue_files, taskmaster)
@@ -58,19 +58,25 @@ def _project_of(task: Task, path: Path) -> str:
 
 
 def _safe(task: Task) -> Task:
-    return replace(
-        task,
-        native_id=clean(task.native_id),
-        title=_text(task.title),
-        description=_text(task.description),
-        tags=tuple(_text(tag) for tag in task.tags),
-        comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
-        metadata=redacted_value(clean_value(task.metadata)),
+    safe = redacted_task(
+        replace(
+            task,
+            native_id=clean(task.native_id),
+            title=_text(task.title),
+            description=_text(task.description),
+            status_raw=clean(task.status_raw),
+            tags=tuple(_text(tag) for tag in task.tags),
+            links=tuple(TaskLink(clean(link.kind), clean(link.target)) for link in task.links),
+            states=tuple(TaskState(state.status, clean(state.raw), state.at) for state in task.states),
+            comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
+            metadata={key: clean_value(value) for key, value in task.metadata.items()},
+        )
     )
+    return replace(safe, title=safe.title[:LONGEST_TITLE])
 
 
 def _text(text: str) -> str:
-    return redact(clean(text).strip()).text
+    return clean(text).strip()
 
 
 def ready(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
@@ -89,7 +95,9 @@ def store(
     """Store the tasks of a whole file, of which format and name are given, inside the caller's transaction. Raises StoreFault."""
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
-    done = [writer.put(one if one.project else _of_conversation(database, one)) for one in waiting]
+    whole = [one if one.project else _of_conversation(database, one) for one in waiting]
+    projects.remember(database, {one.task.cwd or str(Path(name).parent): one.project for one in whole if one.project})
+    done = [writer.put(one) for one in whole]
     outcomes = [outcome for _, outcome in done]
     gone = 0
     if format_ in TASK_FORMATS:

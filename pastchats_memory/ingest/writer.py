@@ -17,6 +17,7 @@ from pastchats_memory.ingest.report import FileReport, IndexReport
 from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.redact import redacted_value
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database
@@ -61,7 +62,13 @@ class Reading:
     fingerprint: str | None = None
 
     def reached(self, checkpoint: Checkpoint) -> None:
-        """Remember where to go on, with the turns that were counted up to there."""
+        """Remember where to go on, with the turns that were counted up to there.
+
+        What waits there is text as it stands in the file: with a secret in it, it is not to be kept, and the file is gone
+        on with from an earlier place, or read again.
+        """
+        if _holds_a_secret(checkpoint.state):
+            return
         self.checkpoint = checkpoint
         if len(self.places) <= MOST_CONVERSATIONS:
             places = [[conversation, count] for conversation, count in self.places.items()]
@@ -78,6 +85,10 @@ class Reading:
             skipped=self.read + len(self.filed) - self.added - self.updated,
             unreadable=tuple(self.unreadable),
         )
+
+
+def _holds_a_secret(state: object) -> bool:
+    return json.dumps(redacted_value(state)) != json.dumps(state)
 
 
 class Writer:

@@ -8,14 +8,13 @@ from pathlib import PurePath
 from pastchats_memory.model import TaskLink
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 
-LONGEST_TITLE = 300
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
 FOLDERS_UP = 4
 
 
 def titled(text: str) -> str:
-    """A title on one line, cut where it is a whole text."""
-    return " ".join(text.split())[:LONGEST_TITLE]
+    """A title on one line; it is cut where it is stored, once there is no secret in it to be cut in two."""
+    return " ".join(text.split())
 
 
 def word_of(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pastchats_memory.model import Prompt
@@ -13,13 +13,17 @@ UNSEEN = -1
 """`is_private` of a folder in which nobody has looked for a project's file yet."""
 
 
-def remember(database: Database, prompts: Iterable[Prompt]) -> None:
-    """Note the folders that turns come from, with their projects; inside the caller's transaction. Raises StoreFault."""
-    folders = {
+def folders_of(prompts: Iterable[Prompt]) -> dict[str, str]:
+    """The folders that turns come from, with their projects."""
+    return {
         prompt.turn.cwd or str(Path(prompt.source_path).parent): prompt.project
         for prompt in prompts
         if prompt.turn.cwd or prompt.metadata.get("format") != LIVE
     }
+
+
+def remember(database: Database, folders: Mapping[str, str]) -> None:
+    """Note folders that text comes from, with their projects; inside the caller's transaction. Raises StoreFault."""
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
         [(folder, project, UNSEEN) for folder, project in folders.items()],

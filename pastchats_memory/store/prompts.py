@@ -107,7 +107,7 @@ def put(
                 continue
             updated += 1
         _embed(database, ids[-1], model, encoded[prompt.text_hash])
-    projects.remember(database, prompts)
+    projects.remember(database, projects.folders_of(prompts))
     database.run_many(
         "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
         [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],

@@ -50,3 +50,85 @@ def test_indexing_a_redacted_file_again_adds_nothing(program: Program) -> None:
     program("index", "history")
     again = program("index", "history", "--force", "--json").json
     assert (again["results"][0]["added"], again["results"][0]["skipped"]) == (0, 2)
+
+
+def nothing_holds_the_secret(program: Program) -> bool:
+    files = list(program.database.parent.glob(program.database.name + "*"))
+    assert files
+    return not any(SECRET.encode() in file.read_bytes() for file in files)
+
+
+def test_no_task_made_by_hand_holds_the_secret(program: Program) -> None:
+    said = f"Push with {SECRET}"
+    attached = program.home / f"{SECRET}.txt"
+    attached.write_text(f"{said}\n" * 3, encoding="utf-8")
+    for arguments in (
+        ["task", "add", said, "--description", said, "--tag", said, "--project", said, "--key", SECRET],
+        ["task", "add", "Pay by card"],
+        ["task", "update", "T-2", "--title", said, "--description", said, "--tag", said, "--project", said],
+        ["task", "comment", "T-2", said, "--author", said],
+        ["task", "attach", "T-2", str(attached)],
+        ["capture", f"{said}\n\n{said} again", "--no", "--project", said],
+        ["capture", f"{said}\n\n{said} again", "--yes"],
+    ):
+        assert program(*arguments).status == 0, arguments
+    assert nothing_holds_the_secret(program)
+    assert program("task", "show", "T-2", "--json").results[0]["title"] == "Push with [redacted:gitlab-token]"
+
+
+def test_no_imported_task_holds_the_secret(program: Program) -> None:
+    program("task", "add", "MARK", "--description", "MARK", "--tag", "MARK", "--key", "MARK", "--project", "MARK")
+    program("task", "add", "Pay by card", "--depends", "MARK")
+    program("task", "comment", "MARK", "MARK", "--author", "MARK")
+    (program.home / "MARK.txt").write_text("MARK", encoding="utf-8")
+    program("task", "attach", "MARK", "MARK.txt")
+    exported = program("task", "export").stdout
+    program.database.unlink()
+    (program.home / "tasks.jsonl").write_text(exported.replace("MARK", SECRET), encoding="utf-8")
+    assert program("task", "import", "tasks.jsonl").status == 0
+    assert nothing_holds_the_secret(program)
+    assert len(program("task", "list", "--json").results) == 2
+
+
+def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program: Program) -> None:
+    said = f"push with {SECRET}"
+    issue = {
+        "id": SECRET, "title": f"{'Long ' * 98}{said}", "status": SECRET, "issue_type": said, "labels": [said], "description": said,
+        "assignee": said, "external_ref": said, "close_reason": said, "notes": said, "due_at": said, "closed_at": said,
+        "created_at": "2026-05-04T08:00:00Z", "updated_at": "2026-05-04T08:00:00Z",
+        "comments": [{"text": said, "author": said, "created_at": said}],
+        "dependencies": [{"issue_id": SECRET, "depends_on_id": f"x-{SECRET}", "type": said}],
+    }  # fmt: skip
+    beads = program.home / "shop" / ".beads" / "issues.jsonl"
+    beads.parent.mkdir(parents=True)
+    beads.write_bytes(orjson.dumps(issue))
+    todos = [{"content": said, "status": said, "activeForm": said, "priority": said}]
+    call = {
+        "type": "assistant", "uuid": "a-1", "sessionId": "s-1", "cwd": "/work", "timestamp": "2026-05-04T08:00:00.000Z",
+        "message": {"role": "assistant", "id": "m-1", "content": [
+            {"type": "text", "text": "A list."}, {"type": "tool_use", "id": "t-1", "name": "TodoWrite", "input": {"todos": todos}},
+        ]},
+    }  # fmt: skip
+    (program.home / "session.jsonl").write_bytes(orjson.dumps(call))
+    (program.home / "TODO.md").write_text(f"# Tasks\n\n- [ ] {said}\n- [x] pay, {said}\n", encoding="utf-8")
+    assert program("index", "shop", "session.jsonl", "TODO.md").status == 0
+    assert len(program("task", "list", "--json").results) == 4
+    assert nothing_holds_the_secret(program)
+
+
+def test_what_is_remembered_of_a_file_that_may_grow_holds_no_secret(program: Program) -> None:
+    said = [("user", f"Push with {SECRET}, please."), ("assistant", f"Pushed with {SECRET}."), ("user", "Thanks.")]
+    lines = [
+        {
+            "type": role, "uuid": f"u-{number}", "sessionId": "s-1", "cwd": "/work",
+            "timestamp": f"2026-05-04T08:0{number}:00.000Z", "message": {"role": role, "content": text},
+        }
+        for number, (role, text) in enumerate(said)
+    ]  # fmt: skip
+    file = program.home / "session.jsonl"
+    for count in (1, 2, 3):
+        file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines[:count]))
+        assert program("index", file).status == 0
+        assert nothing_holds_the_secret(program)
+    hits = program("search", "pushed with", "--json").results
+    assert sorted(hit["turn_index"] for hit in hits) == [0, 1, 2]

@@ -19,7 +19,8 @@ from tasks_files import shared_tasks
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.likeness import likeness
-from pastchats_memory.model import Task
+from pastchats_memory.model import Filters, Task
+from pastchats_memory.statuses import TYPES
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sources import set_meta
@@ -71,7 +72,7 @@ def scanned(titles: list[str], rows: np.ndarray, folder: Path) -> tuple[set[tupl
             for number, title in enumerate(titles):
                 writer.put(Filed(Task(str(number), title, scope="s"), "p", "/s.jsonl", key=str(number)))
         start = time.perf_counter()
-        clusters = duplicates(database)
+        clusters = duplicates(database, Filters(kinds=TYPES))
         seconds = time.perf_counter() - start
     return {
         tuple(sorted((int(pair.first), int(pair.second))))

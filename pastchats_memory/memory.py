@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from pastchats_memory.arguments import filters_of, project_here
+from pastchats_memory.arguments import filters_of
 from pastchats_memory.config import Config, load
 from pastchats_memory.configured import about_the_model, index_options, model_settings
 from pastchats_memory.embed import Embedder
@@ -17,7 +17,7 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Context, Hits, Item, utf8
-from pastchats_memory.privacy import hidden_projects, look_for_private_projects
+from pastchats_memory.privacy import hidden_projects, look_for_private_projects, standing_here
 from pastchats_memory.search import Request, cited, search, search_terms
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import meta
@@ -312,9 +312,10 @@ class Memory:
         filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
-            hits, terms = search_terms(self._database, self._model(), wanted)
-            fitting = worth_saying(hits, terms)
-        return replace(assemble(fitting, terms.weights, request, _count_tokens), warnings=hits.warnings)
+            hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
+        return replace(
+            assemble(worth_saying(hits, terms), terms.weights, request, _count_tokens), warnings=hits.warnings
+        )
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.
@@ -330,14 +331,14 @@ class Memory:
         hidden = hidden_projects(self._database, None)
         found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
-        return [cited(item) for item in around]
+        return [cited(item) for item in around if item.project not in hidden]
 
     @property
     def tasks(self) -> TaskBoard:
         """Task memory: add, update, comment, capture, find, export."""
         from pastchats_memory.tasks.board import TaskBoard
 
-        return TaskBoard(self._database, self._model())
+        return TaskBoard(self._database, self._model(), standing_here(self._database))
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.
@@ -354,7 +355,7 @@ class Memory:
 
     def ask(self, question: str, today: date | None = None) -> Answer:
         """The tasks that a question in plain language asks for, with how it was read. Raises UsageFault, StoreFault."""
-        return self.tasks.ask(utf8(question), today, project_here())
+        return self.tasks.ask(utf8(question), today)
 
     @property
     def budget(self) -> int:

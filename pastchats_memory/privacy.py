@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import is_private
 from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
+
+if TYPE_CHECKING:
+    from pastchats_memory.tasks.desk import Standing
 
 
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
@@ -15,6 +19,14 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
     private, unseen = projects.private(database)
     private |= {project for folder, project in unseen if is_private(folder)}
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
+
+
+def standing_here(database: Database) -> Standing:
+    """The working directory, its project, and what is hidden from there. Raises StoreFault."""
+    from pastchats_memory.tasks.desk import Standing
+
+    here = project_here()
+    return Standing("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109
 
 
 def look_for_private_projects(database: Database) -> None:

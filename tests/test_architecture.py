@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reindex": {"embed", "store", "errors"},
     "configured": {"config", "embed", "ingest", "model"},
     "arguments": {"project", "model", "errors"} | PURE,
-    "privacy": {"config", "arguments", "store"},
+    "privacy": {"config", "arguments", "store", "tasks"},
     "memory": BELOW | {"configured", "arguments", "privacy"},
     "task_render": {"tasks", "model"} | PURE,
     "hooks": BELOW | {"memory", "arguments"},

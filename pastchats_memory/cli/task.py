@@ -245,6 +245,8 @@ def export(file: Path | None, db: str | None) -> int:
             except OSError as fault:
                 raise UsageFault(f"{file}: {fault.strerror}", "Name a file that can be written.") from fault
             click.echo(f"Wrote {counted(number, 'task')} to {file}")
+        if unseen := memory.tasks.unseen():
+            warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
     return DONE if number else NOTHING
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.task_rows import SEEN
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
@@ -21,10 +22,11 @@ TABLES = {
 }
 
 
-def exported(database: Database) -> Iterator[dict[str, Any]]:
-    """Every task, the oldest first. Raises StoreFault."""
+def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Every task but those of hidden projects, the oldest first. Raises StoreFault."""
     for row in database.run(
-        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks ORDER BY id"
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {SEEN} ORDER BY id",
+        (orjson.dumps(hidden).decode(),),
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))

@@ -24,6 +24,7 @@ COLUMNS = (
     "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
 )
 MOST_LISTED = 1_000
+SEEN = "project NOT IN (SELECT value FROM json_each(?))"
 
 
 ATTACHED = {
@@ -84,19 +85,26 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
     return grouped
 
 
-def find(database: Database, name: str) -> list[int]:
-    """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault."""
+def find(database: Database, name: str, hidden: Sequence[str] = ()) -> list[int]:
+    """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault.
+
+    Those of the hidden projects are not there.
+    """
+    unseen = orjson.dumps(hidden).decode()
     name = name.removeprefix("t:")
     for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
-        found = database.run(f"SELECT id FROM tasks WHERE {where} ORDER BY id", (name,))
+        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {SEEN} ORDER BY id", (name, unseen))
         if found:
             return [id_ for (id_,) in found]
     return []
 
 
-def task_of(database: Database, table: str, id_: int) -> int | None:
-    """The task that a row of `task_comments` or `task_attachments` belongs to. Raises StoreFault."""
-    found = database.value(f"SELECT task_id FROM {table} WHERE id = ?", (id_,))
+def task_of(database: Database, table: str, id_: int, hidden: Sequence[str] = ()) -> int | None:
+    """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
+    found = database.value(
+        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} WHERE id = ?) AND {SEEN}",
+        (id_, orjson.dumps(hidden).decode()),
+    )
     return None if found is None else int(found)
 
 
@@ -104,6 +112,12 @@ def project_of_conversation(database: Database, conversation_id: str) -> str | N
     """The project of a stored conversation. Raises StoreFault."""
     found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
     return None if found is None else str(found)
+
+
+def unseen(database: Database, hidden: Sequence[str]) -> int:
+    """How many tasks the hidden projects have. Raises StoreFault."""
+    wanted = (orjson.dumps(hidden).decode(),)
+    return int(database.value(f"SELECT count(*) FROM tasks WHERE NOT ({SEEN})", wanted))
 
 
 def identity(database: Database, id_: int) -> str:

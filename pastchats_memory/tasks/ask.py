@@ -16,6 +16,7 @@ from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.store import task_conditions, task_rows
 from pastchats_memory.store.database import Database
+from pastchats_memory.tasks.desk import Standing
 from pastchats_memory.tasks.near import asked, near
 
 MOST, MOST_ABOUT = 50, 200
@@ -39,7 +40,7 @@ def ask(
     embedder: Embedder,
     question: str,
     today: date | None,
-    project: str | None,
+    standing: Standing,
 ) -> Answer:
     """The tasks that a question asks for.
 
@@ -48,7 +49,7 @@ def ask(
         embedder: of the database's vectors.
         question: in plain language.
         today: the day on which it is asked; None for the person's own.
-        project: of where the caller stands: what "this project" means.
+        standing: from where: what "this project" means, and what is hidden.
 
     Raises:
         UsageFault: the question is empty.
@@ -63,7 +64,7 @@ def ask(
         until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
         conditions += task_conditions.within(span.field, since, until)
     if reading.relation is not None:
-        other = _task_named(database, embedder, reading.of or "")
+        other = _task_named(database, embedder, reading.of or "", standing)
         if other is None:
             return Answer(reading, (), 0, (f"there is no task {reading.of!r}",))
         conditions.append(task_conditions.related(database, reading.relation, other))
@@ -71,7 +72,8 @@ def ask(
         kinds=reading.types or TYPES,
         statuses=reading.statuses,
         priorities=reading.priorities,
-        project=project if reading.project == "." else reading.project,
+        project=standing.project if reading.project == "." else reading.project,
+        hidden=standing.hidden,
     )
     order = task_conditions.ORDERS.get(reading.order or "")
     ids = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=reading.tags)
@@ -82,12 +84,12 @@ def ask(
     return Answer(reading, tuple(task_rows.tasks(database, ids[: reading.limit or MOST])), len(ids), warnings)
 
 
-def _task_named(database: Database, embedder: Embedder, name: str) -> int | None:
+def _task_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> int | None:
     """The task of a key, else the one that is most like the words."""
-    found = task_rows.find(database, name)
+    found = task_rows.find(database, name, standing.hidden)
     if found:
         return found[0]
-    best = near(database, embedder, asked(embedder, name))[:1]
+    best = near(database, embedder, asked(embedder, name), standing.tasks)[:1]
     close = [one for one in best if one.likeness.score >= AT_RELATED / 2]
     return close[0].task.id if close else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -10,6 +11,7 @@ import orjson
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
+from pastchats_memory.redact import redacted_value
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import task_exchange, task_rows, vectors
 from pastchats_memory.store.task_texts import task_text
@@ -32,7 +34,11 @@ class TaskBoard(Desk):
 
     def listed(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
         """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
-        return task_rows.tasks(self._database, task_rows.listed(self._database, filters, limit=limit))
+        seen = self._seen(filters)
+        return task_rows.tasks(self._database, task_rows.listed(self._database, seen, limit=limit))
+
+    def _seen(self, filters: Filters) -> Filters:
+        return replace(filters, hidden=self._standing.hidden)
 
     def shown(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
         """The task that `t:KEY`, `c:5` or `a:7` leads to, and the attachment itself; None for none. Raises UsageFault, StoreFault."""
@@ -47,10 +53,10 @@ class TaskBoard(Desk):
     def _owners(self, id_: str) -> list[int]:
         table = {"c:": "task_comments", "a:": "task_attachments"}.get(id_[:2])
         if table is None:
-            return task_rows.find(self._database, id_)
+            return task_rows.find(self._database, id_, self._standing.hidden)
         number = id_[2:]
         owner = (
-            task_rows.task_of(self._database, table, int(number))
+            task_rows.task_of(self._database, table, int(number), self._standing.hidden)
             if number.isdecimal() and len(number) < LONGEST
             else None
         )
@@ -58,55 +64,61 @@ class TaskBoard(Desk):
 
     def capture(self, text: str, project: str, decide: Callable[[Near], capturing.Answer]) -> capturing.Captured:
         """As `tasks.capture.capture`."""
-        return capturing.capture(self._database, self._embedder, text, project, decide)
+        return capturing.capture(self._database, self._embedder, text, project, decide, self._standing)
 
     def similar(self, name: str, limit: int = NEAREST) -> list[Near]:
         """The tasks most like a task. Raises UsageFault, ModelUnavailable, StoreFault."""
         task = self.task(name)
         one = asked(self._embedder, task_text(task.title, task.description))
         with self._database.snapshot():
-            return near(self._database, self._embedder, one, but=task.id)[:limit]
+            return near(self._database, self._embedder, one, self._standing.tasks, but=task.id)[:limit]
 
     def find_duplicates(self, text: str, limit: int = NEAREST) -> list[Near]:
         """The tasks most like a text. Raises UsageFault, ModelUnavailable, StoreFault."""
         if not text.strip():
             raise UsageFault("there is nothing to look for", "Say what the task is about.")
         with self._database.snapshot():
-            return near(self._database, self._embedder, asked(self._embedder, text.strip()))[:limit]
+            one = asked(self._embedder, text.strip())
+            return near(self._database, self._embedder, one, self._standing.tasks)[:limit]
 
     def duplicates(self, least: float = LEAST_SCORE, project: str | None = None) -> list[Cluster]:
         """Clusters of tasks that are alike. Raises StoreFault."""
         with self._database.snapshot():
-            return duplicates(self._database, least, project)
+            return duplicates(self._database, replace(self._standing.tasks, project=project), least)
 
     def check_prior_work(self, query: str) -> PriorWork:
         """The verdict and the three best matches. Raises UsageFault, ModelUnavailable, StoreFault."""
         with self._database.snapshot():
-            return check_prior_work(self._database, self._embedder, query)
+            return check_prior_work(self._database, self._embedder, query, self._standing.tasks)
 
     def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[Resolved], tuple[str, ...]]:
         """Solved tasks that have to do with a problem, and warnings. Raises UsageFault, StoreFault."""
         with self._database.snapshot():
-            return consult(self._database, self._embedder, problem, limit)
+            return consult(self._database, self._embedder, problem, limit, self._standing.hidden)
 
-    def ask(self, question: str, today: date | None = None, project: str | None = None) -> Answer:
+    def ask(self, question: str, today: date | None = None) -> Answer:
         """As `tasks.ask.ask`."""
         with self._database.snapshot():
-            return ask(self._database, self._embedder, question, today, project)
+            return ask(self._database, self._embedder, question, today, self._standing)
 
     def recall(self, query: str, filters: Filters, limit: int = 10) -> Hits:
         """Tasks that answer a query, each once, found by itself or by a comment or attachment. Raises UsageFault, StoreFault."""
         with self._database.snapshot():
-            hits = search(self._database, self._embedder, Request(query, limit=max(40, limit * 4), filters=filters))
+            request = Request(query, limit=max(40, limit * 4), filters=self._seen(filters))
+            hits = search(self._database, self._embedder, request)
         once = {hit.task.id: hit for hit in reversed(hits) if hit.task is not None}
         best = sorted(once.values(), key=lambda hit: hit.rank)[:limit]
         return Hits(best, hits.warnings)
 
     def export(self) -> Iterator[str]:
-        """Every task with all that belongs to it, a line of JSON each. Raises StoreFault."""
+        """Every task that may be seen from here, with all that belongs to it, a line of JSON each. Raises StoreFault."""
         with self._database.snapshot():
-            for body in task_exchange.exported(self._database):
+            for body in task_exchange.exported(self._database, self._standing.hidden):
                 yield orjson.dumps(body).decode()
+
+    def unseen(self) -> int:
+        """How many tasks are hidden from here, since they are of private projects. Raises StoreFault."""
+        return task_rows.unseen(self._database, self._standing.hidden)
 
     def import_(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all of them or none; how many were added, updated, unchanged. Raises UsageFault, StoreFault."""
@@ -138,4 +150,4 @@ def _body(line: str, number: int) -> dict[str, Any]:
         ) from fault
     if not isinstance(body, dict):
         raise UsageFault(f"line {number} of the import is no task", "Import what `task export` wrote.")
-    return body
+    return dict(redacted_value(body))

@@ -9,12 +9,12 @@ from typing import Literal
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Comment, StoredTask, Task
+from pastchats_memory.model import Comment, Filters, StoredTask, Task
 from pastchats_memory.store import task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import encoded
 from pastchats_memory.store.tasks import Filed
-from pastchats_memory.tasks.desk import BY_HAND, Change, Desk, now, safe
+from pastchats_memory.tasks.desk import BY_HAND, NOWHERE, Change, Desk, Standing, now, safe
 from pastchats_memory.tasks.near import Asked, Near, asked, near
 
 Answer = Literal["comment", "create", "nothing"]
@@ -35,7 +35,12 @@ class Captured:
 
 
 def capture(
-    database: Database, embedder: Embedder, text: str, project: str, decide: Callable[[Near], Answer]
+    database: Database,
+    embedder: Embedder,
+    text: str,
+    project: str,
+    decide: Callable[[Near], Answer],
+    standing: Standing = NOWHERE,
 ) -> Captured:
     """Store a thought as a task, as a comment on one like it, or not at all.
 
@@ -48,6 +53,7 @@ def capture(
         text: the thought; its first line is the title.
         project: of a task that is created.
         decide: what to do about a similar task.
+        standing: from where it is captured: a task that is hidden from there is similar to nothing.
 
     Raises:
         UsageFault: the text is empty.
@@ -57,14 +63,14 @@ def capture(
     text = safe(text)
     if not text:
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
-    desk, one = Desk(database, embedder), asked(embedder, _text_of_task(text))
+    desk, one = Desk(database, embedder, standing), asked(embedder, _text_of_task(text))
     ready = encoded(
         database, [text, one.text, one.text.partition("\n")[0]], embedder.name,
         lambda texts: map(vectors.encode, embedder.embed(texts)),
     )  # fmt: skip
     answered: dict[int, Answer] = {}
     while True:
-        similar = _similar(database, embedder, one)
+        similar = _similar(database, embedder, one, standing.tasks)
         if similar is not None and similar.task.id not in answered:
             answered[similar.task.id] = decide(similar)
         answer: Answer = "create" if similar is None else answered[similar.task.id]
@@ -72,7 +78,7 @@ def capture(
             return Captured("found", similar.task, similar)
         with database.transaction():
             desk.writer()
-            latest = _similar(database, embedder, one)
+            latest = _similar(database, embedder, one, standing.tasks)
             if latest is not None and latest.task.id not in answered:
                 continue  # another process was quicker
             if similar is not None and answer == "comment":
@@ -87,8 +93,8 @@ def capture(
         return Captured("commented" if answer == "comment" else "created", task, similar)
 
 
-def _similar(database: Database, embedder: Embedder, one: Asked) -> Near | None:
-    found = near(database, embedder, one)
+def _similar(database: Database, embedder: Embedder, one: Asked, filters: Filters) -> Near | None:
+    found = near(database, embedder, one, filters)
     return found[0] if found and found[0].likeness.is_duplicate else None
 
 
@@ -111,4 +117,4 @@ def _create(desk: Desk, text: str, project: str, ready: dict[bytes, str]) -> int
         native_id=uuid.uuid4().hex, title=title, scope=BY_HAND, description="" if title == text else text, status_raw="todo",
         created_at=at, updated_at=at, metadata={"format": BY_HAND},
     )  # fmt: skip
-    return desk.writer(ready).put(Filed(task, project))[0]
+    return desk.file(Filed(task, safe(project)), ready)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.model import Attachment, Comment, StoredTask, Task, TaskState, utf8
+from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
 from pastchats_memory.redact import redact
 from pastchats_memory.statuses import RESOLVED, STATUSES, TYPES, is_status, priority_of, status_of
-from pastchats_memory.store import sources, task_rows, vectors
+from pastchats_memory.store import projects, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import encoded, texts_to_come
 from pastchats_memory.store.tasks import (
@@ -72,12 +72,32 @@ def safe(text: str) -> str:
     return redact(utf8(text).replace("\0", "").replace("\r\n", "\n").strip()).text
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """From where tasks are asked for."""
+
+    folder: str = ""
+    project: str | None = None
+    """That the folder lies in."""
+    hidden: tuple[str, ...] = ()
+    """Private projects that the caller is not in: their tasks are not there for whoever asks."""
+
+    @property
+    def tasks(self) -> Filters:
+        """All tasks that may be seen from there."""
+        return Filters(kinds=TYPES, hidden=self.hidden)
+
+
+NOWHERE = Standing()
+
+
 class Desk:
     """What a person does with tasks, each in one transaction with words and vectors."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Database, embedder: Embedder, standing: Standing = NOWHERE) -> None:
         self._database = database
         self._embedder = embedder
+        self._standing = standing
 
     def _vectors(self, texts: Iterable[str]) -> Iterable[str]:
         return map(vectors.encode, self._embedder.embed(texts))
@@ -97,7 +117,7 @@ class Desk:
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""
-        found = task_rows.find(self._database, name)
+        found = task_rows.find(self._database, name, self._standing.hidden)
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:
@@ -107,10 +127,10 @@ class Desk:
 
     def add(self, change: Change, depends: Sequence[str] = (), key: str | None = None) -> StoredTask:
         """A new task. Raises UsageFault, ModelUnavailable, StoreFault."""
-        at = now()
+        at, key = now(), None if key is None else safe(key)
         raw = change.status or "todo"
         task = Task(
-            native_id=key or uuid.uuid4().hex,
+            native_id=uuid.uuid4().hex if key is None else key,
             title=safe(change.title or ""),
             scope=BY_HAND,
             description=safe(change.description or ""),
@@ -126,15 +146,22 @@ class Desk:
             metadata={"format": BY_HAND},
         )
         Change(title=task.title)
-        if key is not None and (not key.strip() or task_rows.find(self._database, key)):
+        if key is not None and (not key or task_rows.find(self._database, key)):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         ready = self.ready([task])
         with self._database.transaction():
-            id_, _ = self.writer(ready).put(Filed(task, change.project or "", key=key))
+            id_ = self.file(Filed(task, safe(change.project or ""), key=key), ready)
             self._tie(id_, "parent", [change.parent] if change.parent else [])
             self._tie(id_, "depends", depends)
             vectors.catch_up(self._database)
         return task_rows.tasks(self._database, [id_], whole=True)[0]
+
+    def file(self, filed: Filed, ready: dict[bytes, str]) -> int:
+        """Store a task, inside the caller's transaction, and where its project lies if that is here; its number."""
+        standing = self._standing
+        if standing.project is not None and filed.project == standing.project:
+            projects.remember(self._database, {standing.folder: standing.project})
+        return self.writer(ready).put(filed)[0]
 
     def update(self, name: str, change: Change) -> StoredTask:
         """The task as it is then. Raises UsageFault, ModelUnavailable, StoreFault."""
@@ -147,7 +174,7 @@ class Desk:
                 "type": change.type,
                 "priority": None if change.priority is None else priority_of(change.priority),
                 "tags": None if change.tags is None else [safe(tag) for tag in change.tags],
-                "project": change.project,
+                "project": None if change.project is None else safe(change.project),
                 "due_at": change.due,
                 "updated_at": at,
             }
@@ -221,7 +248,7 @@ class Desk:
                 owner = id_ = self.id_of(name)
             else:
                 id_ = int(name[2:]) if name[2:].isdecimal() and len(name) < 20 else 0  # noqa: PLR2004 - what 64 bits hold
-                found = task_rows.task_of(self._database, table, id_)
+                found = task_rows.task_of(self._database, table, id_, self._standing.hidden)
                 if found is None:
                     raise UsageFault(f"there is no {name}", "See `pastchats-memory task show KEY`.")
                 owner = found
@@ -258,7 +285,7 @@ def attachment_of(path: Path) -> Attachment:
         raw = path.read_bytes()
     except OSError as fault:
         raise InputMissing(f"{path}: {fault.strerror}", "Check the spelling and the permissions.") from fault
-    return Attachment(utf8(path.name), len(raw), hashlib.sha256(raw).hexdigest(), _text_of(raw), now())
+    return Attachment(safe(path.name), len(raw), hashlib.sha256(raw).hexdigest(), _text_of(raw), now())
 
 
 def _text_of(raw: bytes) -> str | None:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.likeness import Likeness, likeness
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.statuses import TYPES
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import task_text
 
 CANDIDATES = 40
 """Tasks nearest by the text, and as many by the title, that are compared in full."""
-ALL_TASKS = Filters(kinds=TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,7 @@ def asked(embedder: Embedder, text: str) -> Asked:
     return Asked(text, whole, whole if title == text else embedder.embed_query(title))
 
 
-def near(
-    database: Database, embedder: Embedder, one: Asked, filters: Filters = ALL_TASKS, but: int | None = None
-) -> list[Near]:
+def near(database: Database, embedder: Embedder, one: Asked, filters: Filters, but: int | None = None) -> list[Near]:
     """Tasks by likeness, the most like first, equal ones by id; of those that pass and are not the task `but`.
 
     Raises:

@@ -13,7 +13,7 @@ from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import RESOLVED, folded
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
-from pastchats_memory.tasks.near import ALL_TASKS, Near, asked, near
+from pastchats_memory.tasks.near import Near, asked, near
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MOST_RESULTS = 3
@@ -58,11 +58,11 @@ class Resolved:
     """The turn of that conversation."""
 
 
-def check_prior_work(database: Database, embedder: Embedder, query: str) -> PriorWork:
-    """The verdict with the three best matches. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
+def check_prior_work(database: Database, embedder: Embedder, query: str, filters: Filters) -> PriorWork:
+    """The verdict with the three best matches of the tasks that pass. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
-    found = near(database, embedder, asked(embedder, query.strip()), ALL_TASKS)
+    found = near(database, embedder, asked(embedder, query.strip()), filters)
     return judged(found)
 
 
@@ -105,10 +105,10 @@ def verdict_of(task: StoredTask) -> tuple[Verdict, str]:
 
 
 def consult(
-    database: Database, embedder: Embedder, problem: str, limit: int = MOST_EPISODIC
+    database: Database, embedder: Embedder, problem: str, limit: int = MOST_EPISODIC, hidden: tuple[str, ...] = ()
 ) -> tuple[list[Resolved], tuple[str, ...]]:
-    """Solved tasks that have to do with a problem, the best first, and warnings. Raises UsageFault, StoreFault."""
-    filters = Filters(statuses=RESOLVED)
+    """Solved tasks that have to do with a problem, the best first, and warnings; none of a hidden project. Raises UsageFault, StoreFault."""
+    filters = Filters(statuses=RESOLVED, hidden=hidden)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))
     found: dict[int, Resolved] = {}
     for hit in hits:
@@ -116,15 +116,15 @@ def consult(
             continue
         if hit.lexical_rank is None and (hit.similarity or 0) < LEAST_SIMILARITY:
             continue
-        resolution, source = _resolution(database, hit.task)
+        resolution, source = _resolution(database, hit.task, hidden)
         found[hit.task.id] = Resolved(hit.task, hit.score, hit.similarity, resolution, source)
     return list(found.values())[:limit], hits.warnings
 
 
-def _resolution(database: Database, task: StoredTask) -> tuple[str | None, Item | None]:
+def _resolution(database: Database, task: StoredTask, hidden: Sequence[str]) -> tuple[str | None, Item | None]:
     """The last word said in the conversation that worked on it, before it was closed; else the last comment."""
     for conversation in task.conversations:
         item = prompts.last_answer(database, conversation, task.closed_at)
-        if item is not None:
+        if item is not None and item.project not in hidden:
             return item.content, item
     return (task.comments[-1].content, None) if task.comments else (None, None)

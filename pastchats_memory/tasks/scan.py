@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.statuses import TYPES
 from pastchats_memory.store import task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import task_text
@@ -51,9 +50,9 @@ class Cluster:
     """The most alike first."""
 
 
-def duplicates(database: Database, least: float = LEAST_SCORE, project: str | None = None) -> list[Cluster]:
-    """Clusters of tasks that are alike, the most alike first. Raises StoreFault."""
-    ids = task_rows.listed(database, Filters(kinds=TYPES, project=project), limit=-1)
+def duplicates(database: Database, filters: Filters, least: float = LEAST_SCORE) -> list[Cluster]:
+    """Clusters of tasks that pass and are alike, the most alike first. Raises StoreFault."""
+    ids = task_rows.listed(database, filters, limit=-1)
     tasks = [task for task in task_rows.plain_tasks(database, sorted(ids)) if MACHINE not in task.tags]
     if len(tasks) < 2:  # noqa: PLR2004 - a pair
         return []

@@ -105,3 +105,85 @@ def test_a_private_project_whose_folder_is_gone_stays_private(program: Program, 
     (workshop / "submarine").rename(workshop / "elsewhere")
     assert program("index", "history").status == 0
     assert "ninth" not in program("search", "launch date").stdout
+
+
+@pytest.fixture
+def boards(program: Program, workshop: Path) -> Path:
+    """The workshop, with a task file in both repositories."""
+    for name, part in (("submarine", "ballast pump"), ("balloon", "burner valve")):
+        issues = [
+            {"id": f"{name[:3]}-{number}", "title": f"The {part} leaks", "status": "closed", "created_at": at, "updated_at": at,
+             "closed_at": at, "issue_type": "bug", "priority": 1, "description": f"Water near the {part}, deck {number}.", "closed_by_session": "submarine",
+             "comments": [{"text": f"A new gasket for the {part}.", "author": "kim", "created_at": at}]}
+            for number, at in enumerate(["2026-05-04T08:00:00Z", "2026-05-05T08:00:00Z"])
+        ]  # fmt: skip
+        file = workshop / name / ".beads" / "issues.jsonl"
+        file.parent.mkdir()
+        file.write_text("".join(json.dumps(issue) + "\n" for issue in issues), encoding="utf-8")
+    assert program("index", "submarine/.beads", "balloon/.beads").status == 0
+    return workshop
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["similar", "bal-0"],
+        ["find-duplicates", "The ballast pump leaks"],
+        ["capture", "The ballast pump leaks"],
+        ["check-prior-work", "The ballast pump leaks"],
+        ["consult-episodic-memory", "The ballast pump leaks"],
+        ["duplicates", "--scan"],
+        ["ask", "anything about the pump?"],
+        ["ask", "which tasks are finished?"],
+        ["task", "list"],
+        ["task", "list", "--project", "submarine"],
+        ["task", "show", "sub-1"],
+        ["task", "recall", "gasket of the ballast pump"],
+        ["task", "export"],
+        ["show", "t:sub-1"],
+        ["search", "ballast pump gasket", "--type", "task"],
+        ["recall", "which pump leaks?"],
+        ["context", "which pump leaks?"],
+    ],
+    ids=" ".join,
+)
+def test_its_tasks_are_shown_inside_it_alone(program: Program, boards: Path, arguments: list[str]) -> None:
+    assert "ballast" in inside(program, boards / "submarine", *arguments).stdout.lower()
+    outside = inside(program, boards / "balloon", *arguments)
+    assert "ballast" not in (outside.stdout + outside.stderr).lower()
+    assert "ninth" not in outside.stdout
+
+
+def test_nobody_outside_changes_its_tasks(program: Program, boards: Path) -> None:
+    (task,) = inside(program, boards / "submarine", "task", "show", "sub-1", "--json").results
+    comment = task["comments"][0]["id"]
+    assert inside(program, boards, "show", comment).status == 1
+    for arguments in (["update", "sub-1", "--title", "x"], ["comment", "sub-1", "x"], ["delete", "sub-1", "--yes"],
+                      ["delete", comment, "--yes"], ["depend", "bal-1", "sub-1"]):  # fmt: skip
+        refused = inside(program, boards, "task", *arguments)
+        assert (refused.status, refused.stdout) == (2, "")
+        assert "there is no" in refused.stderr
+    assert "leaks" in inside(program, boards / "submarine", "task", "show", "sub-1").stdout
+
+
+def test_what_a_private_conversation_resolved_is_not_told_with_a_task_of_another_project(
+    program: Program, boards: Path
+) -> None:
+    asked = ["consult-episodic-memory", "burner valve leaks"]
+    assert "ninth" in inside(program, boards / "submarine", *asked).stdout
+    assert "gasket" in inside(program, boards / "balloon", *asked).stdout
+
+
+def test_a_project_that_has_nothing_but_tasks_made_in_it_is_private_too(program: Program) -> None:
+    folder = program.home / "vault"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "pastchats-memory.toml").write_text("private = true\n", encoding="utf-8")
+    inside(program, folder, "task", "add", "Oil the hinge of the vault")
+    inside(program, folder, "capture", "Paint the ceiling of the cellar")
+    assert inside(program, folder, "task", "list", "--json").results
+    assert program("task", "list", "--json").results == []
+
+
+def test_an_export_says_what_it_left_out(program: Program, boards: Path) -> None:
+    assert "2 tasks of private projects left out" in inside(program, boards, "task", "export").stderr
+    assert inside(program, boards / "submarine", "task", "export").stdout.count("\n") == 4

@@ -104,7 +104,7 @@ def test_what_cannot_be_asked_is_a_clear_400(client: httpx.Client, path: str) ->
 def test_unknown_paths_and_methods_are_errors_of_ours(client: httpx.Client) -> None:
     assert kind(client.get("/admin"), 404) == "not_found"
     wrong = client.post("/search")
-    assert (kind(wrong, 405), wrong.headers["allow"]) == ("usage", "GET, HEAD")
+    assert (kind(wrong, 405), set(wrong.headers["allow"].split(", "))) == ("usage", {"GET", "HEAD"})
 
 
 def test_32_clients_at_once_get_each_their_own_right_answer(client: httpx.Client, server: Server) -> None:

@@ -30,8 +30,8 @@ NEIGHBOURS = 12
 ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
 SHORTER_WIDTHS = (350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
-LEAST_CONFIDENCE = 0.9
-"""Of an outcome, for recall to say it: the weaker signals are wrong too often (`benchmarks/outcome/score.py`)."""
+LEAST_CONFIDENCE = 0.85
+"""Of an outcome, for recall to say it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have to be shown in its place."""
 NEAR_TIE = 0.1
@@ -143,9 +143,8 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             if not taken.isdisjoint((True, turn.id) for turn in episode):
                 continue
             taken.update((True, turn.id) for turn in episode)
-            memory = _recollection(hit, stored[own], episode, terms, request)
-            outcome, shown_by = _ending(stored[own], episode, around)
-            memory = replace(memory, outcome=outcome, shown_by=shown_by)
+            ending = _ending(stored[own], episode, around)
+            memory = _recollection(hit, stored[own], episode, ending, terms, request)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
             continue
@@ -183,7 +182,9 @@ def _ending(item: Item, episode: Sequence[Item], around: Sequence[Item]) -> tupl
     return found.verdict, found.evidence[-1].quotation
 
 
-def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, request: RecallRequest) -> Recollection:
+def _recollection(
+    hit: Hit, item: Item, episode: Sequence[Item], ending: tuple[str, str], terms: Terms, request: RecallRequest
+) -> Recollection:
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"]
@@ -192,7 +193,8 @@ def _recollection(hit: Hit, item: Item, episode: Sequence[Item], terms: Terms, r
         hit=hit,
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
-        outcome="unknown",
+        outcome=ending[0],
+        shown_by=ending[1],
         is_current=hit.source_project == request.current_project,
     )
 

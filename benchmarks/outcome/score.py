@@ -1,6 +1,7 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
     python benchmarks/outcome/score.py FOLDER [--half build|test]
+    python benchmarks/outcome/score.py FOLDER --signals        how often each signal was right, of both halves
 
 FOLDER holds the transcripts that `episodes.tsv` names. Look at the half `test` for its number only.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from draw import HERE, Episode, all_episodes
 
-from pastchats_memory.outcome import Row, outcome_of
+from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
 
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 
@@ -49,30 +50,46 @@ def kappa(first: dict[str, str], second: dict[str, str]) -> float:
     return (agreed - chance) / (1 - chance)
 
 
-def given(episode: Episode) -> str:
+def given(episode: Episode) -> Outcome:
     rows = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
-    return outcome_of(rows, episode.next_words).verdict
+    return outcome_of(rows, episode.next_words)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=("build", "test"), default="test")
+    parser.add_argument("--signals", action="store_true")
     arguments = parser.parse_args()
     by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folder)}
     truth = labels("labels.tsv")
     pairs: Counter[tuple[str, str]] = Counter()
+    signals: Counter[tuple[str, bool]] = Counter()
     missing = 0
     for row in table("episodes.tsv"):
-        if row["half"] == arguments.half:
+        if arguments.signals or row["half"] == arguments.half:
             episode = by_place.get((row["file"], int(row["line"]), row["digest"]))
             if episode is None:
                 missing += 1
             else:
-                pairs[truth[row["number"]], given(episode)] += 1
+                found = given(episode)
+                pairs[truth[row["number"]], found.verdict] += 1
+                signals[found.signal, found.verdict == truth[row["number"]]] += 1
     if missing:
         print(f"{missing} episodes are not in the folder, or their readers give them otherwise now", file=sys.stderr)
-    report(arguments.half, pairs)
+    if arguments.signals:
+        report_signals(signals)
+    else:
+        report(arguments.half, pairs)
+
+
+def report_signals(signals: Counter[tuple[str, bool]]) -> None:
+    for verdict, confidence, signal in TABLE:
+        right, wrong = signals[signal.__name__, True], signals[signal.__name__, False]
+        rule = (right + 1) / (right + wrong + 2)
+        print(
+            f"{verdict:8}{signal.__name__:18}{right:3} of {right + wrong:3}  {rule:.2f}  in the table {confidence:.2f}"
+        )
 
 
 def report(half: str, pairs: Counter[tuple[str, str]]) -> None:

@@ -25,10 +25,7 @@ from pastchats_memory.outcome.next_words import (
 )
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal
 
-__all__ = ["RULES_VERSION", "TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "Verdict", "outcome_of"]
-
-RULES_VERSION = 1
-"""Of the table and its signals: counted up with every change that may change an outcome."""
+__all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "Verdict", "outcome_of"]
 
 Verdict = Literal["worked", "failed", "mixed", "unknown"]
 
@@ -39,9 +36,11 @@ class Outcome:
 
     verdict: Verdict
     confidence: float
-    """0 for unknown; else how sure the signal is, from 0.5 to 1, as it seemed on the episodes that the rules were made from."""
+    """0 for unknown; else how often the signal was right on the labelled episodes, between 0 and 1."""
     evidence: tuple[Evidence, ...] = ()
     """One piece or two."""
+    signal: str = ""
+    """The name of the signal that decided; empty for unknown."""
 
 
 UNKNOWN = Outcome("unknown", 0.0)
@@ -58,7 +57,7 @@ def outcome_of(turns: Sequence[Row], following: str = "") -> Outcome:
     for verdict, confidence, signal in TABLE:
         evidence = signal(episode)
         if evidence:
-            return Outcome(verdict, confidence, evidence)
+            return Outcome(verdict, confidence, evidence, signal.__name__)
     return UNKNOWN
 
 
@@ -82,21 +81,25 @@ def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     # What the person says next beats everything that the assistant said of itself.
-    ("failed", 0.9, asked_again),
-    ("failed", 0.9, same_error),
-    ("mixed", 0.5, rejected_in_part),
-    ("failed", 0.8, rejected),
-    ("worked", 0.95, accepted),
+    ("failed", 0.78, asked_again),
+    ("failed", 0.83, same_error),
+    ("mixed", 0.60, rejected_in_part),
+    ("failed", 0.64, rejected),
+    ("worked", 0.83, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.9, broke_off),
-    ("mixed", 0.6, admitted_in_part),
-    ("failed", 0.9, check_failed),
-    ("worked", 0.95, check_passed),
-    ("worked", 0.9, committed),
+    ("failed", 0.64, broke_off),
+    ("mixed", 0.67, admitted_in_part),
+    ("failed", 0.50, check_failed),
+    ("worked", 0.87, check_passed),
+    ("worked", 0.84, committed),
     # What the assistant did, and says of itself.
-    ("worked", 0.85, edit_made),
-    ("failed", 0.7, admitted),
-    ("worked", 0.9, claim_stands),
-    ("worked", 0.8, built_on),
+    ("worked", 0.67, edit_made),
+    ("failed", 0.50, admitted),
+    ("worked", 0.90, claim_stands),
+    ("worked", 0.78, built_on),
 )
-"""Verdict, confidence and the signal that gives it, the strongest first."""
+"""Verdict, confidence and the signal that gives it, the strongest first.
+
+The confidence is (right + 1) / (said + 2) of all labelled episodes, Laplace's rule of succession: a signal that was right the
+four times it spoke is not certain. `benchmarks/outcome/score.py --signals` gives the numbers.
+"""

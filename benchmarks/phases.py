@@ -19,7 +19,7 @@ took: dict[str, float] = {"interpreter": time.time() - STARTED}
 def clock(name, function, *, main_only=True):  # noqa: ANN001, ANN201 - measures any function
     """The function, its time added to a phase."""
 
-    def timed(*arguments, **named):  # noqa: ANN002, ANN003, ANN202
+    def timed(*arguments, **named):  # noqa: ANN002, ANN003, ANN202 - stands in for any function
         start = time.perf_counter()
         try:
             return function(*arguments, **named)
@@ -58,13 +58,13 @@ def main() -> None:
 
     get_command, leave = cli.LazyGroup.get_command, os._exit
 
-    def timed_command(self, context, name):  # noqa: ANN001, ANN202
+    def timed_command(self, context, name):  # noqa: ANN001, ANN202 - as click calls it
         command = get_command(self, context, name)
         took["import"] = time.perf_counter() - start
         put_clocks_in()
         return command
 
-    def report(code):  # noqa: ANN001, ANN202
+    def report(code):  # noqa: ANN001, ANN202 - as os._exit is called
         inside = ("KNN", "words", "score", "rows", "wait")
         took["Python"] = took.pop("recall") - sum(took.get(phase, 0) for phase in inside)
         print(json.dumps({**took, "ended": time.time()}), file=sys.stderr, flush=True)

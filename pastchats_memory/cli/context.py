@@ -48,7 +48,7 @@ def command(
     with options.open_memory(db) as memory:
         context = memory.context(question, type=type_, **limits)  # type: ignore[arg-type] # click has parsed them
     if as_json:
-        emit_json(context_json(context, limits["budget"]))  # type: ignore[arg-type]
+        emit_json(context_json(context, limits["budget"]))  # type: ignore[arg-type] # likewise
     else:
         click.echo(context.text, nl=False)
     warn(context.warnings)

@@ -128,7 +128,7 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
 ) -> None:
     history, expected = undisturbed
     process = program.altered(SLOW).started("index", history, *form)
-    _wait_for_rows(program.database, more_than=0)
+    _wait_for_rows(program.database, more_than=0, seconds=60)  # a run lets other programs go first
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (130, "")
@@ -145,9 +145,9 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
         assert _rows(database) == expected
 
 
-def _wait_for_rows(path: Path, more_than: int) -> None:
+def _wait_for_rows(path: Path, more_than: int, seconds: float = 5) -> None:
     """Come back when the database has so many turns, or after a time in which a run would have stored all it has."""
-    give_up = time.monotonic() + 5
+    give_up = time.monotonic() + seconds
     while _stored(path) <= more_than and time.monotonic() < give_up:
         time.sleep(0.02)
 

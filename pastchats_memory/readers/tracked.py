@@ -9,7 +9,6 @@ from pastchats_memory.model import TaskLink
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
-FOLDERS_UP = 4
 
 
 def titled(text: str) -> str:
@@ -45,9 +44,7 @@ def links_to(kind: str, targets: tuple[str, ...]) -> tuple[TaskLink, ...]:
 def folder_of_project(path: PurePath) -> str:
     """The folder above those that trackers keep their files in."""
     folder = path.parent
-    for _ in range(FOLDERS_UP):
-        if folder.name.lower() not in TRACKER_FOLDERS:
-            break
+    while folder.name.lower() in TRACKER_FOLDERS:
         folder = folder.parent
     return str(folder)
 

@@ -21,8 +21,8 @@ from pastchats_memory.readers.claude_resume import RECENT, pair, refuse_what_rea
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import Checkpoint, Records
-from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, takewhile
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.containers import (
@@ -26,8 +26,8 @@ from pastchats_memory.readers.containers import (
 from pastchats_memory.readers.fields import list_of, mapping_of
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import Checkpoint, Records
-from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Source
+from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
@@ -165,11 +165,8 @@ def _read_messages(
     first = [message for value in opening for message in messages_in(value) if message.text]
     shared = _ids_are_conversations(first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
-    for value in opening:
-        header = mapping_of(value)
-        if messages_in(value) or {"role", "content"} <= header.keys():
-            break
-        context = context.inside(header)
+    for header in takewhile(_is_header, opening):
+        context = context.inside(mapping_of(header))
     for item in items:
         if isinstance(item, Unreadable):
             yield item
@@ -181,6 +178,10 @@ def _read_messages(
             yield Unreadable(str(source.path), item.line, "not a JSON object")
         elif "role" in item.value and "content" in item.value:
             yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
+
+
+def _is_header(value: object) -> bool:
+    return not messages_in(value) and not {"role", "content"} <= mapping_of(value).keys()
 
 
 def _line(item: Record | Element, message: Message) -> int:

@@ -20,7 +20,7 @@ import orjson
 
 from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
-from pastchats_memory.readers.resume import Checkpoint, Records
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.scan import Scanner, Torn
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
@@ -322,6 +322,28 @@ class Source:
         with self.open() as file:
             raw = file.read().decode(self.encoding, errors="replace").removeprefix("\ufeff")
         return raw.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class Records:
+    """The records of a JSONL file one after the other, and how far they were read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        start = source.resumed
+        self.offset = 0 if start is None else start.offset
+        """Bytes up to the last line that was whole."""
+        self.line = 1 if start is None else start.line
+        """1-based line that begins there."""
+        self.is_exact = True
+        """False once a line was cut, whose bytes nobody counted."""
+
+    def __iter__(self) -> Iterator[Record | Unreadable]:
+        return self._source.records_from(self)
+
+    def checkpoint(self, state: dict[str, object]) -> Iterator[Checkpoint]:
+        """Where to go on, for a reader that has just read all of them; none for an encoding whose bytes are not those read."""
+        if self.is_exact and self._source.encoding == "utf-8" and self._source.unpacked is None:
+            yield Checkpoint(self.offset, self.line, state)
 
 
 def _entered(scanner: Scanner, wanted: str) -> bool:

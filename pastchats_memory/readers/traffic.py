@@ -126,7 +126,7 @@ def _command(value: object) -> str:
     """Shell text of `"ls"` or `["bash", "-lc", "ls"]`."""
     if isinstance(value, list):
         words = [word for word in value if isinstance(word, str)]
-        shell = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")  # noqa: PLR2004
+        shell = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")  # noqa: PLR2004 - shell, `-c`, text
         return words[-1] if shell else " ".join(words)
     return text_of(value)
 

@@ -38,7 +38,8 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     most: list[int | None] = [None] * len(headers)
     most[stretch] = room
     return tabulate.tabulate(
-        [[str(cell) for cell in row] for row in rows],
+        # tabulate turns a wrapped cell that says "False" into bool("False"), which is true; a blank, which it drops, forbids that
+        [[f"{cell} " if column == stretch else str(cell) for column, cell in enumerate(row)] for row in rows],
         headers=headers,
         tablefmt="simple",
         maxcolwidths=most,

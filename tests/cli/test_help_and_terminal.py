@@ -15,6 +15,7 @@ import pytest
 from program import Program, write_messages
 
 from pastchats_memory.cli import COMMANDS
+from pastchats_memory.cli.output import table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -175,3 +176,15 @@ def test_what_a_transcript_says_cannot_move_the_cursor_or_turn_the_text(program:
         shown = program(*command).stdout
         assert "Retry" in shown
         assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown) is None, repr(shown)
+
+
+@pytest.mark.parametrize(
+    "text", ["False", "True", "007", "1e5", "nan", "None", "a", "", " ", "one\n two", "word " * 12]
+)
+def test_a_table_says_what_its_cells_say(text: str) -> None:
+    shown = table([["k", text], ["l", "x"]], ["key", "value"], stretch=1).splitlines()[2:-1]
+    assert " ".join(shown).split() == ["k", *text.split()]
+
+
+def test_a_cell_that_just_fits_takes_one_line() -> None:
+    assert len(table([["k", "x" * 95]], ["key", "value"], stretch=1).splitlines()) == 3

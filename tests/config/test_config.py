@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -69,6 +70,10 @@ def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, her
     for key in KEYS.keys() - {"cache"}:
         assert key in values
         assert key in ours("config").stdout
+
+
+def test_what_is_false_is_shown_as_false(program: Program) -> None:
+    assert re.search(r"^private +False +default$", program("config").stdout, re.MULTILINE)
 
 
 HOSTILE = {

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import sqlite3
-import sys
 import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program, write_messages
+from program import write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.config import Config
@@ -287,134 +279,6 @@ def test_a_model_that_fails_half_way_leaves_the_old_one_answering(
         assert memory.search("Sentence 7", mode="semantic", limit=1)[0].similarity == 1.0
 
 
-SLOW = """
-import time, zlib, numpy
-from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory import reindex
-reindex.BATCH = 8
-
-def embed(self, texts):
-    for text in texts:
-        time.sleep(PAUSE)
-        vector = numpy.random.default_rng(zlib.crc32(text.encode())).normal(size=384).astype("float32")
-        yield vector / numpy.linalg.norm(vector)
-
-PackagedEmbedder.embed = embed
-PackagedEmbedder.version = "int8-next"
-"""
-
-
-def test_killed_at_any_moment_the_old_vectors_answer_and_the_next_run_ends_the_change(program: Program) -> None:
-    said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(300)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
-    assert program("index", history).status == 0
-    with closing(sqlite3.connect(program.database)) as connection:
-        old = connection.execute("SELECT prompt_id, vector_json FROM prompt_embeddings").fetchall()
-    slow = program.altered(SLOW.replace("PAUSE", ".003"))
-    kept = [0]
-    for more in (1, 150):
-        process = slow.started("reindex", "--embeddings")
-        _wait_for(program.database, more)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        with closing(sqlite3.connect(program.database)) as connection:
-            assert connection.execute("SELECT prompt_id, vector_json FROM prompt_embeddings").fetchall() == old
-            kept.append(connection.execute("SELECT count(*) FROM next_vectors").fetchone()[0])
-        assert program("search", "Sentence 7", "--mode", "semantic", "--limit", "1").stderr == ""
-    assert kept == sorted(kept)
-    assert 0 < kept[1] < kept[-1] < 300
-    status = program("status", "--json").results[0]
-    assert (status["next_model"], status["pending"]) == ("sentence-transformers/all-MiniLM-L6-v2", 300 - kept[-1])
-    assert "pending for" in program("status").stdout
-    done = slow("reindex", "--embeddings", "--json")
-    assert (done.status, done.results[0]["embedded"], done.results[0]["rows"]) == (0, 300 - kept[-1], 300)
-    with open_database(program.database) as database:
-        assert checks.damage(database) == []
-        assert checks.without_embedding(database) == 0
-        assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
-
-
-def _wait_for(path: Path, more: int) -> None:
-    give_up = time.monotonic() + 20
-    while time.monotonic() < give_up:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            if connection.execute("SELECT count(*) FROM next_vectors").fetchone()[0] >= more:
-                return
-        time.sleep(0.01)
-
-
-def test_interrupted_from_the_keyboard_it_says_what_answers_and_how_to_go_on(program: Program) -> None:
-    said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(120)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
-    assert program("index", history).status == 0
-    process = program.altered(SLOW.replace("PAUSE", ".02")).started("reindex", "--embeddings")
-    _wait_for(program.database, 1)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stdout) == (130, "")
-    assert "Stopped. The old vectors answer;" in stderr
-    assert "Traceback" not in stderr
-
-
-def test_the_command_changes_the_model_and_back_and_its_json_fits_the_schema(program: Program, tmp_path: Path) -> None:
-    sys.path.insert(0, str(REPOSITORY / "tests" / "embed"))
-    from tiny_bert import graph, tiny_model
-
-    from pastchats_memory.embed.profiles import Profile
-
-    folder = tiny_model(Profile("", "model.onnx"), graph()).write(tmp_path / "mine")
-    history = write_messages(
-        program.home / "history" / "chat.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green, on Monday.")
-    ).parent
-    assert program("index", history).status == 0
-    changed = program("reindex", "--embeddings", "--model", folder, "--json")
-    assert (changed.status, changed.stderr) == (0, "")
-    _fits(changed.json, "reindex")
-    assert changed.results[0] | {"duration_s": 0} == {
-        "model": str(folder),
-        "dim": 768,
-        "previous_model": "sentence-transformers/all-MiniLM-L6-v2",
-        "rows": 2,
-        "embedded": 2,
-        "cached": 0,
-        "duration_s": 0,
-    }
-    found = program("search", "fence", "--mode", "semantic", "--json")
-    assert (found.status, found.stderr, len(found.results)) == (0, "", 2)
-    ignored = program("search", "fence", "--model", "packaged")
-    assert f"has vectors of {folder}, so that model is used and packaged is not" in ignored.stderr
-    status = program("status", "--json").results[0]
-    assert (status["model"], status["dim"], status["indexed"], status["pending"]) == (str(folder), 768, 2, 0)
-    back = program("reindex", "--embeddings", "--model", "packaged")
-    assert back.stdout.startswith(
-        "2 rows have vectors of sentence-transformers/all-MiniLM-L6-v2 (384 dimensions, until now"
-    )
-    same = program("reindex", "--embeddings", "--json")
-    assert (same.results[0]["embedded"], same.results[0]["cached"]) == (0, 2)
-
-
-def _fits(body: Any, name: str) -> None:
-    schema = json.loads((REPOSITORY / "contracts" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(body)
-
-
-def test_reindex_alone_says_what_to_say(program: Program) -> None:
-    done = program("reindex")
-    assert done.status == 2
-    assert "--embeddings" in done.stderr
-
-
-def test_a_model_that_cannot_be_had_changes_nothing(program: Program) -> None:
-    history = write_messages(program.home / "history" / "chat.jsonl", ("user", "Is the fence painted?")).parent
-    assert program("index", history).status == 0
-    kept = program.database.read_bytes()
-    missing = program.with_variables(HF_HUB_OFFLINE="1")
-    done = missing("reindex", "--embeddings", "--model", "BAAI/bge-small-en-v1.5")
-    assert done.status == 2
-    assert "is not on this machine" in done.stderr
-    assert program.database.read_bytes() == kept
-
-
 def test_a_long_lived_memory_answers_with_the_new_model_after_the_change(tmp_path: Path) -> None:
     write_messages(tmp_path / "chat.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green."))
     database = tmp_path / "memory.db"
@@ -427,14 +291,3 @@ def test_a_long_lived_memory_answers_with_the_new_model_after_the_change(tmp_pat
             other_memory.reindex_embeddings()
         hits = memory.search("Is the fence painted?", mode="semantic")
         assert (hits[0].similarity, hits.warnings) == (1.0, ())
-
-
-def test_indexing_and_reindexing_let_other_programs_go_first(program: Program) -> None:
-    said = [("user", f"Sentence {place}") for place in range(400)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
-    process = program.started("index", history)
-    nice = 0
-    while process.poll() is None and nice != max(10, os.nice(0)):
-        nice = os.getpriority(os.PRIO_PROCESS, process.pid)
-    process.communicate()
-    assert nice == max(10, os.nice(0))

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from pastchats_memory.config import Config
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, is_model, leaves_for
+from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.model import utf8
-
-if TYPE_CHECKING:
-    from pastchats_memory.ingest import IndexOptions
 
 if TYPE_CHECKING:
     from pastchats_memory.ingest.options import IndexOptions
@@ -30,6 +28,14 @@ def model_settings(config: Config) -> ModelSettings:
     return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
 
 
+def next_model(asked: str | None, config: Config, known: Mapping[str, str]) -> str | None:
+    """The model that is asked for, else the configured one, else the database's; None is the packaged one."""
+    wanted = asked or config.model
+    if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
+        return known["model_name"]
+    return wanted
+
+
 def about_the_model(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
     """Which model is used where another was asked for, and whether text leaves the machine.
 
@@ -45,6 +51,11 @@ def about_the_model(config: Config, database: Path, known: Mapping[str, str], em
             f"{database} has vectors of {name}, so that model is used and {config.model} is not; "
             f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
         )
+    yield from about_leaving(embedder)
+
+
+def about_leaving(embedder: Embedder) -> Iterator[str]:
+    """Whether text leaves the machine, and to whom."""
     if (whom := leaves_for(embedder)) is not None:
         yield f"text leaves this machine: it is sent to {whom} for its vectors"
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.arguments import filters_of
 from pastchats_memory.config import Config, load
-from pastchats_memory.configured import about_the_model, index_options, model_settings
+from pastchats_memory.configured import about_leaving, about_the_model, index_options, model_settings, next_model
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
-from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Context, Hits, Item, utf8
@@ -151,13 +150,15 @@ class Memory:
         return store_turn(self._database, self._model(), turn, project, client)
 
     def reindex_embeddings(
-        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None
-    ) -> ReindexReport:
+        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> ReindexReport:  # fmt: skip
         """Embed every text anew and change to these vectors when the last is there; until then the old ones answer.
 
         Args:
             model: the one to change to; None for the configured one, else for the newest version of the database's own.
             progress: called as the run goes on.
+            say: called before any text leaves this machine, with a sentence that says so and to whom.
 
         Raises:
             ModelUnavailable: the model cannot be had; the old vectors answer on.
@@ -167,11 +168,10 @@ class Memory:
         from pastchats_memory.reindex import reindex_embeddings
 
         config = self._config or load()
-        known = meta(self._database)
-        wanted = model or config.model
-        if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
-            wanted = known["model_name"]
+        wanted = next_model(model, config, meta(self._database))
         embedder = embedder_of(wanted, model_settings(config), may_fetch=True)
+        for sentence in about_leaving(embedder):
+            say(sentence)
         return reindex_embeddings(self._database, embedder, progress)
 
     def search(
@@ -313,9 +313,8 @@ class Memory:
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-        return replace(
-            assemble(worth_saying(hits, terms), terms.weights, request, _count_tokens), warnings=hits.warnings
-        )
+        assembled = assemble(worth_saying(hits, terms), terms.weights, request, _count_tokens)
+        return replace(assembled, warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.

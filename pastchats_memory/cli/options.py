@@ -45,8 +45,18 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
     return " ".join(query_words) if query_option is None else query_option
 
 
+def named(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
+    """A model's name that is not blank, as that of an unset variable is. Raises UsageFault."""
+    if model is not None and not model.strip():
+        raise UsageFault("--model names no model", "Is the variable that it was taken from set?")
+    return model
+
+
 model: Decorator = click.option(
-    "--model", metavar="MODEL", help="Embedding model of a new database: a name, a folder, or `packaged`."
+    "--model",
+    metavar="MODEL",
+    callback=named,
+    help="Embedding model of a new database: a name, a folder, or `packaged`.",
 )
 threads: Decorator = click.option(
     "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one a core]."

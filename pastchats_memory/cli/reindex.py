@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.cli.output import counted, emit_json, warn
 from pastchats_memory.errors import UsageFault
 
 if TYPE_CHECKING:
@@ -31,7 +31,12 @@ Examples:
 @click.option(
     "--embeddings", is_flag=True, help="Embed every text anew; until the last is done the old vectors answer."
 )
-@click.option("--model", metavar="MODEL", help="Model to change to: a name, a folder, or `packaged`.")
+@click.option(
+    "--model",
+    metavar="MODEL",
+    callback=options.named,
+    help="Model to change to: a name, a folder, or `packaged`.",
+)
 @options.threads
 @options.database
 @options.as_json
@@ -47,7 +52,7 @@ def command(embeddings: bool, model: str | None, threads: int | None, db: str | 
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            report = memory.reindex_embeddings(model, progress)
+            report = memory.reindex_embeddings(model, progress, lambda said: warn({said}.difference(memory.notices)))
         except KeyboardInterrupt:
             left = memory.status().pending
             rows = counted(left, "row")

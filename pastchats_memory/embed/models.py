@@ -21,6 +21,8 @@ PACKAGED = "packaged"
 """How the packaged model is called; its own name stands for the fp32 model of fastembed's list."""
 ENDPOINT = "endpoint:"
 """Stands before the name of a model behind the endpoint where one in the list has the same."""
+OF_A_PATH = ("/", ".", "~")
+"""With one of these begins what is a folder's path and no name."""
 GRAPHS = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 """Where a folder may have its graph; the first that is there counts."""
 
@@ -70,7 +72,7 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
     from pastchats_memory.embed.profiles import Profile, profile_of
 
     custom = settings.custom.get(name, CustomModel())
-    if custom.path is not None or name[0] in "/.~":
+    if custom.path is not None or name.startswith(OF_A_PATH):
         return _in_folder(name, custom, settings)
     found = profile_of(name)
     at_endpoint = version.startswith("endpoint") or (settings.endpoint is not None and found is None)
@@ -88,7 +90,7 @@ def is_model(wanted: str, name: str, version: str) -> bool:
     """Whether vectors of a model's name and version are those of the model that a person calls `wanted`."""
     if wanted.lower() == PACKAGED or version.startswith(FAMILY):
         return wanted.lower() == PACKAGED and version.startswith(FAMILY)
-    if wanted[0] in "/.~":
+    if wanted.startswith(OF_A_PATH):
         return str(Path(wanted).expanduser().absolute()) == name
     return wanted.removeprefix(ENDPOINT).lower() == name.lower()
 

@@ -22,6 +22,7 @@ from pastchats_memory.store.database import open_database
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "embed"))  # models and servers to change to
 
+from local_servers import endpoint
 from tiny_bert import graph, tiny_model
 
 SLOW = """
@@ -156,3 +157,25 @@ def test_indexing_and_reindexing_let_other_programs_go_first(program: Program) -
         nice = os.getpriority(os.PRIO_PROCESS, process.pid)
     process.communicate()
     assert nice == max(10, os.nice(0))
+
+
+def test_it_says_before_it_begins_that_text_leaves_the_machine(program: Program) -> None:
+    history = write_messages(program.home / "history" / "chat.jsonl", ("user", "Is the fence painted?")).parent
+    assert program("index", history).status == 0
+    with endpoint(lambda _body, _number: (401, {}, {}), []) as base:
+        refused = program.with_variables(PASTCHATS_MEMORY_ENDPOINT=base)("reindex", "--embeddings", "--model", "theirs")
+    first, second, _ = refused.stderr.splitlines()
+    host = base.removeprefix("http://").removesuffix("/v1")
+    assert first == f"Warning: text leaves this machine: it is sent to {host} for its vectors"
+    assert second.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["index", "history"], ["reindex", "--embeddings"], ["search", "x"]], ids=" ".join
+)
+@pytest.mark.parametrize("name", ["", " "], ids=["empty", "blank"])
+def test_the_empty_name_of_an_unset_variable_is_no_model(program: Program, arguments: list[str], name: str) -> None:
+    refused = program(*arguments, "--model", name)
+    assert (refused.status, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("Error: --model names no model\n")
+    assert not program.database.exists()

@@ -15,7 +15,7 @@ from pastchats_memory.cli.output import counted, emit_json, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
-from pastchats_memory.render import hit_json
+from pastchats_memory.render import hit_json, one_line, sanitised
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
@@ -65,7 +65,7 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "task/1", "results": [task_json(task)]})
     else:
-        click.echo(said)
+        click.echo(sanitised(said))
     return DONE
 
 
@@ -194,7 +194,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "task/1", "deleted": key, "results": []})
     else:
-        click.echo(f"Deleted {key} ({title})")
+        click.echo(f"Deleted {key} ({one_line(title)})")
     return DONE
 
 
@@ -233,14 +233,14 @@ def export(file: Path | None, db: str | None) -> int:
     """Every task with all that belongs to it as JSON Lines, to FILE or to stdout."""
     number = 0
     with options.open_memory(db) as memory:
-        lines = (line for line in memory.tasks.export())
+        lines = memory.tasks.export()
         if file is None:
             for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
                 click.echo(line)
         else:
             try:
                 with file.open("w", encoding="utf-8") as out:
-                    for number, line in enumerate(lines, start=1):  # noqa: B007
+                    for number, line in enumerate(lines, start=1):  # noqa: B007 - as above
                         out.write(f"{line}\n")
             except OSError as fault:
                 raise UsageFault(f"{file}: {fault.strerror}", "Name a file that can be written.") from fault

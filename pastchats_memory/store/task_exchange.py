@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
 
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
+from pastchats_memory.statuses import PRIORITIES, STATUSES, TYPES
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_rows import SEEN
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
@@ -20,6 +22,64 @@ TABLES = {
     "comments": ("task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
     "attachments": ("task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
 }
+LARGEST = (1 << 63) - 1
+"""Number that a column holds."""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time_or_nothing(value: object) -> bool:
+    if not isinstance(value, str):
+        return value is None
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_number(value: object, most: int = LARGEST) -> bool:
+    return isinstance(value, int) and 0 <= value <= most
+
+
+CHECKS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
+    **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
+    **dict.fromkeys(("created_at", "updated_at", "closed_at", "due_at", "at"), _is_time_or_nothing),
+    **dict.fromkeys(("key", "identity"), lambda value: bool(value) and _is_text(value)),
+    **dict.fromkeys(("by_hand", "size"), _is_number),
+    "type": TYPES.__contains__,
+    "status": STATUSES.__contains__,
+    "priority": lambda value: value is None or _is_number(value, len(PRIORITIES) - 1),
+    "source_line": lambda value: value is None or _is_number(value),
+    "tags": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "metadata": lambda value: isinstance(value, dict),
+}
+"""By the name of a field what it must be, in a task and in whatever hangs on one."""
+
+
+def fault_of(body: Mapping[str, Any]) -> str | None:
+    """The first field that an exported task would have otherwise, such as `title` or `comments`; None for none."""
+    for name in ("key", "identity", "tags", "metadata", *FIELDS):
+        if name not in body or not CHECKS[name](body[name]):
+            return name
+    for name, (_, columns, _) in TABLES.items():
+        parts = body.get(name)
+        if not isinstance(parts, list) or not all(_is_part(part, name, columns) for part in parts):
+            return name
+    return None
+
+
+def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
+    """Whether it has these fields and no other, each as it must be; a binary attachment has no content."""
+    if not isinstance(part, dict) or part.keys() != set(columns):
+        return False
+    return all(
+        CHECKS[name](part[name]) or (of == "attachments" and name == "content" and part[name] is None)
+        for name in columns
+    )
 
 
 def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
@@ -39,7 +99,7 @@ def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[st
 
 
 def task_of(body: Mapping[str, Any]) -> Filed:
-    """A task as it was exported, without its links. Raises KeyError, TypeError for another object."""
+    """A task as it was exported, without its links, of an object in which `fault_of` finds nothing wrong."""
     task = Task(
         native_id=body["native_id"],
         title=body["title"],
@@ -63,8 +123,7 @@ def task_of(body: Mapping[str, Any]) -> Filed:
 
 def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> str:
     """Store an exported task, inside the caller's transaction: `added`, `updated` or `unchanged`. Raises StoreFault."""
-    filed = task_of(body)
-    id_, done = writer.put(filed)
+    id_, done = writer.put(task_of(body))
     set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
     for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
         if body[name] is None:

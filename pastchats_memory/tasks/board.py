@@ -25,8 +25,6 @@ from pastchats_memory.tasks.scan import LEAST_SCORE, Cluster, duplicates
 NEAREST = 5
 LONGEST = 19
 """Digits of a number that 64 bits do not hold any more."""
-BATCH = 200
-"""Tasks of an import that are stored in one transaction."""
 
 
 class TaskBoard(Desk):
@@ -123,16 +121,8 @@ class TaskBoard(Desk):
     def import_(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all of them or none; how many were added, updated, unchanged. Raises UsageFault, StoreFault."""
         bodies = [_body(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
-        filed = []
-        for number, body in enumerate(bodies, start=1):
-            try:
-                filed.append(task_exchange.task_of(body))
-            except (KeyError, TypeError) as fault:
-                raise UsageFault(
-                    f"task {number} of the import lacks {fault}", "Import what `task export` wrote."
-                ) from fault
         done = {"added": 0, "updated": 0, "unchanged": 0}
-        ready = self.ready([one.task for one in filed])
+        ready = self.ready(task_exchange.task_of(body).task for body in bodies)
         with self._database.transaction():
             writer = self.writer(ready)
             for body in bodies:
@@ -150,4 +140,6 @@ def _body(line: str, number: int) -> dict[str, Any]:
         ) from fault
     if not isinstance(body, dict):
         raise UsageFault(f"line {number} of the import is no task", "Import what `task export` wrote.")
+    if (wrong := task_exchange.fault_of(body)) is not None:
+        raise UsageFault(f"line {number} of the import has no proper {wrong!r}", "Import what `task export` wrote.")
     return dict(redacted_value(body))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -282,6 +283,44 @@ def test_an_import_that_is_none_changes_nothing(memory: Memory, line: str) -> No
     with pytest.raises(MemoryFault):
         memory.tasks.import_([good, line])
     assert memory.tasks.listed(task_filters()) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("status", "\x1b[31mred"),
+        ("type", "saga"),
+        ("title", 5),
+        ("tags", [None]),
+        ("priority", 99),
+        ("created_at", "some day"),
+        ("links", [{"kind": "parent"}]),
+        ("comments", [{"content": "Ok"}]),
+        ("conversations", None),
+    ],
+)
+def test_an_import_whose_field_is_no_such_thing_is_refused_by_its_name(
+    memory: Memory, field: str, value: object
+) -> None:
+    add(memory, "Paint the fence")
+    body = json.loads(next(iter(memory.tasks.export())))
+    memory.tasks.delete("T-1")
+    with pytest.raises(UsageFault, match=f"line 1 of the import has no proper '{field}'"):
+        memory.tasks.import_([json.dumps(body | {field: value})])
+    assert memory.tasks.listed(task_filters()) == []
+
+
+def test_a_title_of_a_tracker_cannot_colour_the_terminal(program) -> None:
+    (program.home / "issues.jsonl").write_text(
+        json.dumps({"id": "yard-1", "title": "Paint \u009b31mred", "status": "open", "issue_type": "task",
+                    "created_at": "2026-01-01T10:00:00Z", "updated_at": "2026-01-01T10:00:00Z", "priority": 1}) + "\n",
+        encoding="utf-8",
+    )  # fmt: skip
+    assert program("index", "issues.jsonl").status == 0
+    for arguments in (["show", "yard-1"], ["update", "yard-1", "--status", "done"], ["delete", "yard-1", "--yes"]):
+        run = program("task", *arguments)
+        assert run.status == 0, run.stderr
+        assert "\u009b" not in run.stdout
 
 
 def test_questions_are_answered_from_the_tasks(memory: Memory) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 _UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-            "ten": 10, "past": 1, "last": 1}  # fmt: skip
+            "ten": 10}  # fmt: skip
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
     "january",
@@ -43,8 +44,7 @@ def _unit_around(unit: str, day: date) -> tuple[date, date]:
 
 
 def _month_end(day: date) -> date:
-    later = day.replace(day=28) + timedelta(days=4)
-    return later - timedelta(days=later.day)
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def _this(found: re.Match[str], today: date) -> Bounds:
@@ -124,7 +124,7 @@ def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
         lambda f, t: (t - timedelta(days=_UNITS[f[2]]), t),
     )
     yield r"\bsince last (week|month|quarter|year)\b", lambda f, t: (_last(f, t)[0], t)
-    yield r"\b(?:last|previous) (week|month|quarter|year)\b", _last
+    yield r"\b(?:(?:in|over|during|within|for) the )?(?:last|previous) (week|month|quarter|year)\b", _last
     yield r"\b(?:this|the current) (week|month|quarter|year)\b", _this
     yield r"\bnext (week|month|quarter|year)\b", _next
     yield r"\bsince yesterday\b", _relative(-1, since=True)
@@ -133,8 +133,8 @@ def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
     yield r"\b(?:today|tonight|this morning|this afternoon)\b", _relative(0)
     yield r"\btomorrow\b", _relative(1)
     yield rf"\b(since |on |last |since last )?({'|'.join(_DAYS)})\b", _weekday
-    yield rf"\b(in|since|during|before)? ?({'|'.join(_MONTHS)})(?: (\d{{4}}))?\b", _month
-    yield r"\b(since|after|from|before|until|by|on)? ?(\d{4}-\d\d-\d\d)\b", _iso
+    yield rf"\b(in|since|during|before)? ?({'|'.join(_MONTHS)})(?: ([1-9]\d{{3}}))?\b", _month
+    yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
     yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)
 
 

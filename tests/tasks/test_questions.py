@@ -34,6 +34,11 @@ def test_neither_case_nor_marks_change_the_reading(question: str, reading: str) 
     assert other.lower() == reading.lower()
 
 
+@pytest.mark.parametrize("days", ["in march 0000", "in december 9999", "before 0001-01-01", "on 2026-13-45"])
+def test_days_that_no_calendar_has_do_not_stop_the_reading(days: str) -> None:
+    assert read_question(f"tasks {days}", SUNDAY).described().startswith("tasks")
+
+
 @given(
     st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join) | st.text(max_size=60),
     st.dates(date(1, 6, 1), date(9998, 1, 1)),

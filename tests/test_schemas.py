@@ -128,9 +128,12 @@ def test_what_index_reports_fits_its_schema(program: Program) -> None:
     rehearsed = answered(program("index", "--dry-run", "--json", folder), "index")
     assert {file["turns"] for file in rehearsed["results"]} == {0, 2}
     assert not program.database.exists()
-    assert answered(program("index", "--json", folder), "index")["unreadable"] == 1
+    (folder / "todo.md").write_text("- [ ] Oil the hinge\n- [x] Paint the gate\n", encoding="utf-8")
+    first = answered(program("index", "--json", folder), "index")
+    assert (first["unreadable"], first["turns_added"], first["tasks_added"]) == (1, 2, 2)
     again = answered(program("index", "--json", folder), "index")
-    assert (again["unreadable"], {file["unchanged"] for file in again["results"]}) == (0, {True})
+    assert (again["unreadable"], again["tasks_added"]) == (0, 0)
+    assert {file["unchanged"] for file in again["results"]} == {True}
     (program.home / "empty").mkdir()
     assert answered(program("index", "--json", program.home / "empty"), "index", status=1)["results"] == []
 

@@ -265,6 +265,7 @@ def _json(report: IndexReport) -> dict[str, Any]:
         "cached": report.cached,
         "superseded": report.superseded,
         **report.counts(),
+        "tasks_added": report.tasks,
         "results": [_file(state) for state in report.files],
     }
 

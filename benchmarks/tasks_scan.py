@@ -77,7 +77,7 @@ def scanned(titles: list[str], rows: np.ndarray, folder: Path) -> tuple[set[tupl
     return {
         tuple(sorted((int(pair.first), int(pair.second))))
         for cluster in clusters
-        for pair in cluster.pairs  # type: ignore[misc]
+        for pair in cluster.pairs  # type: ignore[misc] # two of them
     }, seconds
 
 

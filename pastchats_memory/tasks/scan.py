@@ -78,7 +78,8 @@ def near_pairs(rows: Rows) -> Iterator[tuple[int, int]]:
     """Places of rows whose cosine is LEAST_COSINE or more, each with its NEIGHBOURS nearest, as far as cells know them.
 
     The rows are put into about √n cells around centres drawn from themselves, each into the CELLS nearest ones, so that
-    about n^1.5 cosines are computed instead of n². Two rows that are near share one of their cells nearly always.
+    about n^1.5 cosines are computed instead of n² where cells are of like size (rows that are all equal share theirs). Two
+    rows that are near share one of their cells nearly always.
 
     Args:
         rows: shape (n, dim), unit vectors.

@@ -290,8 +290,3 @@ def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
 
 def _plain(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
-
-
-def guide_text() -> str:
-    """The guide as one line for the screen."""
-    return " · ".join(f"{least:.2f} {label}" for least, label in GUIDE)

@@ -80,7 +80,7 @@ _ASKING = frozenset(
     tell display see look looking please can could should would will need needs still yet now right just most more than currently
     about anything something everything nothing else and or if not ones one stuff so far up go going went our's let's lets know
     thing already ever recently been got as into from only also related regarding concerning around per me? into status state
-    been work worked working happened happening next remind look'd kind sort""".split()  # noqa: SIM905
+    been work worked working happened happening next remind look'd kind sort""".split()  # noqa: SIM905 - as a list it would fill three pages
 )
 _ABOUT = re.compile(
     r"(?:about|regarding|concerning|related to|to do with|mention(?:s|ing)?|involv(?:es|ing)|on the topic of|around)\s+(.+)"
@@ -363,7 +363,7 @@ def _assigned(draft: _Draft, _: str) -> None:
 def _priorities(draft: _Draft, _: str) -> None:
     for phrases, numbers in sorted(_PRIORITY_PHRASES.items(), key=lambda entry: -max(map(len, entry[0].split("|")))):
         if draft.take(_any_of(phrases)):
-            draft.values["priorities"] = tuple(sorted({*numbers, *draft.values.get("priorities", ())}))  # type: ignore[misc]
+            draft.values["priorities"] = tuple(sorted({*numbers, *draft.values.get("priorities", ())}))  # type: ignore[misc] # only this step writes it
 
 
 def _statuses(draft: _Draft, _: str) -> None:
@@ -376,7 +376,7 @@ def _statuses(draft: _Draft, _: str) -> None:
             found += statuses
     if found:
         draft.values["statuses"] = tuple(dict.fromkeys(found))
-    elif draft.values.get("span") and draft.values["span"].field == "closed":  # type: ignore[attr-defined]
+    elif draft.values.get("span") and draft.values["span"].field == "closed":  # type: ignore[attr-defined] # a Span
         draft.values["statuses"] = RESOLVED
 
 

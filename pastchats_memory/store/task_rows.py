@@ -196,11 +196,6 @@ def listed(
     ]
 
 
-def every_id(database: Database) -> list[int]:
-    """Ids of all tasks, ascending. Raises StoreFault."""
-    return [id_ for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
-
-
 def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
     """By text id of a task the JSON vectors of its text and of its title alone. Raises StoreFault."""
     return {

@@ -80,7 +80,9 @@ def ask(
     warnings: tuple[str, ...] = ()
     if reading.concept:
         about, warnings = _about(database, embedder, reading.concept, filters)
-        ids = [id_ for id_ in about if id_ in ids] if order is None else [id_ for id_ in ids if id_ in about]
+        by_place, others = (about, ids) if order is None else (ids, about)
+        both = frozenset(others)
+        ids = [id_ for id_ in by_place if id_ in both]
     return Answer(reading, tuple(task_rows.tasks(database, ids[: reading.limit or MOST])), len(ids), warnings)
 
 

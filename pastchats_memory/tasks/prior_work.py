@@ -53,7 +53,7 @@ class Resolved:
     score: float
     similarity: float | None
     resolution: str | None
-    """The last word: of its comments, else of the conversation that worked on it."""
+    """The last word: of the conversation that worked on it, else of its comments."""
     source: Item | None
     """The turn of that conversation."""
 

@@ -13,6 +13,7 @@ LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
     "FROM runs ORDER BY id DESC LIMIT 1"
 )
+FULL_TEXT = ("prompts_fts", "task_texts_fts")
 
 
 def counts(database: Database) -> dict[str, Any]:
@@ -45,12 +46,16 @@ def counts(database: Database) -> dict[str, Any]:
 
 
 def damage(database: Database) -> list[str]:
-    """What SQLite finds wrong with the file, its foreign keys and its full-text index; empty for nothing."""
+    """What SQLite finds wrong with the file, its foreign keys and its full-text indexes; empty for nothing."""
     try:
-        found = [text for (text,) in database.run("PRAGMA integrity_check(10)") if text != "ok"]
-        found += [f"{table} row {row} refers to nothing" for table, row, *_ in database.run("PRAGMA foreign_key_check")]
-        if database.writable:
-            database.run("INSERT INTO prompts_fts(prompts_fts, rank) VALUES ('integrity-check', 1)")
+        with database.snapshot():
+            for table in FULL_TEXT:  # FTS5 notices what other connections wrote when it is read, not when it is checked
+                database.run(f"SELECT rowid FROM {table} LIMIT 1")
+            found = [text for (text,) in database.run("PRAGMA integrity_check(10)") if text != "ok"]
+            dangling = database.run("PRAGMA foreign_key_check")
+            found += [f"{table} row {row} refers to nothing" for table, row, *_ in dangling]
+        for table in FULL_TEXT if database.writable else ():
+            database.run(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")
     except DatabaseCorrupt as fault:
         return [fault.message]
     return found

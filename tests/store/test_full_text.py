@@ -84,3 +84,17 @@ def test_after_any_changes_the_index_finds_just_the_rows_that_have_the_word(
         database.run(CHECK)
         for word in WORDS:
             assert found(database, word) == sorted(id_ for id_, text in rows.items() if word in text.split())
+
+
+def test_what_another_connection_has_written_is_no_damage(garden: Database) -> None:
+    random = np.random.default_rng(2)
+    with open_database(garden.path) as other:
+        for first in range(6, 36, 5):  # some of these merge segments of the index, which are then gone
+            insert(other, {id_: Row(unit(random)) for id_ in range(first, first + 5)})
+            assert checks.damage(garden) == []
+
+
+def test_words_of_tasks_that_have_parted_from_their_rows_are_damage(database: Database) -> None:
+    with database.transaction():
+        database.run("INSERT INTO task_texts_fts(rowid, content, labels) VALUES (1, 'a hedge of nobody', '')")
+    assert checks.damage(database) != []

@@ -11,7 +11,7 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.store import checks, sources, vectors
+from pastchats_memory.store import checks, sources, vec0, vectors
 from pastchats_memory.store.database import Database
 
 
@@ -116,12 +116,14 @@ def _model(database: Database, embedder: Embedder) -> Finding:
 
 
 def _extension(database: Database) -> Finding:
-    if not database.vec0_loaded:
-        detail = "sqlite-vec does not load; the exact engine answers the same"
-    elif vectors.engine_of(database) != "vec0":
-        detail = "sqlite-vec is loaded and its table not made yet; the exact engine answers the same"
-    else:
+    if vectors.engine_of(database) == "vec0":
         detail = "sqlite-vec is loaded"
+    elif not database.vec0_loaded:
+        detail = "sqlite-vec does not load; the exact engine answers the same"
+    elif vec0.is_there(database):
+        detail = f"above {vectors.VEC0_ROWS:,} vectors the exact engine is faster than sqlite-vec, and answers the same"
+    else:
+        detail = "sqlite-vec is loaded and its table not made yet; the exact engine answers the same"
     return Finding("engine", is_well=True, detail=detail)
 
 

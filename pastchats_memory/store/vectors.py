@@ -112,14 +112,14 @@ def nearest(database: Database, query: Vector, k: int, filters: Filters) -> list
     with database.snapshot():
         candidates = _proposed(database, query, k, filters)
         found = None
-        if vec0.is_there(database) and blocks.most_rows(database) <= VEC0_ROWS:
+        if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)
         return score(database, query, candidates)[:k] if found is None else found
 
 
 def engine_of(database: Database) -> str:
-    """`vec0` where the extension is loaded and its table is there, else `blocks`."""
-    return "vec0" if vec0.is_there(database) else "blocks"
+    """`vec0` where its tables are there and not too large to be asked, else `blocks`. Raises StoreFault."""
+    return "vec0" if vec0.is_there(database) and blocks.most_rows(database) <= VEC0_ROWS else "blocks"
 
 
 def unit(query: Vector) -> NDArray[np.float64]:

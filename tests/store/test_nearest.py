@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vector_rows import DIM, PROJECTS, ROLES, Corpus, Row, answers, by_hand, insert, moment, unit
 
-from pastchats_memory import Memory
+from pastchats_memory import Memory, health
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import DatabaseLocked
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
@@ -107,9 +108,19 @@ def test_a_memory_that_is_too_large_for_a_knn_gives_the_same_answer_without_one(
     with open_database(crowd.path) as database:
         database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
         expected = vectors.nearest(database, query, 40, Filters())
+        assert _engine(database) == ("vec0", "sqlite-vec is loaded")
         monkeypatch.setattr(vectors, "VEC0_ROWS", 5_000)
         assert vectors.nearest(database, query, 40, Filters()) == expected
+        engine, why = _engine(database)
+        assert engine == "exact"
+        assert "above 5,000 vectors" in why
     assert sum("MATCH" in sql for sql in statements) == 1
+
+
+def _engine(database: Database) -> tuple[str, str]:
+    """What `status` and `doctor` say of it."""
+    (finding,) = (found for found in health.examine(database, PackagedEmbedder()) if found.check == "engine")
+    return health.status(database).engine, finding.detail
 
 
 def test_without_sqlite_vec_a_semantic_search_never_names_vec_prompts(crowd: Corpus) -> None:

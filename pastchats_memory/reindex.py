@@ -79,8 +79,8 @@ def reindex_embeddings(
         generations.add(database, name, version, ())
         fill(alone=True)  # what has come since; nobody else writes now
         rows = generations.switch(database, name, version, embedder.dim)
-    for _ in range(0, rows + 1, vectors.PACKED_AT_ONCE):
-        with database.transaction():
-            vectors.catch_up(database)
+    with database.transaction():
+        vectors.catch_up(database)
+    vectors.pack_all(database)
     taken = time.monotonic() - start
     return ReindexReport(name, embedder.dim, previous, rows, embedded, rows - embedded, taken)

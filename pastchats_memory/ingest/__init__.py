@@ -74,6 +74,7 @@ def index(
         announce(replace(lies_ahead, beside=_runs_under_way(database)))
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
+            vectors.pack_all(database)
         with database.transaction():
             for archive in opened:
                 recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)

@@ -35,7 +35,7 @@ EMBEDDINGS = (
 PACKED = 10_000
 """What a component is multiplied by to be a whole number."""
 PACKED_AT_ONCE = 2048
-"""Rows of an older database that each transaction gives their components."""
+"""Rows that one transaction gives their components."""
 AT_OPENING = 2048
 """Changes that one opening takes in: a third of a second for whoever only asks; an index run takes in all."""
 MARGIN = 32
@@ -199,6 +199,22 @@ def start_over(database: Database) -> None:
     catch_up(database, ("blocks",))
 
 
+def pack_all(database: Database) -> None:
+    """Give all vectors of an older database their components, some in a transaction. Raises StoreFault."""
+    while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):
+        with database.transaction():
+            _pack_some(database)
+
+
+def _pack_some(database: Database) -> None:
+    unpacked = database.run(
+        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_AT_ONCE,)
+    )
+    database.run_many(
+        "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
+    )
+
+
 def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | None = None) -> None:
     """Bring some engines, or all that are available, up to date; inside the caller's transaction.
 
@@ -216,12 +232,7 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
         return
     if "vec0" in engines:
         vec0.make(database, int(dim))
-    unpacked = database.run(
-        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_AT_ONCE,)
-    )
-    database.run_many(
-        "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
-    )
+    _pack_some(database)
     for engine in engines:
         changes = database.run(
             "SELECT seq, prompt_id FROM vector_changes WHERE seq > ? ORDER BY seq LIMIT ?",

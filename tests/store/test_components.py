@@ -9,6 +9,7 @@ import orjson
 import pytest
 from vector_rows import Row, answers, insert, unit
 
+from pastchats_memory import Memory
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
@@ -80,3 +81,34 @@ def test_an_older_database_gets_its_components_while_it_is_written_to(tmp_path: 
             database.run("UPDATE prompt_embeddings SET components = NULL")
         insert(database, {31: Row(unit(random))})
         assert None not in components(database)
+
+
+def test_an_index_run_gives_an_older_database_all_components_that_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(6)
+    monkeypatch.setattr(vectors, "PACKED_AT_ONCE", 4)
+    with Memory.open(tmp_path / "memory.db") as memory, open_database(tmp_path / "memory.db") as database:
+        insert(database, {id_: Row(unit(random)) for id_ in range(1, 31)})
+        with database.transaction():
+            database.run("UPDATE prompt_embeddings SET components = NULL")
+        (tmp_path / "empty").mkdir()
+        memory.index([tmp_path / "empty"])
+        assert components(database) == [
+            vectors.pack(text) for (text,) in database.run("SELECT vector_json FROM prompt_embeddings ORDER BY prompt_id")
+        ]
+
+
+def test_components_stand_in_what_the_json_leaves_empty_of_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(6)
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        with monkeypatch.context() as as_before:
+            as_before.setattr(vectors, "PACKED_AT_ONCE", 0)
+            insert(database, {id_: Row(unit(random, 384)) for id_ in range(1, 601)})
+        pages = database.value("PRAGMA page_count")
+        assert set(components(database)) == {None}
+        vectors.pack_all(database)
+        assert None not in components(database)
+        assert database.value("PRAGMA page_count") == pages

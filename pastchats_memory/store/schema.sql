@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 6.
+-- The database contract of pastchats-memory, schema version 8.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks.
 -- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, vector_blocks, and the vec0 tables `vec_prompts`

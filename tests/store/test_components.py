@@ -95,7 +95,8 @@ def test_an_index_run_gives_an_older_database_all_components_that_it_lacks(
         (tmp_path / "empty").mkdir()
         memory.index([tmp_path / "empty"])
         assert components(database) == [
-            vectors.pack(text) for (text,) in database.run("SELECT vector_json FROM prompt_embeddings ORDER BY prompt_id")
+            vectors.pack(text)
+            for (text,) in database.run("SELECT vector_json FROM prompt_embeddings ORDER BY prompt_id")
         ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pastchats_memory.store import migrations
+from pastchats_memory.store import migrations, sources
 from pastchats_memory.store.database import APPLICATION_ID, open_database
 
 FOLDER = Path(migrations.__file__).parent
@@ -63,3 +63,26 @@ def test_a_database_whose_version_was_never_raised_is_noticed_by_its_shape(tmp_p
     connection.execute("ALTER TABLE runs ADD COLUMN note TEXT")
     connection.close()
     assert shape_of(new) != before
+
+
+def test_the_schema_names_its_version() -> None:
+    assert f"schema version {migrations.SCHEMA_VERSION}.\n" in migrations.schema()
+
+
+def test_what_earlier_releases_kept_of_growing_files_is_gone_from_the_database_and_files_are_known_still(
+    tmp_path: Path,
+) -> None:
+    old = of_version(tmp_path / "old.db", 7)
+    secret = "AKIA" + "Q7" * 8
+    connection = apsw.Connection(str(old))
+    connection.execute(
+        "INSERT INTO sources(path, size, mtime_ns, recipe, format, fingerprint, resume) VALUES ('/a.jsonl', 9, 8, 'r', 'f', 'e', ?)",
+        (f'{{"state": {{"said": "{secret}"}}}}',),
+    )
+    connection.close()
+    assert secret.encode() in old.read_bytes()
+    with open_database(old) as database:
+        state = sources.known_sources(database)["/a.jsonl"]
+        assert sources.resume_of(database, "/a.jsonl") is None
+    assert (state.size, state.mtime_ns, state.fingerprint) == (9, 8, "e")
+    assert not any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir())

@@ -10,6 +10,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0005_models.sql",
     "0006_titles.sql",
     "0007_live.sql",
+    "0008_resume.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from program import REPOSITORY, Program, Run, write_messages
 
-from pastchats_memory import errors
+from pastchats_memory import Memory, errors
 from pastchats_memory.cli import COMMANDS
 from pastchats_memory.http_server.answers import KINDS
 
@@ -101,6 +101,25 @@ def test_what_recall_finds_fits_its_schema(demo: Program) -> None:
 def test_context_fits_its_schema(demo: Program) -> None:
     body = answered(demo("context", "--json", "queue for webhooks, Redis or Postgres"), "context")
     assert body["tokens"] <= body["budget"] == 1500
+
+
+def test_tasks_and_turns_of_no_file_fit_the_schemas_of_recall_and_context(program: Program) -> None:
+    with Memory.open(program.database) as memory:
+        memory.store_turn("user", "The lighthouse pump valve sticks in winter.", "c9", "e1", "p", client="mcp")
+        memory.store_turn("assistant", "The valve of the pump is replaced and works.", "c9", "e2", "p", client="mcp")
+    program("task", "add", "Replace the lighthouse pump valve", "--key", "PUMP-1")
+    for command in ("recall", "context"):
+        body = answered(program(command, "--json", "lighthouse pump valve"), command)
+        assert {"live:mcp (turn 0)", "task PUMP-1, made by hand"} <= {one["source"] for one in body["results"]}
+
+
+@pytest.mark.parametrize("command", ["recall", "context"])
+def test_a_turn_cited_without_its_place_would_be_noticed(demo: Program, command: str) -> None:
+    body = demo(command, "--json", "queue for webhooks, Redis or Postgres").json
+    body["results"][0]["source"] = body["results"][0]["source"].partition(" (turn")[0]
+    schema = json.loads((SCHEMAS / f"{command}.json").read_text(encoding="utf-8"))
+    with pytest.raises(ValidationError):
+        Draft202012Validator(schema).validate(body)
 
 
 def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:

@@ -13,13 +13,14 @@ import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.hooks.agents import AGENTS
 from pastchats_memory.hooks.settings import Edited, with_hooks, without_ours, without_pieces
 
@@ -57,8 +58,21 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What the file system refuses as a fault with the file's name."""
+    try:
+        yield
+    except OSError as fault:
+        about = f"{fault.filename or 'the settings'}: {fault.strerror}"
+        raise MemoryFault(
+            about, "Let it be a file that you may read and write, or see `install TARGET --print`."
+        ) from fault
+
+
+@_explained()
 def installing(target: str, database: str | None, environment: Mapping[str, str] = os.environ) -> list[Change]:
-    """What `install` would change; nothing is written. Raises UsageFault, OSError."""
+    """What `install` would change; nothing is written. Raises MemoryFault."""
     hooks = {event: [_entry(target, event, database)] for event in AGENTS[target].events}
     extra = {"version": 1} if target in ("cursor", "copilot") else {}
     path = settings_path(target, environment)
@@ -82,8 +96,9 @@ def _skills(folder: Path) -> list[Change]:
     return found
 
 
+@_explained()
 def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
-    """What `uninstall` would change; nothing is written. Raises UsageFault, OSError."""
+    """What `uninstall` would change; nothing is written. Raises MemoryFault."""
     recorded = _recorded(state).get(target, [])
     paths = {Path(record["path"]): tuple(record["pieces"]) for record in recorded} or {
         settings_path(target, environment): ()
@@ -103,8 +118,15 @@ def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.e
     return [change for change in changes if change.before != change.after]
 
 
+@_explained()
 def write(target: str, changes: list[Change], state: Path, *, is_install: bool) -> dict[Path, str]:
-    """Make the changes, and remember or forget what was put in. By file the copy that was kept of it as it was. Raises OSError."""
+    """Make the changes, and remember or forget what was put in. By file the copy that was kept of it as it was.
+
+    What is put in is remembered before, and forgotten after it is taken out: whatever stops this half-way, `uninstall`
+    knows all that may be there. Raises MemoryFault.
+    """
+    if is_install:
+        _record(target, changes, state)
     kept = {}
     for change in changes:
         copy = change.path.with_name(change.path.name + (BEFORE if is_install else AFTERWARDS))
@@ -112,7 +134,8 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
             shutil.copy2(change.path, copy)
             kept[change.path] = str(copy)
         _replace(change.path, change.after)
-    _record(target, changes if is_install else [], state)
+    if not is_install:
+        _record(target, [], state)
     return kept
 
 
@@ -208,10 +231,14 @@ def _read(path: Path) -> str | None:
 
 
 def _recorded(state: Path) -> dict[str, list[dict[str, Any]]]:
+    file = state / "installed.json"
     try:
-        recorded: dict[str, list[dict[str, Any]]] = json.loads((state / "installed.json").read_bytes())
+        recorded: dict[str, list[dict[str, Any]]] = json.loads(file.read_bytes())
     except FileNotFoundError:
         return {}
+    except ValueError as fault:
+        hint = "Remove it: without it our entries are looked for in the settings."
+        raise UsageFault(f"{file}, the record of what was installed, is damaged", hint) from fault
     return recorded
 
 

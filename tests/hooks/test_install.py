@@ -109,3 +109,33 @@ def test_the_installed_line_runs(person: Program) -> None:
 def test_a_database_of_ones_own_is_named_in_the_line(person: Program) -> None:
     person("install", "claude-code", "--db", "mine.db")
     assert f"--db {person.home / 'mine.db'}" in settings_of(person, "claude-code").read_text(encoding="utf-8")
+
+
+def test_what_the_file_system_refuses_is_explained(person: Program) -> None:
+    folder = settings_of(person, "claude-code")
+    folder.mkdir(parents=True)
+    (person.home / ".gemini").write_text("", encoding="utf-8")
+    for run in (person("install", "claude-code"), person("uninstall", "claude-code"), person("install", "gemini")):
+        assert (run.status, run.stdout) == (2, "")
+        assert run.stderr.startswith(f"Error: {person.home}")
+        assert "Traceback" not in run.stderr
+
+
+def test_nothing_is_put_in_that_cannot_be_remembered(person: Program) -> None:
+    (person.home / "state").write_text("", encoding="utf-8")
+    run = person("install", "codex", "--yes")
+    assert run.status == 2
+    assert f"{person.home / 'state'}" in run.stderr
+    assert not settings_of(person, "codex").parent.exists()
+
+
+def test_a_damaged_record_is_named_and_without_it_our_entries_are_found(person: Program) -> None:
+    person("install", "claude-code")
+    record = person.home / "state" / "pastchats-memory" / "installed.json"
+    record.write_text("{ half", encoding="utf-8")
+    run = person("uninstall", "claude-code")
+    assert run.status == 2
+    assert str(record) in run.stderr
+    record.unlink()
+    assert person("uninstall", "claude-code").status == 0
+    assert "pastchats" not in settings_of(person, "claude-code").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from pastchats_memory.http_server.answers import Refused, error_answer, json_ans
 from pastchats_memory.http_server.guard import Admission, Guard
 from pastchats_memory.http_server.openapi import CHAT, description
 from pastchats_memory.http_server.parameters import read_all
-from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route
+from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route, context_of
 from pastchats_memory.http_server.worker import OpenMemory
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Context
@@ -85,8 +85,7 @@ def _chat_endpoint(memory: OpenMemory, admission: Admission, upstream: chat.Upst
 def _context(memory: Memory, question: str, said: dict[str, Any]) -> Context:
     if not question.strip():
         return Context((), "", 0)
-    width = said.get("excerpt", 200)
-    return memory.context(question, width=width, **{name: value for name, value in said.items() if name != "excerpt"})
+    return context_of(memory, question, said)
 
 
 async def _refused(_: Request, fault: Exception) -> Response:

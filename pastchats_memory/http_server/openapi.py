@@ -11,7 +11,7 @@ from pastchats_memory.http_server.routes import CONTEXT, Route
 
 ERRORS = {
     400: "The request itself is wrong", 401: "The token is missing or wrong", 403: "A page of another origin asked",
-    404: "There is no such thing", 405: "Another method is meant", 408: "The body came too slowly", 413: "The body is too large",
+    404: "There is no such thing", 408: "The body came too slowly", 413: "The body is too large",
     421: "The Host header names another machine", 500: "The database is damaged, or there is a bug",
     502: "The chat endpoint failed", 503: "The database or the model is not there", 504: "An answer took too long",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from pastchats_memory.arguments import task_filters
 from pastchats_memory.http_server import parameters as of
 from pastchats_memory.http_server.parameters import Parameter
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Hit
+from pastchats_memory.model import Context, Hit
 from pastchats_memory.render import (
     citation,
     context_json,
@@ -77,11 +77,17 @@ def _recall(memory: Memory, said: Said) -> Body:
     return recall_json(memory.recall(**said), said.get("budget", memory.budget))
 
 
+def context_of(memory: Memory, question: str, said: Said) -> Context:
+    """What is remembered of the question, within what was said by the parameters `CONTEXT`."""
+    further = {**said}
+    width = further.pop("excerpt", of.EXCERPT.schema["default"])
+    return memory.context(question, width=width, **further)
+
+
 def _context(memory: Memory, said: Said) -> Body:
-    question, width, further = said["query"], said.get("excerpt", 200), {**said}
-    for name in ("query", "excerpt"):
-        further.pop(name, None)
-    return context_json(memory.context(question, width=width, **further), said.get("budget", 1500))
+    further = {**said}
+    context = context_of(memory, further.pop("query"), further)
+    return context_json(context, said.get("budget", of.BUDGET.schema["default"]))
 
 
 def _item(memory: Memory, said: Said) -> Body | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -11,6 +10,7 @@ from typing import TypeVar
 from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.memory import Memory
+from pastchats_memory.store.database import file_identity
 
 Answer = TypeVar("Answer")
 
@@ -47,21 +47,13 @@ class OpenMemory:
         self._thread.shutdown()
 
     def _asked(self, call: Callable[[Memory], Answer]) -> Answer:
-        if self._memory is None or self._file != self._identity():
+        if self._memory is None or self._file != file_identity(self._config.database):
             self._closed()
             self._memory = Memory.open(self._config.database, create=False, config=self._config)
-            self._file = self._identity()
+            self._file = file_identity(self._config.database)
             for notice in self._memory.notices:
                 self._say(notice)
         return call(self._memory)
-
-    def _identity(self) -> tuple[int, int] | None:
-        """Device and inode; None where there is no file."""
-        try:
-            found = os.stat(self._config.database)  # noqa: PTH116 - asked before each question
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
     def _closed(self) -> None:
         if self._memory is not None:

@@ -5,6 +5,7 @@ The only room that imports the SDK, which is the extra `mcp`.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
@@ -15,6 +16,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
 from pastchats_memory.config import Config
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp_server.tools import Tools
 
 INSTRUCTIONS = """\
@@ -49,10 +51,24 @@ def server_of(config: Config, *, allow_write: bool = False) -> MCPServer:
 
 
 def serve(config: Config, *, allow_write: bool = False, port: int | None = None) -> None:
-    """Answer until the client is gone, over stdio, or at http://127.0.0.1:PORT/mcp until the process is ended. Raises OSError."""
+    """Answer until the client is gone, over stdio, or at http://127.0.0.1:PORT/mcp until the process is ended.
+
+    Raises:
+        UsageFault: nothing can be served at the port.
+    """
+    if port is not None:
+        _try_port(port)
     server = server_of(config, allow_write=allow_write)
     with suppress(BrokenPipeError):
         if port is None:
             anyio.run(server.run_stdio_async)
         else:
             anyio.run(lambda: server.run_streamable_http_async(host="127.0.0.1", port=port))
+
+
+def _try_port(port: int) -> None:
+    """Bind it once: the SDK's own server ends the process without an exception where that fails."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as fault:
+        raise UsageFault(f"127.0.0.1:{port}: {fault.strerror}", "Name another port with --http.") from fault

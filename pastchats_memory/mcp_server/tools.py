@@ -24,6 +24,7 @@ from pastchats_memory.mcp_server.values import alike, found, lines_of_item, line
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
 from pastchats_memory.render import hits_text, item_text, sanitised
+from pastchats_memory.store.database import file_identity
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."
@@ -57,16 +58,22 @@ LOCK = threading.Lock()
 
 
 class Tools:
-    """The tools over one memory, which is opened when it is first asked."""
+    """The tools over one memory, opened when it is first asked and again where another file has taken the database's place."""
 
     def __init__(self, config: Config, *, allow_write: bool) -> None:
         self._config = config
         self._allow_write = allow_write
         self._memory: Memory | None = None
+        self._file: tuple[int, int] | None = None
 
     def _opened(self) -> Memory:
+        file = self._config.database
+        if self._memory is not None and self._file != file_identity(file):
+            memory, self._memory = self._memory, None
+            memory.close()
         if self._memory is None:
-            self._memory = Memory.open(self._config.database, create=self._allow_write, config=self._config)
+            self._memory = Memory.open(file, create=self._allow_write, config=self._config)
+            self._file = file_identity(file)
         return self._memory
 
     @_one_at_a_time

@@ -159,6 +159,15 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
     return database
 
 
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file, which tell whether another one has taken its place; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _find_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
     try:

@@ -229,6 +229,21 @@ def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program:
     assert not program.database.exists()
 
 
+def test_a_database_that_was_deleted_is_answered_from_and_written_to_no_more(program: Program) -> None:
+    async def asking(client: Client) -> list[CallToolResult]:
+        answers = [await client.call_tool("store_turn", {"role": "user", "content": "Is the fence painted?"})]
+        for path in program.home.glob("memory.db*"):
+            path.unlink()
+        answers.append(await client.call_tool("search", {"query": "fence painted"}))
+        answers.append(await client.call_tool("store_turn", {"role": "user", "content": "Is the gate painted?"}))
+        return answers
+
+    _, found, stored = talk(program, asking, "--allow-write")
+    assert found.structured_content["results"] == []
+    assert stored.structured_content["is_new"]
+    assert program("show", "1").status == 0
+
+
 def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: Program) -> None:
     async def asked(client: Client, number: int, counts: list[int]) -> None:
         answer = await client.call_tool("search", {"query": f"retry strategy {number}", "limit": 2})
@@ -323,6 +338,15 @@ def test_over_http_it_answers_on_the_loopback_interface_and_refuses_another_host
     finally:
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=ANSWERS_S)
+
+
+def test_a_port_that_is_taken_is_explained(demo: Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = demo("mcp", "--http", port)
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: 127.0.0.1:{port}: ")
+    assert "--http" in run.stderr
 
 
 def answers_at(port: int) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
     """Those that are not to be seen from a project, or from the working directory where none is named. Raises StoreFault."""
     private, unseen = projects.private(database)
-    private |= {project for folder, project in unseen if is_private(folder)}
+    private |= {project for folder, project in unseen if is_private(folder) is not False}
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
 
 
@@ -30,7 +30,7 @@ def standing_here(database: Database) -> Standing:
 
 
 def look_for_private_projects(database: Database) -> None:
-    """Ask every project that text came from; one that is gone stays what it was. Raises StoreFault."""
-    found = {folder: is_private(folder) for folder, _ in projects.folders(database) if os.path.isdir(folder)}  # noqa: PTH112
+    """Ask every project that text came from; of one that is gone or not understood it stays as it was. Raises StoreFault."""
+    asked = [(folder, is_private(folder)) for folder, _ in projects.folders(database) if os.path.isdir(folder)]  # noqa: PTH112
     with database.transaction():
-        projects.set_private(database, found.items())
+        projects.set_private(database, [(folder, said) for folder, said in asked if said is not None])

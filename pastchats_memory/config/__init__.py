@@ -234,8 +234,8 @@ def _homeless() -> UsageFault:
     return UsageFault("the home folder is not known", hint)
 
 
-def is_private(folder: str) -> bool:
-    """Whether the file of the project that a folder is in says `private = true`."""
+def is_private(folder: str) -> bool | None:
+    """Whether the file of the project that a folder is in says `private = true`; None where what it says is not understood."""
     try:
         path = project_file(Path(folder))
     except (OSError, ValueError):  # a folder of another person, or of another kind of machine
@@ -244,4 +244,6 @@ def is_private(folder: str) -> bool:
         return False
     from pastchats_memory.config.file import read
 
-    return bool(read(path).values.get("private", False))
+    file = read(path)
+    is_understood = "private" in file.values or not file.problems or (file.lines and "private" not in file.lines)
+    return bool(file.values.get("private", False)) if is_understood else None

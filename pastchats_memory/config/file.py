@@ -57,12 +57,12 @@ def read(path: Path) -> ConfigFile:
             file.reject(key, f"unknown key `{key}`" + (f"; did you mean `{near[0]}`?" if near else ""))
             continue
         try:
-            file.values[key] = KEYS[key].parse(value)
+            parsed = KEYS[key].parse(value)
+            file.values[key] = absolute(parsed, path.parent) if KEYS[key].is_path else parsed
         except ValueError as fault:
             file.reject(key, f"`{key}` must be {fault}")
-            continue
-        if KEYS[key].is_path:
-            file.values[key] = absolute(file.values[key], path.parent)
+        except RuntimeError:
+            file.reject(key, f"`{key}` is in a home folder that is not known")
     return file
 
 

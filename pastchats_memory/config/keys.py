@@ -118,7 +118,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "cache": Key(_text, is_own=True, is_path=True),
         "roots": Key(_texts, is_own=True, is_path=True),
         "model": Key(_text, is_own=True),
-        "models": Key(_models, is_own=True, variable=""),
+        "models": Key(_models, is_own=True, is_path=True, variable=""),
         "endpoint": Key(_text, is_own=True),
         "api_key": Key(_text, is_own=True),
         "threads": Key(_whole(1), is_own=True),
@@ -140,7 +140,17 @@ KEYS: Mapping[str, Key] = MappingProxyType(
 
 
 def absolute(value: Any, folder: Path) -> Any:
-    """A path, or several, with `~` and what is relative to the folder made whole. Raises RuntimeError without a home."""
+    """A path, or several, or those of models, with `~` and what is relative to the folder made whole.
+
+    Raises RuntimeError without a home, or without that of the person who is named.
+    """
+    if isinstance(value, Mapping):
+        return MappingProxyType(
+            {
+                key: absolute(said, folder) if key == "path" or isinstance(said, Mapping) else said
+                for key, said in value.items()
+            }
+        )
     if isinstance(value, tuple):
         return tuple(str(folder / Path(one).expanduser()) for one in value)
     return str(folder / Path(value).expanduser())

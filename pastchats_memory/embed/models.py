@@ -91,7 +91,7 @@ def is_model(wanted: str, name: str, version: str) -> bool:
     if wanted.lower() == PACKAGED or version.startswith(FAMILY):
         return wanted.lower() == PACKAGED and version.startswith(FAMILY)
     if wanted.startswith(OF_A_PATH):
-        return str(Path(wanted).expanduser().absolute()) == name
+        return str(_folder_of(wanted)) == name
     return wanted.removeprefix(ENDPOINT).lower() == name.lower()
 
 
@@ -116,8 +116,13 @@ def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch
 def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embedder:
     from pastchats_memory.embed.local import LocalEmbedder
 
-    folder = (custom.path or Path(name)).expanduser().absolute()
+    folder = _folder_of(custom.path or name)
     return LocalEmbedder(name if custom.path else str(folder), partial(_of_folder, folder, custom), settings.threads)
+
+
+def _folder_of(path: str | Path) -> Path:
+    """Its full path; a home that is not known stays as it is said, and no folder is there."""
+    return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - pathlib's raises RuntimeError for such a home
 
 
 def _of_folder(folder: Path, custom: CustomModel) -> Files:
@@ -128,7 +133,7 @@ def _of_folder(folder: Path, custom: CustomModel) -> Files:
         (name for name in (custom.rules.get("file"), *GRAPHS) if name and (folder / str(name)).is_file()), None
     )
     if graph is None or not (folder / "tokenizer.json").is_file():
-        lacking = "tokenizer.json" if graph else f"none of {', '.join(GRAPHS)}"
+        lacking = "tokenizer.json" if graph else f"a graph ({', '.join(GRAPHS)})"
         hint = "A model's folder holds its ONNX graph, tokenizer.json and, if it has one, tokenizer_config.json."
         raise ModelUnavailable(f"{folder} is no model's folder: it lacks {lacking}", hint)
     profile = replace(rules_of_folder(folder), file=str(graph))

@@ -59,7 +59,7 @@ def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, her
     assert values["exclude"] == (["drafts"], f"{project}:4")
     assert values["model"] == ("packaged", f"{file}:2")
     assert values["chunk_size"] == (800, f"{file}:3")
-    assert values["models"] == ({"mine": {"path": "m"}}, f"{file}:5")
+    assert values["models"] == ({"mine": {"path": str(file.parent / "m")}}, f"{file}:5")
     assert values["threads"] == (2, "environment PASTCHATS_MEMORY_THREADS")
     assert values["database"] == (str(program.database), "environment PASTCHATS_MEMORY_DB")
     assert values["overlap"] == (2, "default")
@@ -134,6 +134,8 @@ WRONG = [
     ("budget = \n", 1, "Invalid value"),
     ("x = " + "[" * 5000, 1, "nested too deeply"),
     ("\ufffe", 1, ""),
+    ("overlap = 1\nroots = ['~nobody-of-that-name/x']", 2, "`roots` is in a home folder that is not known"),
+    ("[models.x]\npath = '~nobody-of-that-name/x'", 1, "`models` is in a home folder that is not known"),
 ]
 
 

@@ -101,6 +101,19 @@ def test_a_change_of_mind_counts_from_the_next_index_run_on(program: Program, wo
     assert "ninth" not in program("search", "launch date").stdout
 
 
+@pytest.mark.parametrize(
+    "broken", ["private = true\nbudget = \n", "private = 'yes'\n", "private = true\n#" + "x" * 100_000]
+)
+def test_a_file_that_is_not_understood_makes_nothing_public(program: Program, workshop: Path, broken: str) -> None:
+    (workshop / "submarine" / "pastchats-memory.toml").write_text(broken, encoding="utf-8")
+    assert program("index", "history").status == 0
+    assert "ninth" not in program("search", "launch date").stdout
+    fresh = program.with_variables(PASTCHATS_MEMORY_DB=str(workshop / "fresh.db"))
+    assert fresh("index", "history").status == 0
+    assert "ninth" not in fresh("search", "launch date").stdout
+    assert "ninth" in inside(fresh, workshop / "submarine", "search", "launch date").stdout
+
+
 def test_a_private_project_whose_folder_is_gone_stays_private(program: Program, workshop: Path) -> None:
     (workshop / "submarine").rename(workshop / "elsewhere")
     assert program("index", "history").status == 0

@@ -272,6 +272,11 @@ def test_a_folder_that_lacks_a_file_says_which(lacking: str, tiny_graph: onnx.Mo
         local(str(folder), ModelSettings()).load()
 
 
+def test_a_folder_in_a_home_that_is_not_known_is_no_models_folder() -> None:
+    with pytest.raises(ModelUnavailable, match="is no model's folder: it lacks a graph"):
+        local("~nobody-of-that-name/model", ModelSettings()).load()
+
+
 def test_a_narrower_graph_than_its_profile_says_so(tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
     name = "BAAI/bge-large-en-v1.5"
     with pytest.raises(ModelUnavailable, match="gives 768 numbers a text, not the 1024"):

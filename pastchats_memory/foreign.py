@@ -108,8 +108,8 @@ def _connected(path: Path, wanted: str) -> apsw.Connection:
     except apsw.Error as fault:
         raise ForeignFault(str(fault)) from fault
     try:
-        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)  # nothing the file defines may call what has effects
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the copy is gone then: why make it whole
         for statement in ("PRAGMA locking_mode=EXCLUSIVE", "PRAGMA temp_store=MEMORY", "BEGIN"):
             connection.execute(statement)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()

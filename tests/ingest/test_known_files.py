@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -171,17 +172,20 @@ def test_a_rehearsal_knows_the_database_and_the_project(program: Program) -> Non
     assert (plain["talk.jsonl"]["unchanged"], plain["talk.jsonl"]["turns"]) == (False, 3)
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_hashed"),
+    [({"v": 1, "created": 1772618400120}, True), ({}, False)],
+    ids=["amp", "messages"],
+)
 def test_a_file_whose_times_cannot_be_trusted_is_known_by_its_bytes(
-    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, memory: Memory, fields: dict[str, int], *, is_hashed: bool
 ) -> None:
-    file = tmp_path / "chat.json"
-    file.write_text(
-        '[{"role": "user", "content": "Is it one?"}, {"role": "assistant", "content": "Yes."}]', encoding="utf-8"
-    )
+    file = tmp_path / "T-1.json"
+    said = [{"role": "user", "content": "Is it one?"}, {"role": "assistant", "content": "Yes."}]
+    file.write_text(json.dumps({**fields, "messages": said}), encoding="utf-8")
     memory.index([file])
     stat = file.stat()
     file.write_text(file.read_text(encoding="utf-8").replace("one", "two"), encoding="utf-8")
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert memory.index([file]).files_unchanged == 1
-    monkeypatch.setattr(changes, "HASHED_FORMATS", frozenset({"messages"}))
-    assert memory.index([file]).counts()["turns_added"] == 1
+    report = memory.index([file])
+    assert (report.files_unchanged, report.counts()["turns_added"]) == ((0, 1) if is_hashed else (1, 0))

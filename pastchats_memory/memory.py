@@ -17,7 +17,7 @@ from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Context, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, look_for_private_projects, standing_here
-from pastchats_memory.search import Request, cited, search, search_terms
+from pastchats_memory.search import Request, cited, search, search_terms, with_snippet
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
@@ -313,7 +313,8 @@ class Memory:
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-        assembled = assemble(worth_saying(hits, terms), terms.weights, request, _count_tokens)
+        worth = [with_snippet(hit, terms) for hit in worth_saying(hits, terms)]
+        assembled = assemble(worth, terms.weights, request, _count_tokens)
         return replace(assembled, warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:

@@ -11,7 +11,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
-from pastchats_memory.search import MOST_HITS, Request, Terms, search_terms
+from pastchats_memory.search import MOST_HITS, Request, Terms, search_terms, with_snippet
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
@@ -190,7 +190,7 @@ def _recollection(
     answers = [turn for turn in episode if turn.role == "assistant"]
     answer = item if item.role != "user" else _decisive(answers, terms)
     return Recollection(
-        hit=hit,
+        hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
         outcome=ending[0],
@@ -213,7 +213,7 @@ def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: Recall
     last = task.comments[-1].content if task.comments else task.description
     said = hit.content if hit.id != f"t:{task.key}" else last
     return Recollection(
-        hit=hit,
+        hit=with_snippet(hit, terms),
         asked=excerpt(f"{task.title} ({task.status})", terms.weights, ASKED_WIDTH),
         answered=excerpt(said, terms.weights, ANSWERED_WIDTH) if said else None,
         outcome="worked" if task.status in RESOLVED else "unknown",

@@ -102,11 +102,15 @@ class Request:
 
 def search(database: Database, embedder: Embedder, request: Request) -> Hits:
     """The hits of a request, best first. Raises StoreFault."""
-    return search_terms(database, embedder, request)[0]
+    hits, terms = search_terms(database, embedder, request)
+    return Hits((with_snippet(hit, terms) for hit in hits), hits.warnings)
 
 
 def search_terms(database: Database, embedder: Embedder, request: Request) -> tuple[Hits, Terms]:
-    """The hits of a request, best first, and what its words were taken for. Raises StoreFault."""
+    """The hits of a request, best first, without snippets, and what its words were taken for. Raises StoreFault.
+
+    Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
+    """
     embedding = _Embedding(embedder, request.text) if request.needs_vector else None
     terms = _terms(database, request.text)
     matches = _matches(database, terms, request.filters)
@@ -121,6 +125,11 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
     fused = _fused(database, request, matches, query_vector)
     return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings)), terms
+
+
+def with_snippet(hit: Hit, terms: Terms) -> Hit:
+    """The hit with the part of its text that is about the question, on one line."""
+    return replace(hit, snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +149,7 @@ class Terms:
 def _terms(database: Database, text: str) -> Terms:
     stems = lexical.stems(database, words(text))
     frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
-    corpus = lexical.count(database)
+    corpus = count(database, NO_FILTERS)
     by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
     terms = [
         term(word, min(frequencies[stem] for stem in of_word), corpus) for of_word, word in reversed(by_stems.items())
@@ -172,7 +181,7 @@ def _matches(database: Database, terms: Terms, filters: Filters) -> _Matches:
     scores = np.concatenate([terms.looked_up[word] * rows.scores for word, rows in found.items()])
     ids, places = np.unique(every, return_inverse=True)
     totals = np.bincount(places, scores)
-    if filters != Filters():
+    if filters != NO_FILTERS:
         allowed = np.isin(ids, allowed_ids(database, ids.tolist(), filters))
         ids, totals = ids[allowed], totals[allowed]
     return _Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist())
@@ -297,10 +306,7 @@ def _page(
     found: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
     found |= {text.id: text for text in task_rows.task_texts(database, ids)}
     first = last - request.limit + 1
-    return tuple(
-        _hit(found[row.id], row, place, fits.get(row.id), matches.terms.weights)
-        for place, row in enumerate(shown, start=first)
-    )
+    return tuple(_hit(found[row.id], row, place, fits.get(row.id)) for place, row in enumerate(shown, start=first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +341,7 @@ def _shares(matches: _Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
     return found / total
 
 
-def _hit(item: Item | TaskText, row: Ranked, place: int, fit: _Fit | None, word_weights: dict[str, float]) -> Hit:
+def _hit(item: Item | TaskText, row: Ranked, place: int, fit: _Fit | None) -> Hit:
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
     return replace(
         hit,
@@ -345,7 +351,6 @@ def _hit(item: Item | TaskText, row: Ranked, place: int, fit: _Fit | None, word_
         lexical_rank=row.ranks.get(WORDS),
         semantic_rank=row.ranks.get(MEANING),
         similarity=None if fit is None else fit.similarity,
-        snippet=" ".join(excerpt(item.content, word_weights, SNIPPET_WIDTH).split()),
         contributions=row.contributions,
     )
 

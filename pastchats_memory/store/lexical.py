@@ -38,11 +38,6 @@ def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str,
     }
 
 
-def count(database: Database) -> int:
-    """Rows of the corpus: turns and texts of tasks. Raises StoreFault."""
-    return int(database.value("SELECT (SELECT count(*) FROM prompts) + (SELECT count(*) FROM task_texts)"))
-
-
 @dataclass(frozen=True, slots=True)
 class Postings:
     """The rows that have a word."""

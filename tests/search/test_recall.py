@@ -18,6 +18,7 @@ from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
+from pastchats_memory.tasks.desk import Change
 
 QUESTION = "How should the rate limiter count requests?"
 ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))
@@ -105,6 +106,22 @@ def test_near_duplicates_are_said_once(memory: Memory, said: Path) -> None:
     answers = [entry.answered or "" for entry in memory.recall(QUESTION).memories]
     assert sum("token bucket" in text for text in answers) == 1
     assert sum("sliding window" in text for text in answers) == 1
+
+
+def test_what_is_recalled_has_the_snippets_that_a_search_shows(memory: Memory, said: Path) -> None:
+    say(
+        said, "limits", ("user", QUESTION), ("assistant", "With a sliding window, so that no second counts twice. " * 9)
+    )
+    memory.index([said])
+    memory.tasks.add(
+        Change(title="Let the rate limiter count requests by customer", description="It counts them. " * 30)
+    )
+    searched = {hit.id: hit.snippet for hit in memory.search(QUESTION)}
+    recalled = memory.recall(QUESTION).hits
+    assert {hit.task is None for hit in recalled} == {True, False}
+    for hit in (*recalled, *(item.hit for item in memory.context(QUESTION).items)):
+        assert hit.snippet
+        assert hit.snippet == searched[hit.id]
 
 
 def test_no_more_entries_are_said_than_asked_for(demo_memory: Memory) -> None:

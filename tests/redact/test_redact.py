@@ -27,6 +27,7 @@ TOKEN_OF = {
     "anthropic-key": "sk-ant-api03-" + drawn(LETTERS + "-_", 93) + "AA",
     "openai-key": "sk-proj-" + drawn(LETTERS + "-_", 120),
     "aws-access-key": "AKIA" + drawn(string.ascii_uppercase + "234567", 16),
+    "alibaba-access-key": "LTAI" + drawn(LETTERS, 11) + "7",
     "google-api-key": "AIza" + drawn(LETTERS + "-_", 35),
     "google-oauth-secret": "GOCSPX-" + drawn(LETTERS, 28),
     "azure-client-secret": drawn(LETTERS, 3) + "8Q~" + drawn(LETTERS, 34),

@@ -38,6 +38,7 @@ bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py
 	$(BIN)/python benchmarks/index_unchanged.py 10000
 	$(BIN)/python benchmarks/index_reading.py
+	$(BIN)/python benchmarks/redaction.py
 
 bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py

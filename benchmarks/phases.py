@@ -32,20 +32,30 @@ def clock(name, function, *, main_only=True):  # noqa: ANN001, ANN201 - measures
 
 def phase_of(statement: str) -> str:
     """Which part of the database a statement asks."""
-    tables = {"vec_prompts": "KNN", "prompts_fts": "words", "prompts_vocabulary": "words", "prompt_embeddings": "score"}
+    tables = {
+        "vec_prompts": "KNN",
+        "vector_blocks": "blocks",
+        "prompts_fts": "words",
+        "prompts_vocabulary": "words",
+        "task_texts_fts": "words",
+        "prompt_embeddings": "score",
+    }
     return next((phase for table, phase in tables.items() if table in statement), "rows")
 
 
 def put_clocks_in() -> None:
     """Once everything is imported."""
+    from pastchats_memory import search
     from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.memory import Memory
+    from pastchats_memory.store import blocks
     from pastchats_memory.store.database import Database
 
     run = Database.run
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
     PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
-    threading.Thread.join = clock("wait", threading.Thread.join)
+    search._Embedding.vector = clock("wait", search._Embedding.vector)  # noqa: SLF001 - where recall waits for it
+    blocks._products = clock("blocks", blocks._products)  # noqa: SLF001 - what of it no statement asks for
     Memory.open = clock("open", Memory.open)
     Memory.recall = clock("recall", Memory.recall)
     Memory.close = clock("close", Memory.close)
@@ -65,7 +75,7 @@ def main() -> None:
         return command
 
     def report(code):  # noqa: ANN001, ANN202 - as os._exit is called
-        inside = ("KNN", "words", "score", "rows", "wait")
+        inside = ("KNN", "blocks", "words", "score", "rows", "wait")
         took["Python"] = took.pop("recall") - sum(took.get(phase, 0) for phase in inside)
         print(json.dumps({**took, "ended": time.time()}), file=sys.stderr, flush=True)
         leave(code)

@@ -36,6 +36,7 @@ TURNS = (100_000, 1_000_000)
 START_MS = 1_735_689_600_000
 """The first turn's time: 2025-01-01, in milliseconds."""
 QUESTION_WORDS = 9
+EVERY = f"SELECT prompt_id FROM {vec0.TABLE} WHERE embedding MATCH ? AND k = ?"
 
 
 class Texts:
@@ -184,6 +185,10 @@ def measure(path: Path, rounds: int) -> None:
                 opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
             ),
             "part: vec0 among the proposed": knn,
+            "part: vec0 over all rows": lambda text: opened.run(
+                EVERY, (vectors.unit(near[text]).astype(np.float32).tobytes(), 100 + vectors.MARGIN)
+            ),
+            "part: score of the proposed": lambda text: vectors.score(opened, near[text], proposed[text]),
         }
         took = timing.interleaved(
             {name: asking(way, asked) for name, way in ways.items()}, rounds=len(asked), warm_up=2

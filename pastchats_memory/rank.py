@@ -1,7 +1,7 @@
 """From what two engines say of the same rows to one order. Pure; the contributions returned are the computation.
 
-Textbook rank fusion throws away how sure each list is, and was worse than the better of its two lists on three of four
-retrieval sets. So a third list enters the fusion, made of evidence on one scale: how much of the question stands in a
+Textbook rank fusion throws away how sure each list is, and is worse than the better of its two lists on two of four
+retrieval sets, by a hair on a third. So a third list enters the fusion, made of evidence on one scale: how much of the question stands in a
 row, how far the row stands out by meaning, what is said around it, and who said it. `benchmarks/README.md` has the
 experiments that set the numbers, and what each is worth.
 """
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 RRF_K = 10
-"""Reciprocal rank fusion's constant; the original 60 is for lists of a thousand and loses on these short ones."""
+"""Reciprocal rank fusion's constant; the original 60 is for lists of a thousand, these are of a hundred."""
 WORDS, MEANING, TOGETHER = "words", "meaning", "together"
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""

@@ -54,7 +54,7 @@ TYPED_ROLES = frozenset({"user", "note"})
 SNIPPET_WIDTH = 240
 
 SAMPLE = 256
-"""Rows that stand for the searched corpus; all of it moves the rankings by less than .001."""
+"""Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: written beside the vectors, asked for the nearest of what the blocks propose.
 
-A KNN over all rows takes five times as long as the blocks and a KNN over their proposals do together.
+A KNN over all rows takes longer than the blocks and a KNN over their proposals do together (`benchmarks/nearest.py`).
 """
 
 from __future__ import annotations

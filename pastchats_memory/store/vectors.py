@@ -37,12 +37,12 @@ PACKED = 10_000
 PACKED_AT_ONCE = 2048
 """Rows that one transaction gives their components."""
 AT_OPENING = 2048
-"""Changes that one opening takes in: a third of a second for whoever only asks; an index run takes in all."""
+"""Changes that one opening takes in, since whoever only asks waits for it; an index run takes in all."""
 MARGIN = 32
 """How many more than asked for vec0 lists, so that a few ties or deletions at the end do not matter."""
 VEC0_ROWS = 500_000
-"""Rows up to which sqlite-vec is asked: its KNN reads all of them whatever it is asked for, 110 ms at a million, and what
-the exact engine proposes is scored in 3."""
+"""Rows up to which sqlite-vec is asked: its KNN reads all of them whatever it is asked for, and what the exact engine
+proposes is soon scored (`benchmarks/scale.py`)."""
 ENGINES = ("blocks", "vec0")
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 import pastchats_memory.search
 from pastchats_memory import Memory, rank
+from pastchats_memory.search import pool
 
 GRID = {
     "BEST_MATCH": (6.0, 7.0, 8.0, 9.0, 10.0),
@@ -106,7 +107,7 @@ def _recorded(memory: Memory, asked: Mapping[str, Any]) -> Asked:
         seen.append({name: lists[name] for name in (rank.WORDS, rank.MEANING)})
         return rank.fuse(lists, weights)
 
-    with quality.instead(pastchats_memory.search, evidence=evidence, fuse=fuse):
+    with quality.instead(pool, evidence=evidence), quality.instead(pastchats_memory.search, fuse=fuse):
         quality.searched(memory, "hybrid")(asked)
     return Asked(*seen[:2])
 

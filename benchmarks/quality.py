@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 import pastchats_memory.search
 from pastchats_memory import Memory, query, rank
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.search import pool
 
 LEVELS = {
     "turn": ("qrels.tsv", "doc_id"),
@@ -207,7 +208,7 @@ ABLATIONS = {
     "without the rows around": (rank, {"BESIDE": 0.0}),
     "without the conversation": (rank, {"CONVERSATION": 0.0}),
     "without who typed it": (rank, {"TYPED": 0.0}),
-    "without centring": (pastchats_memory.search, {"standing_out": uncentred}),
+    "without centring": (pool, {"standing_out": uncentred}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
     "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
     "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),

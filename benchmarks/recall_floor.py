@@ -35,7 +35,7 @@ from pastchats_memory import Memory, rank
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.recall import LEAST_RELEVANCE
-from pastchats_memory.search import _terms
+from pastchats_memory.search.terms import terms_of
 from pastchats_memory.store import lexical, vectors
 from pastchats_memory.store.database import open_database
 
@@ -155,7 +155,7 @@ class Haystacks:
     def _asked(self, question: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of all rows the cosine and the share of the question's weight."""
         if question not in self._last:
-            terms = _terms(self._database, question)
+            terms = terms_of(self._database, question)
             found = np.zeros(len(self._ids))
             for word, rows in lexical.postings(self._database, terms.looked_up, Filters()).items():
                 found[np.searchsorted(self._ids, rows.ids)] += terms.weights[word]

@@ -11,7 +11,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
-from pastchats_memory.search import MOST_HITS, Request, Terms, search_terms, with_snippet
+from pastchats_memory.search import MOST_HITS, Request, search_terms, with_snippet
+from pastchats_memory.search.terms import Terms
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database

@@ -15,6 +15,7 @@ from program import DEMO, Program, Reader
 # Expected files hold moments; what was written by hand is in the zone of whoever runs the tests.
 os.environ["TZ"] = "UTC"
 time.tzset()
+os.environ["COLUMNS"] = "100"  # the width of a table where nobody looks, whatever the terminal of the tests is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
 
 

@@ -190,9 +190,9 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
         (
             """\
 from dataclasses import replace
-from pastchats_memory import search
-standing = search.standing_place
-search.standing_place = lambda item: replace(standing(item), line=standing(item).line + 5)""",
+from pastchats_memory.search import hits
+standing = hits.standing_place
+hits.standing_place = lambda item: replace(standing(item), line=standing(item).line + 5)""",
             "is not what stands at",
         ),
     ],

@@ -1,0 +1,219 @@
+"""What is asked of a memory: search, recall, context, items, tasks and verdicts on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pastchats_memory.arguments import filters_of
+from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory.opened import Opened
+from pastchats_memory.model import Block, Context, Hits, Item, utf8
+from pastchats_memory.privacy import hidden_projects, standing_here
+from pastchats_memory.search import Request, search, search_terms, with_snippet
+from pastchats_memory.search.hits import cited
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from pastchats_memory.tasks.ask import Answer
+    from pastchats_memory.tasks.board import TaskBoard
+    from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+
+LONGEST_ID = 18
+"""Digits; every number that long fits into SQLite's 64 bits."""
+
+
+class Asking(Opened):
+    """The methods that only read, and the board of tasks."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str = "hybrid",
+        limit: int = 10,
+        page: int = 1,
+        project: str | None = None,
+        role: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        status: str | None = None,
+        priority: str | None = None,
+        threshold: float | None = None,
+        min_similarity: float | None = None,
+        meaning: float = 0.5,
+    ) -> Hits:
+        """Rows that answer a query, best first, and what the person should know about the answer.
+
+        Args:
+            query: any text; nothing in it is syntax.
+            mode: `hybrid`, `keyword` or `semantic`.
+            limit: hits a page.
+            page: counted from 1; `limit` × `page` is at most 1,000.
+            project: only of this project; `.` is the one of the working directory.
+            role: only of this role.
+            since: only from this ISO date or time on; a time without a zone is local.
+            until: only up to and with this date or time; a day means all of it.
+            type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
+            status: only tasks of one of these, with commas: a status, a synonym or a tracker's own word.
+            priority: only tasks of one of these, with commas: 0 (critical) to 4 (lowest), or their names.
+            threshold: least relevance, 0 to 1.
+            min_similarity: least cosine.
+            meaning: the balance in `hybrid`, 0 words to 1 meaning.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        filters = filters_of(
+            project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority
+        )
+        request = Request(
+            utf8(query),
+            mode=mode,
+            limit=limit,
+            page=page,
+            filters=filters,
+            threshold=self._configured("threshold") if threshold is None else threshold,
+            min_similarity=self._configured("min_similarity") if min_similarity is None else min_similarity,
+            meaning=meaning,
+        )
+        with self._database.snapshot():
+            return search(self._database, self._model(), self._without_private(request))
+
+    def recall(
+        self,
+        query: str,
+        budget: int | None = None,
+        *,
+        limit: int = 5,
+        project: str | None = None,
+        since: str | None = None,
+        current_project: str | None = None,
+        not_conversation: str | None = None,
+        given: frozenset[str] = frozenset(),
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> Block:
+        """What is worth remembering before work on `query` starts; empty of memories where nothing fits.
+
+        Args:
+            query: the task in a few words.
+            budget: tokens of the block's text, never exceeded; None for the configured ones, 1500 by default.
+            limit: entries at most.
+            project: only of this project; `.` is the one of the working directory.
+            since: only from this ISO date or time on.
+            current_project: wins near ties and is marked.
+            not_conversation: the id of the conversation that is going on, which is left out.
+            given: ids of items whose episodes are left out, because the caller has them already.
+            count_tokens: what `budget` counts, instead of tokens.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.recall import RecallRequest, recall
+
+        filters = filters_of(project=project, since=since)
+        request = RecallRequest(
+            self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
+            self.budget if budget is None else budget,
+            current_project,
+            not_conversation=not_conversation,
+            given=given,
+        )
+        with self._database.snapshot():
+            return recall(self._database, self._model(), request, count_tokens or _count_tokens)
+
+    def context(
+        self,
+        question: str,
+        budget: int = 1500,
+        *,
+        limit: int = 5,
+        width: int = 200,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        status: str | None = None,
+        project: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        min_similarity: float | None = None,
+    ) -> Context:
+        """The best few items for a question, each an excerpt with its id and source, never over the budget.
+
+        Args:
+            question: any text.
+            budget: tokens of the text.
+            limit: items at most.
+            width: characters of an excerpt.
+            type: of the items, as for `search`.
+            status: only tasks of these.
+            project: only of this project; `.` is the one of the working directory.
+            since: only from this ISO date or time on.
+            until: only up to and with this one.
+            min_similarity: least cosine.
+
+        Raises:
+            UsageFault: this cannot be asked.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.context import ContextRequest, assemble
+        from pastchats_memory.recall import worth_saying
+
+        request = ContextRequest(budget, limit, width)
+        filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
+        wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
+        with self._database.snapshot():
+            hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
+        worth = [with_snippet(hit, terms) for hit in worth_saying(hits, terms)]
+        assembled = assemble(worth, terms.weights, request, _count_tokens)
+        return replace(assembled, warnings=hits.warnings)
+
+    def show(self, id_: str, neighbours: int = 2) -> list[Item]:
+        """The item with so many turns on each side of its conversation, in order; empty where there is no such item.
+
+        Raises:
+            UsageFault: it is no id.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.store import prompts
+
+        if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
+            raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
+        hidden = hidden_projects(self._database, None)
+        found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
+        around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
+        return [cited(item) for item in around if item.project not in hidden]
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """Task memory: add, update, comment, capture, find, export."""
+        from pastchats_memory.tasks.board import TaskBoard
+
+        return TaskBoard(self._database, self._model(), standing_here(self._database))
+
+    def check_prior_work(self, query: str) -> PriorWork:
+        """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.
+
+        Raises:
+            UsageFault: the query is empty.
+            ModelUnavailable, ModelChanged: without vectors there is no verdict.
+        """
+        return self.tasks.check_prior_work(utf8(query))
+
+    def consult_episodic_memory(self, problem_context: str, limit: int = 5) -> tuple[list[Resolved], tuple[str, ...]]:
+        """Completed and archived tasks that have to do with a problem, each with its resolution; and warnings."""
+        return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
+
+    def ask(self, question: str, today: date | None = None) -> Answer:
+        """The tasks that a question in plain language asks for, with how it was read. Raises UsageFault, StoreFault."""
+        return self.tasks.ask(utf8(question), today)
+
+
+def _count_tokens(text: str) -> int:
+    from pastchats_memory.budget import count_tokens
+
+    return count_tokens(text, wordpieces)

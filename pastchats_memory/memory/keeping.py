@@ -1,0 +1,103 @@
+"""What changes a memory: indexing, storing a turn while it is said, a change of model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.config import load
+from pastchats_memory.configured import about_leaving, index_options, model_settings, next_model
+from pastchats_memory.embed.models import embedder_of
+from pastchats_memory.memory.opened import DEFAULTS, Opened
+from pastchats_memory.privacy import look_for_private_projects
+from pastchats_memory.store.sources import meta
+
+if TYPE_CHECKING:
+    from pastchats_memory.ingest import Forecast, IndexReport, Progress
+    from pastchats_memory.ingest.live import Stored
+    from pastchats_memory.reindex import ReindexProgress, ReindexReport
+
+
+class Keeping(Opened):
+    """The methods that write."""
+
+    def index(
+        self,
+        paths: Sequence[str | PathLike[str]],
+        project: str | None = None,
+        *,
+        force: bool = False,
+        notes: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        follow_links: bool = False,
+        progress: Callable[[Progress], None] = lambda _: None,
+        forecast: Callable[[Forecast], None] = lambda _: None,
+    ) -> IndexReport:
+        """Bring the conversations below the paths into the memory.
+
+        Args:
+            paths: files and folders.
+            project: for every turn, instead of what the files say.
+            force: read unchanged files too.
+            notes: take Markdown that is no dialogue wherever it lies.
+            include: globs beside the configured ones; where there are any, a file must fit one.
+            exclude: globs beside the configured ones, of files, folders and projects that are left.
+            follow_links: follow symbolic links out of a folder.
+            progress: called as the run goes on.
+            forecast: called before it begins.
+
+        Raises:
+            InputMissing: one of the paths does not exist; nothing was indexed.
+            ModelUnavailable: the model cannot be loaded; nothing was indexed.
+            ModelChanged: the database has vectors of another model or version; nothing was indexed.
+            StoreFault: the database cannot be written; what was stored before stands.
+        """
+        from pastchats_memory.ingest import index
+
+        options = index_options(
+            self._config or DEFAULTS, project, include, exclude, force=force, notes=notes, follow=follow_links
+        )
+        embedder = self._model(may_fetch=True)
+        embedder.load()  # before anything is written: what cannot be had leaves no half-made index
+        try:
+            return index(self._database, embedder, [Path(path) for path in paths], options, progress, forecast)
+        finally:
+            look_for_private_projects(self._database)
+
+    def store_turn(
+        self, role: str, content: str, conversation_id: str | None = None, event_id: str | None = None,
+        project: str | None = None, timestamp: str | None = None, client: str = "python",
+    ) -> Stored:  # fmt: skip
+        """One turn while it is said, as `ingest.live.store_turn`: of the project of the working directory and now by default."""
+        from pastchats_memory.ingest.live import live_turn, store_turn
+
+        turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
+        return store_turn(self._database, self._model(), turn, project, client)
+
+    def reindex_embeddings(
+        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> ReindexReport:  # fmt: skip
+        """Embed every text anew and change to these vectors when the last is there; until then the old ones answer.
+
+        Args:
+            model: the one to change to; None for the configured one, else for the newest version of the database's own.
+            progress: called as the run goes on.
+            say: called before any text leaves this machine, with a sentence that says so and to whom.
+
+        Raises:
+            ModelUnavailable: the model cannot be had; the old vectors answer on.
+            ModelChanged: another process is changing the model, too.
+            StoreFault: the database cannot be written; the old vectors answer on.
+        """
+        from pastchats_memory.reindex import reindex_embeddings
+
+        config = self._config or load()
+        wanted = next_model(model, config, meta(self._database))
+        embedder = embedder_of(wanted, model_settings(config), may_fetch=True)
+        for sentence in about_leaving(embedder):
+            say(sentence)
+        return reindex_embeddings(self._database, embedder, progress)

@@ -1,0 +1,180 @@
+"""One question to ranked hits: words and meaning side by side, fused by `rank`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
+from pastchats_memory.excerpt import excerpt
+from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
+from pastchats_memory.rank import MEANING, TOGETHER, WORDS, Ranked, balanced, continued, fuse, relevance
+from pastchats_memory.search.hits import Fit, hit_of
+from pastchats_memory.search.pool import by_evidence
+from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of, shares, terms_of
+from pastchats_memory.store import prompts, sources, task_rows, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import count
+
+MODES = ("hybrid", "keyword", "semantic")
+MOST_HITS = 1000
+DEPTH = 100
+"""Rows of each list whose evidence is weighed; further ones follow in the order of the plain lists."""
+SNIPPET_WIDTH = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A search, checked: what cannot be asked is refused when it is made. Raises UsageFault."""
+
+    text: str
+    mode: str = "hybrid"
+    limit: int = 10
+    page: int = 1
+    filters: Filters = NO_FILTERS
+    threshold: float | None = None
+    """Least relevance, 0 to 1."""
+    min_similarity: float | None = None
+    """Least cosine."""
+    meaning: float = 0.5
+    """0 is words alone, 1 meaning alone."""
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise UsageFault("the query is empty", "Say what to look for: pastchats-memory search 'retry strategy'.")
+        if self.mode not in MODES:
+            raise UsageFault(f"unknown mode {self.mode!r}", f"Use one of {', '.join(MODES)}.")
+        if self.limit < 1 or self.page < 1:
+            raise UsageFault("limit and page start at 1", "Leave them out for the first ten results.")
+        if self.limit * self.page > MOST_HITS:
+            raise UsageFault(
+                f"limit × page is at most {MOST_HITS}", "Narrow the search with --project, --since or --role."
+            )
+        if any(least is not None and not -1 <= least <= 1 for least in (self.threshold, self.min_similarity)):
+            raise UsageFault("a threshold runs from -1 to 1", "Leave it out for all results.")
+        if not 0 <= self.meaning <= 1:
+            raise UsageFault("meaning runs from 0 (words) to 1 (meaning)", "Leave it out for the usual balance.")
+
+    @property
+    def needs_vector(self) -> bool:
+        """Whether the model has to be asked."""
+        return self.mode != "keyword" or self.is_selective
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether hits are kept by what they are worth, so that more have to be looked at than are shown."""
+        return self.threshold is not None or self.min_similarity is not None
+
+    def takes(self, fit: Fit) -> bool:
+        """Whether a row that fits so well is a hit."""
+        return (self.threshold is None or fit.relevance >= self.threshold) and (
+            self.min_similarity is None or fit.similarity >= self.min_similarity
+        )
+
+
+def search(database: Database, embedder: Embedder, request: Request) -> Hits:
+    """The hits of a request, best first. Raises StoreFault."""
+    hits, terms = search_terms(database, embedder, request)
+    return Hits((with_snippet(hit, terms) for hit in hits), hits.warnings)
+
+
+def search_terms(database: Database, embedder: Embedder, request: Request) -> tuple[Hits, Terms]:
+    """The hits of a request, best first, without snippets, and what its words were taken for. Raises StoreFault.
+
+    Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
+    """
+    embedding = _Embedding(embedder, request.text) if request.needs_vector else None
+    terms = terms_of(database, request.text)
+    matches = matches_of(database, terms, request.filters)
+    warnings: list[str] = []
+    query_vector: Vector | None = None
+    if embedding is not None:
+        try:
+            query_vector = embedding.vector()
+            sources.require_model(database, embedder.name, embedder.version)
+        except (ModelUnavailable, ModelChanged) as fault:
+            query_vector = None
+            warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
+    fused = _fused(database, request, matches, query_vector)
+    return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings)), terms
+
+
+def with_snippet(hit: Hit, terms: Terms) -> Hit:
+    """The hit with the part of its text that is about the question, on one line."""
+    return replace(hit, snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
+
+
+def _fused(database: Database, request: Request, matches: Matches, query_vector: Vector | None) -> list[Ranked]:
+    """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
+    last = MOST_HITS if request.is_selective else request.limit * request.page
+    if query_vector is None or request.mode == "keyword":
+        return fuse({WORDS: matches.ids[: max(last, DEPTH)]}, {WORDS: 1.0})
+    if request.mode == "semantic":
+        return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
+    by_meaning = _near(database, request, query_vector, DEPTH)
+    pool = sorted({*matches.ids[:DEPTH], *by_meaning})
+    together = by_evidence(database, matches, query_vector, pool, request.filters, request.meaning)
+    head = {WORDS: matches.ids[:DEPTH], MEANING: by_meaning, TOGETHER: together}
+    fused = fuse(head, balanced(request.meaning))
+    if len(fused) >= last:
+        return fused
+    further = {WORDS: matches.ids[:MOST_HITS], MEANING: _near(database, request, query_vector, MOST_HITS)}
+    return continued(fused, further, balanced(request.meaning))
+
+
+def _near(database: Database, request: Request, query_vector: Vector, k: int) -> list[int]:
+    return [neighbour.id for neighbour in vectors.nearest(database, query_vector, k, request.filters)]
+
+
+class _Embedding:
+    """The query's vector, made in a thread: loading the model and looking up words both leave Python's lock alone."""
+
+    def __init__(self, embedder: Embedder, text: str) -> None:
+        self._embedder = embedder
+        self._text = text
+        self._vector: Vector | None = None
+        self._fault: ModelUnavailable | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._vector = self._embedder.embed_query(self._text)
+        except ModelUnavailable as fault:
+            self._fault = fault
+
+    def vector(self) -> Vector:
+        """Shape (dim,). Raises ModelUnavailable."""
+        self._thread.join()
+        if self._vector is None:
+            raise self._fault or AssertionError("the embedding thread ended with a traceback of its own")
+        return self._vector
+
+
+def _page(
+    database: Database, request: Request, fused: Sequence[Ranked], matches: Matches, query_vector: Vector | None
+) -> tuple[Hit, ...]:
+    last = request.limit * request.page
+    window = fused if request.is_selective else fused[:last]
+    fits = {} if query_vector is None else _fits(database, request, [row.id for row in window], matches, query_vector)
+    if fits:
+        window = [row for row in window if request.takes(fits[row.id])]
+    shown = window[last - request.limit : last]
+    ids = [row.id for row in shown]
+    found: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
+    found |= {text.id: text for text in task_rows.task_texts(database, ids)}
+    first = last - request.limit + 1
+    return tuple(hit_of(found[row.id], row, place, fits.get(row.id)) for place, row in enumerate(shown, start=first))
+
+
+def _fits(
+    database: Database, request: Request, ids: Sequence[int], matches: Matches, query_vector: Vector
+) -> dict[int, Fit]:
+    scored = vectors.score(database, query_vector, ids)
+    found = shares(matches, np.array([row.id for row in scored], dtype=np.int64))
+    relevant = relevance(np.array([row.similarity for row in scored]), found, count(database, request.filters))
+    return {row.id: Fit(row.similarity, round(value, 6)) for row, value in zip(scored, relevant.tolist(), strict=True)}

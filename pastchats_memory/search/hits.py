@@ -1,0 +1,95 @@
+"""A ranked row as the hit that callers are given, and where its text can be read now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pastchats_memory.model import Hit, Item, Place, TaskText
+from pastchats_memory.rank import MEANING, WORDS, Ranked
+from pastchats_memory.store import sources
+
+NOT_RANKED: Any = {
+    "rank": 0,
+    "score": 0.0,
+    "relevance": None,
+    "lexical_rank": None,
+    "semantic_rank": None,
+    "similarity": None,
+    "snippet": "",
+}
+"""The fields of a hit that say how it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well a row fits the question, in itself rather than among others."""
+
+    similarity: float
+    """Cosine."""
+    relevance: float
+    """0 to 1."""
+
+
+def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+    """The hit at a place, counted from 1; without a fit where the question has no vector."""
+    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    return replace(
+        hit,
+        rank=place,
+        score=row.score,
+        relevance=None if fit is None else fit.relevance,
+        lexical_rank=row.ranks.get(WORDS),
+        semantic_rank=row.ranks.get(MEANING),
+        similarity=None if fit is None else fit.similarity,
+        contributions=row.contributions,
+    )
+
+
+def _turn_hit(item: Item) -> Hit:
+    where = standing_place(item)
+    return Hit(
+        **NOT_RANKED,
+        id=str(item.id),
+        type="note" if item.role == "note" else "prompt",
+        content=item.content,
+        role=item.role,
+        source_path=where.path,
+        source_line=where.line or None,
+        source_project=item.project,
+        conversation_id=item.conversation_id,
+        turn_index=item.turn_index,
+        timestamp=item.timestamp,
+        metadata=item.metadata,
+    )
+
+
+def _task_hit(text: TaskText) -> Hit:
+    task = text.task
+    return Hit(
+        **NOT_RANKED,
+        id=text.shown_id,
+        type=task.type if text.kind == "task" else text.kind,
+        content=text.content,
+        role="task",
+        source_path=task.source_path,
+        source_line=task.source_line,
+        source_project=task.project,
+        conversation_id=task.conversations[0] if task.conversations else None,
+        turn_index=0,
+        timestamp=text.timestamp,
+        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
+        task=task,
+    )
+
+
+def standing_place(item: Item) -> Place:
+    """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
+    standing = (place for place in item.places if sources.is_there(place.path))
+    return next(standing, item.places[0] if item.places else Place(item.source_path, 0, None))
+
+
+def cited(item: Item) -> Item:
+    """The item as filed under the place where it can be read now, that place first."""
+    where = standing_place(item)
+    return replace(item, source_path=where.path, places=tuple(sorted(item.places, key=lambda place: place != where)))

@@ -1,0 +1,74 @@
+"""What speaks for each row of the pool, the best of both lists, beyond its place in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.model import Filters
+from pastchats_memory.rank import Signals, evidence, standing_out
+from pastchats_memory.search.terms import Matches, scores_at
+from pastchats_memory.store import lexical, prompts, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import spread_ids
+
+REACH = 2
+"""Turns on each side of a row whose words speak for it."""
+TYPED_ROLES = frozenset({"user", "note"})
+"""Of rows that a person wrote; texts of tasks count with them."""
+SAMPLE = 256
+"""Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
+
+
+def by_evidence(
+    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], filters: Filters, meaning: float
+) -> list[int]:
+    """The pool, ids in ascending order, by `rank.evidence`, best first; equal ones by id. Raises StoreFault."""
+    if not pool:
+        return []
+    _, rows = vectors.matrix(database, pool)
+    sampled, background = vectors.matrix(database, spread_ids(database, filters, SAMPLE))
+    if not sampled:  # nearly all of a large corpus was deleted
+        background = rows
+    about = prompts.belongings(database, pool)
+    beside = prompts.around(database, pool, REACH, filters)
+    ids = np.array([*pool, *sorted({other for _, other in beside}.difference(pool))])
+    numbers: dict[str | int, int] = {}
+    conversations = [numbers.setdefault(about[id_][1] or id_ if id_ in about else id_, len(numbers)) for id_ in pool]
+    terms = matches.terms
+    signals = Signals(
+        matches=np.array(
+            [terms.looked_up[word] * scores_at(rows, ids) for word, rows in matches.postings.items()]
+        ).reshape(-1, len(ids)),
+        weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
+        phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
+        around=_places(beside, pool, ids),
+        deviations=standing_out(vectors.unit(query_vector), rows, background),
+        conversations=np.array(conversations),
+        typed=np.array([id_ not in about or about[id_][0] in TYPED_ROLES for id_ in pool]),
+    )
+    total = evidence(signals, meaning)
+    return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
+
+
+def _phrases(
+    database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
+) -> NDArray[np.float64]:
+    """The weight of the pairs of words that stand in each row, shape (ids,)."""
+    total = np.zeros(len(ids))
+    for pair, weight in pairs.items():
+        total += weight * np.isin(ids, lexical.having(database, pair, filters))
+    return total
+
+
+def _places(beside: Sequence[tuple[int, int]], pool: Sequence[int], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row of the pool where in `ids` the rows around it stand, shape (pool, most of them), -1 for none."""
+    at = {id_: place for place, id_ in enumerate(ids.tolist())}
+    of: dict[int, list[int]] = {id_: [] for id_ in pool}
+    for id_, other in beside:
+        of[id_].append(at[other])
+    width = max(map(len, of.values()))
+    return np.array([places + [-1] * (width - len(places)) for places in of.values()], dtype=np.int64)

@@ -1,10 +1,13 @@
 """Draws episodes from real transcripts for labelling, and shows one for a labeller to read.
 
-    python benchmarks/outcome/draw.py FOLDER                 draw anew: writes episodes.tsv
-    python benchmarks/outcome/draw.py FOLDER --show 12 20    print the episodes 12 to 20
+    python benchmarks/outcome/draw.py FOLDER...                 draw again: writes episodes.tsv
+    python benchmarks/outcome/draw.py FOLDER... --show 12 20    print the episodes 12 to 20
 
-All episodes of the six formats are taken, since there are hardly more than are to be labelled; what is drawn is their
-order, and with it the half to which each belongs.
+First draw: all episodes of six formats, since there are hardly more than were to be labelled; what is drawn is their order, and
+with it the half to which each belongs. Second draw, when both halves had been looked at: of everything that was never drawn, all
+episodes of the other agents and chats, a few of the two collections of conversations, and of the long history in which aider
+was made one episode a session; a part of these from sessions in which the person came back often, since *failed* is rare
+and no rule of ours is needed to know that people come back when something failed.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import hashlib
 import itertools
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +28,14 @@ from pastchats_memory.readers.source import Source
 
 HERE = Path(__file__).parent
 FORMATS = ("claude-code", "codex", "aider", "specstory", "opencode", "continue")
+OTHERS = ("amp", "chatgpt", "claude-ai", "cursor", "pi-agent", "vscode-copilot-chat")
+COLLECTIONS, OF_COLLECTIONS = ("openai-messages", "sharegpt"), 10
+HISTORY, OF_HISTORY, OF_LONG_SESSIONS = "chat-history.md", 50, 34
+"""`tests/fixtures/chat-history.md` of the source distribution of aider-chat 0.86.2 (Apache-2.0)."""
+LEAST_WORDS = 4
+"""In the history: with fewer the author only tried whether his program answers ("hi")."""
+LONG_SESSION = 4
+"""Episodes from which on a session is one in which the person came back often."""
 
 
 @dataclass(frozen=True)
@@ -54,44 +65,71 @@ def episodes_of(file: str, turns: list[Turn]) -> Iterator[Episode]:
         if turn.role == "user" and (place == 0 or turns[place - 1].role != "user")
     ]
     for start, end in itertools.pairwise([*starts, len(turns)]):
-        following = turns[end].content if end < len(turns) else ""
+        spoken = itertools.takewhile(lambda turn: turn.role == "user", turns[end:])
+        following = "\n".join(turn.content for turn in spoken)
         if any(turn.role == "assistant" for turn in turns[start:end]):
             yield Episode(file, tuple(turns[start:end]), following)
 
 
-def all_episodes(folder: Path) -> list[Episode]:
-    """Of every transcript of the folder, in the order of their names."""
+def all_episodes(folders: Sequence[Path]) -> list[Episode]:
+    """Of every transcript of the folders, in the order of their names."""
     found: list[Episode] = []
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file() or path.relative_to(folder).parts[0] not in FORMATS:
-            continue
-        source = Source(path)
-        try:
-            reader = reader_for(source)
-        except ValueError:
-            continue
-        if reader is None:
-            continue
-        conversations: dict[str | None, list[Turn]] = {}
-        for turn in reader.read(source):
-            if isinstance(turn, Turn) and turn.branch == "main":
-                conversations.setdefault(turn.conversation_id, []).append(turn)
-        for turns in conversations.values():
-            found += episodes_of(str(path.relative_to(folder)), turns)
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.relative_to(folder).parts[0] in (*FORMATS, *OTHERS, *COLLECTIONS, HISTORY):
+                found += _episodes_in(path, str(path.relative_to(folder)))
     return found
 
 
-def drawn(episodes: list[Episode]) -> list[Episode]:
-    """The episodes in an order that is random and the same in every run."""
-    chance = random.Random(20261122)  # noqa: S311 - a draw that can be repeated
-    return chance.sample(episodes, len(episodes))
+def _episodes_in(path: Path, name: str) -> Iterator[Episode]:
+    source = Source(path)
+    try:
+        reader = reader_for(source)
+    except ValueError:
+        return
+    conversations: dict[str | None, list[Turn]] = {}
+    for turn in reader.read(source) if reader else ():
+        if isinstance(turn, Turn) and turn.branch == "main":
+            conversations.setdefault(turn.conversation_id, []).append(turn)
+    for turns in conversations.values():
+        yield from episodes_of(name, turns)
+
+
+def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:
+    """Each episode drawn with its part, in an order that is random and the same in every run."""
+    named = [one for one in episodes if one.file.partition("/")[0] in FORMATS]
+    first = random.Random(20261122).sample(named, len(named))  # noqa: S311 - a draw that can be repeated
+    halves = [("test" if number % 2 else "build", one) for number, one in enumerate(first)]
+    chance = random.Random(20261123)  # noqa: S311
+    later = [one for one in episodes if one.file.partition("/")[0] in OTHERS]
+    later += chance.sample([one for one in episodes if one.file.partition("/")[0] in COLLECTIONS], OF_COLLECTIONS)
+    later += _of_history([one for one in episodes if one.file == HISTORY], chance)
+    return halves + [("later", one) for one in chance.sample(later, len(later))]
+
+
+def _of_history(episodes: list[Episode], chance: random.Random) -> list[Episode]:
+    sessions: dict[str | None, list[Episode]] = {}
+    for one in episodes:
+        if sum(len(turn.content.split()) for turn in one.turns if turn.kind == "prompt") >= LEAST_WORDS:
+            sessions.setdefault(one.turns[0].conversation_id, []).append(one)
+    names = chance.sample(list(sessions), len(sessions))
+    rest = [name for name in names[OF_HISTORY:] if len(sessions[name]) >= LONG_SESSION]
+    return [chance.choice(sessions[name]) for name in (*names[:OF_HISTORY], *rest[:OF_LONG_SESSIONS])]
 
 
 def shown(number: int, episode: Episode) -> str:
     """An episode as a labeller reads it: long turns by their beginning and their end."""
-    turns = (f"--- line {turn.line} {turn.role} {turn.kind}\n{_short(turn.content, 1500)}" for turn in episode.turns)
+    turns = (
+        f"--- line {turn.line} {turn.role} {turn.kind}{_recorded(turn)}\n{_short(turn.content, 1500)}"
+        for turn in episode.turns
+    )
     following = _short(episode.next_words, 700) or "(none: the transcript ends)"
     return "\n".join((f"===== {number}  {episode.file}", *turns, f"--- the person's next words\n{following}"))
+
+
+def _recorded(turn: Turn) -> str:
+    beside = {key: turn.metadata[key] for key in ("flags", "tools", "files", "commits") if turn.metadata.get(key)}
+    return f" {beside}" if beside else ""
 
 
 def _short(text: str, most: int) -> str:
@@ -100,18 +138,18 @@ def _short(text: str, most: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--show", type=int, nargs=2, metavar=("FIRST", "LAST"))
     arguments = parser.parse_args()
-    episodes = all_episodes(arguments.folder)
+    episodes = all_episodes(arguments.folders)
     if arguments.show is None:
         rows = drawn(episodes)
         with (HERE / "episodes.tsv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-            writer.writerow(["number", "file", "line", "digest", "half"])
-            for number, episode in enumerate(rows, start=1):
-                writer.writerow([number, episode.file, episode.line, episode.digest, "build" if number % 2 else "test"])
-        print(f"{len(rows)} of {len(episodes)} episodes drawn from {len({one.file for one in rows})} files")
+            writer.writerow(["number", "file", "line", "digest", "part"])
+            for number, (part, episode) in enumerate(rows, start=1):
+                writer.writerow([number, episode.file, episode.line, episode.digest, part])
+        print(f"{len(rows)} of {len(episodes)} episodes drawn from {len({one.file for _, one in rows})} files")
         return
     by_place = {(one.file, one.line, one.digest): one for one in episodes}
     with (HERE / "episodes.tsv").open(encoding="utf-8", newline="") as file:

@@ -1,9 +1,9 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER [--half build|test]
-    python benchmarks/outcome/score.py FOLDER --signals        how often each signal was right, of both halves
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later]
+    python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts
 
-FOLDER holds the transcripts that `episodes.tsv` names. Look at the half `test` for its number only.
+The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the part `later` for its number only.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ def wilson(hits: int, of: int) -> str:
 
 
 def kappa(first: dict[str, str], second: dict[str, str]) -> float:
-    """Cohen's kappa of two labellings of the same episodes."""
-    agreed = sum(first[number] == second[number] for number in first) / len(first)
-    shares = (Counter(first.values()), Counter(second.values()))
-    chance = sum(shares[0][verdict] * shares[1][verdict] for verdict in VERDICTS) / len(first) ** 2
+    """Cohen's kappa of two labellings, over the episodes that both have."""
+    both = first.keys() & second.keys()
+    agreed = sum(first[number] == second[number] for number in both) / len(both)
+    shares = (Counter(first[number] for number in both), Counter(second[number] for number in both))
+    chance = sum(shares[0][verdict] * shares[1][verdict] for verdict in VERDICTS) / len(both) ** 2
     return (agreed - chance) / (1 - chance)
 
 
@@ -57,17 +58,17 @@ def given(episode: Episode) -> Outcome:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=("build", "test"), default="test")
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--part", choices=("build", "test", "later"), default="later")
     parser.add_argument("--signals", action="store_true")
     arguments = parser.parse_args()
-    by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folder)}
+    by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folders)}
     truth = labels("labels.tsv")
     pairs: Counter[tuple[str, str]] = Counter()
     signals: Counter[tuple[str, bool]] = Counter()
     missing = 0
     for row in table("episodes.tsv"):
-        if arguments.signals or row["half"] == arguments.half:
+        if arguments.signals or row["part"] == arguments.part:
             episode = by_place.get((row["file"], int(row["line"]), row["digest"]))
             if episode is None:
                 missing += 1
@@ -80,7 +81,7 @@ def main() -> None:
     if arguments.signals:
         report_signals(signals)
     else:
-        report(arguments.half, pairs)
+        report(arguments.part, pairs)
 
 
 def report_signals(signals: Counter[tuple[str, bool]]) -> None:
@@ -92,10 +93,10 @@ def report_signals(signals: Counter[tuple[str, bool]]) -> None:
         )
 
 
-def report(half: str, pairs: Counter[tuple[str, str]]) -> None:
+def report(part: str, pairs: Counter[tuple[str, str]]) -> None:
     count = pairs.total()
     print(
-        f"half {half}: {count} episodes; kappa of the labellings {kappa(labels('labels-a.tsv'), labels('labels-b.tsv')):.2f}"
+        f"part {part}: {count} episodes; kappa of the labellings {kappa(labels('labels-a.tsv'), labels('labels-b.tsv')):.2f}"
     )
     print("| class | precision | recall | as worked, failed, mixed, unknown |\n|---|---|---|---|")
     for verdict in VERDICTS:

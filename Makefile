@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
+.PHONY: demo test lint coverage fuzz torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -28,6 +28,11 @@ MINUTES ?= 2
 FIRST_FIVE ?= 10
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python tests/readers/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
+
+# Ten minutes: KILLS processes are killed while they write, and what they leave is looked at.
+KILLS ?= 1000
+torture: $(VENV)/installed-dev
+	$(BIN)/python tests/torture/kill_loop.py --kills $(KILLS)
 
 bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py

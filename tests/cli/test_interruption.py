@@ -11,12 +11,11 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from outcomes import turns
 from program import Program, write_messages
+from whole import assert_whole, state
 
-from pastchats_memory.store import checks, vectors
 from pastchats_memory.store.database import Database, open_database
 
 KILLS = 10
@@ -50,24 +49,7 @@ def _history(folder: Path) -> Path:
 
 
 def _rows(database: Database) -> list[tuple]:
-    return database.run(
-        "SELECT p.content_hash, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, "
-        "e.vector_json, (SELECT group_concat(s.path || ':' || g.line, ' ' ORDER BY s.path) FROM sightings g "
-        "JOIN sources s ON s.id = g.source_id WHERE g.prompt_id = p.id) "
-        "FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.content_hash"
-    )
-
-
-def _assert_whole(database: Database) -> None:
-    assert checks.damage(database) == []
-    assert checks.without_embedding(database) == 0
-    assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
-    blocks = database.run("SELECT ids FROM vector_blocks ORDER BY block")
-    ids = [id_ for (id_,) in database.run("SELECT id FROM prompts ORDER BY id")]
-    assert [id_ for (raw,) in blocks for id_ in np.frombuffer(raw, np.int64).tolist()] == ids
-    assert [id_ for (id_,) in database.run("SELECT prompt_id FROM prompt_embeddings ORDER BY prompt_id")] == ids
-    if database.value("SELECT count(*) FROM sqlite_schema WHERE name = 'vec_prompts'"):
-        assert sorted(id_ for (id_,) in database.run("SELECT prompt_id FROM vec_prompts")) == ids
+    return state(database)["prompts"]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +60,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tu
     done = Program(home).altered(SLOW.replace(".001", "0"))("index", history)
     assert done.status == 0, done.stderr
     with open_database(home / "memory.db") as database:
-        _assert_whole(database)
+        assert_whole(database)
         rows = _rows(database)
     assert len(rows) > 1000
     return history, rows
@@ -99,13 +81,13 @@ def test_killed_at_any_moment_the_database_is_whole_and_ends_in_the_same_rows(
         if not program.database.exists():
             continue
         with open_database(program.database) as database:
-            _assert_whole(database)
+            assert_whole(database)
             stored.append(len(_rows(database)))
     assert stored == sorted(stored), "what was stored stays stored"
     assert any(0 < count < len(expected) for count in stored), "none of the kills fell into the run"
     assert slow("index", history).status == 0
     with open_database(program.database) as database:
-        _assert_whole(database)
+        assert_whole(database)
         assert _rows(database) == expected
 
 
@@ -118,7 +100,7 @@ def test_two_runs_at_once_both_succeed_and_store_every_turn_once(
     assert [process.returncode for process in running] == [0, 0], said
     assert sum(json.loads(stdout)["turns_added"] for stdout, _ in said) == len(expected)
     with open_database(program.database) as database:
-        _assert_whole(database)
+        assert_whole(database)
         assert _rows(database) == expected
 
 
@@ -128,7 +110,7 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
 ) -> None:
     history, expected = undisturbed
     process = program.altered(SLOW).started("index", history, *form)
-    _wait_for_rows(program.database, more_than=0, seconds=60)  # a run lets other programs go first
+    _wait_for_rows(program.database, more_than=0)  # a run lets other programs go first
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout) == (130, "")
@@ -145,7 +127,7 @@ def test_interrupted_from_the_keyboard_it_says_how_to_go_on_and_goes_on(
         assert _rows(database) == expected
 
 
-def _wait_for_rows(path: Path, more_than: int, seconds: float = 5) -> None:
+def _wait_for_rows(path: Path, more_than: int, seconds: float = 60) -> None:
     """Come back when the database has so many turns, or after a time in which a run would have stored all it has."""
     give_up = time.monotonic() + seconds
     while _stored(path) <= more_than and time.monotonic() < give_up:

@@ -1,0 +1,215 @@
+"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, migrations."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pastchats_memory import Memory, cli
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.ingest import writer
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CHATS, SAID = 4, 24
+FIRST_MOMENT = 1_770_000_000
+
+
+def make_cheap() -> None:
+    """Vectors from checksums, so that kills fall into what writes; small batches, so that a small history takes many."""
+
+    def embed(self: PackagedEmbedder, texts: Iterable[str]) -> Iterator[Vector]:
+        yield from map(self.embed_query, texts)
+
+    def embed_query(self: PackagedEmbedder, text: str) -> Vector:  # noqa: ARG001 - in the place of a method
+        vector = np.random.default_rng(zlib.crc32(text.encode())).normal(size=384)
+        return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+    PackagedEmbedder.embed = embed  # type: ignore[method-assign]
+    PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign]
+    PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign]
+    writer.BATCH_TURNS = 24
+
+
+@dataclass
+class Scene:
+    """A command over a database as it was before, in a folder that the command does not change."""
+
+    name: str
+    home: Path
+    run: Callable[[], int]
+    before: bytes | None = None
+    """The database; None: there is none yet."""
+    is_repeatable: bool = True
+    """Whether to run it again after it was done ends in the same state."""
+    weight: int = 1
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def database(self) -> Path:
+        return self.home / "memory.db"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Nothing of the person's own."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "XDG_DATA_HOME": str(self.home / "data"),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "XDG_CACHE_HOME": str(self.home / "cache"),
+            "PASTCHATS_MEMORY_DB": str(self.database),
+            "OPENBLAS_NUM_THREADS": "1",
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            **self.variables,
+        }
+
+    def reset(self) -> None:
+        """The database as it was before."""
+        for name in ("memory.db", "memory.db-wal", "memory.db-shm"):
+            (self.home / name).unlink(missing_ok=True)
+        if self.before is not None:
+            self.database.touch(mode=0o600)
+            self.database.write_bytes(self.before)
+
+
+def program(*arguments: str) -> Callable[[], int]:
+    """The real program with these arguments."""
+    return lambda: cli._run(list(arguments))  # noqa: SLF001 - what `main` does before it ends the process
+
+
+Finish = Callable[[Scene], None]
+"""Runs a scene to its end, to make from it the state before another one."""
+
+
+def _index(home: Path, _: Finish) -> Scene:
+    history(home / "history", grown=True)
+    return Scene("index", home, program("index", "history"), weight=3)
+
+
+def _index_grown(home: Path, finish: Finish) -> Scene:
+    scene = Scene("index of grown files", home, program("index", "history"), weight=3)
+    history(home / "history", grown=False)
+    finish(scene)
+    shutil.rmtree(home / "history")
+    history(home / "history", grown=True)
+    return scene
+
+
+def _force(home: Path, finish: Finish) -> Scene:
+    finish(_index(home, finish))
+    return Scene("index --force", home, program("index", "--force", "history"))
+
+
+def _reindex(home: Path, finish: Finish) -> Scene:
+    history(home / "history", grown=True)
+    finish(Scene("index with another version", home, _of_another_version(program("index", "history"))))
+    return Scene("reindex", home, program("reindex", "--embeddings"), weight=2)
+
+
+def _capture(home: Path, finish: Finish) -> Scene:
+    finish(_index(home, finish))
+    return Scene("capture", home, program("capture", "Water the roses", "--no"), is_repeatable=False)
+
+
+def _live(home: Path, _: Finish) -> Scene:
+    home.mkdir()
+    return Scene("capture of turns", home, _store_turns)
+
+
+def _migration(home: Path, version: str) -> Scene:
+    home.mkdir()
+    scene = Scene(f"migration from {version}", home, program("status"))
+    scene.database.write_bytes(gzip.decompress((FIXTURES / "databases" / f"schema-{version}.db.gz").read_bytes()))
+    return scene
+
+
+VERSIONS = sorted(file.name.split(".")[0].removeprefix("schema-") for file in (FIXTURES / "databases").glob("*.db.gz"))
+SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
+    "index": _index,
+    "grown": _index_grown,
+    "force": _force,
+    "reindex": _reindex,
+    "capture": _capture,
+    "live": _live,
+    **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
+}
+
+
+def scene(name: str, folder: Path, finish: Finish) -> Scene:
+    """The scene of a name, with its home in a folder and the state before in it."""
+    made = SCENES[name](folder / name, finish)
+    made.before = made.database.read_bytes() if made.database.exists() else None
+    return made
+
+
+def _of_another_version(run: Callable[[], int]) -> Callable[[], int]:
+    def with_it() -> int:
+        PackagedEmbedder.version = f"{PackagedEmbedder.version}, an earlier one"
+        return run()
+
+    return with_it
+
+
+def _store_turns() -> int:
+    with Memory.open() as memory:
+        for number in range(12):
+            memory.store_turn(
+                ("user", "assistant")[number % 2],
+                f"Sentence {number} of today, said while it is said.",
+                f"live-{number % 3}",
+                f"event-{number}",
+                "greenhouse",
+                f"2026-06-01T10:{number:02}:07.000Z",
+            )
+    return 0
+
+
+def history(folder: Path, *, grown: bool) -> None:
+    """Sessions, chats that copy one another, notes, tasks; grown: files are longer, edited, moved, new."""
+    shutil.copytree(FIXTURES / "demo" / "history", folder)
+    sessions = sorted(folder.rglob("*.jsonl"))
+    if not grown:
+        for file in sessions[:3]:
+            lines = file.read_bytes().splitlines(keepends=True)
+            file.write_bytes(b"".join(lines[: len(lines) * 2 // 3]))
+        sessions[-1].unlink()
+    for number in range(CHATS):
+        _chat(folder / ("moved" if grown and number == 1 else "chats") / f"{number}.jsonl", number, grown=grown)
+    notes = folder / "notes"
+    (notes / "plan.md").write_text(
+        "# Plan\n\nDig.\n\n## Later\n\nPlant.\n" + ("\n## At last\n\nHarvest.\n" if grown else "\n## Never\n\nRest.\n"),
+        encoding="utf-8",
+    )
+    for name in ("beads-q4-links.jsonl", "beads-q1-times.jsonl"):
+        shutil.copy(FIXTURES / "beads" / name, folder / name)
+    for place, file in enumerate(sorted(folder.rglob("*"))):
+        if file.is_file():
+            said_at = FIRST_MOMENT + place + (1000 if grown and "moved" not in file.parts else 0)
+            os.utime(file, (said_at, said_at))
+
+
+def _chat(path: Path, number: int, *, grown: bool) -> None:
+    """Every second chat goes on with a copy of the one before it."""
+    first, last = number // 2 * SAID * 2, number // 2 * SAID * 2 + (SAID if number % 2 == 0 else SAID * 2)
+    lines = (
+        {
+            "conversation_id": f"c{number}",
+            "project": "garden",
+            "role": ("user", "assistant")[place % 2],
+            "content": f"Sentence {place} of chat {number // 2}" + (" and more" if place % 5 == 0 else ""),
+            "timestamp": f"2026-05-04T{8 + place // 60:02}:{place % 60:02}:07.{number // 2:03}Z",
+        }
+        for place in range(first, last if grown or number % 2 else last - SAID // 2)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
+.PHONY: demo test lint coverage fuzz fuzz-http torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -28,6 +28,11 @@ MINUTES ?= 2
 FIRST_FIVE ?= 10
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python tests/readers/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
+
+# The server against its own description: boundaries of every parameter, then EXAMPLES drawn at random.
+EXAMPLES ?= 200
+fuzz-http: $(VENV)/installed-dev
+	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http_server/test_description.py
 
 # Ten minutes: KILLS processes are killed while they write, and what they leave is looked at.
 KILLS ?= 1000

@@ -71,7 +71,7 @@ def _chat_endpoint(memory: OpenMemory, admission: Admission, upstream: chat.Upst
     async def answer(request: Request) -> Response:
         if upstream is None or client is None:
             hint = "Set `chat_endpoint` in your own pastchats-memory.toml, or PASTCHATS_MEMORY_CHAT_ENDPOINT."
-            raise Refused(400, "no_chat_endpoint", "no chat endpoint is configured", hint)
+            raise Refused(404, "no_chat_endpoint", "no chat endpoint is configured", hint)
         said = read_all(CONTEXT, request.query_params.multi_items())
         asked = chat.parsed(await request.body())
         context = await memory.ask(lambda opened: _context(opened, chat.question_of(asked), said))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http_server.parameters import Parameter
+from pastchats_memory.http_server.parameters import PAGE, Parameter
 from pastchats_memory.http_server.routes import CONTEXT, Route
 
 ERRORS = {
@@ -60,7 +60,7 @@ _ERROR = {
 
 def _operation(route: Route, *, with_token: bool) -> dict[str, Any]:
     in_path = [] if route.in_path is None else [_parameter(route.in_path, "path")]
-    codes = (*OF_A_QUESTION, 404) if in_path else OF_A_QUESTION
+    codes = (*OF_A_QUESTION, 404) if in_path or PAGE in route.parameters else OF_A_QUESTION
     answers = [{"$ref": f"#/components/schemas/{_name(schema)}"} for schema in route.schemas]
     return {
         "operationId": "get"
@@ -111,7 +111,7 @@ def _chat(*, with_token: bool) -> dict[str, Any]:
                 "content": {**_json(answered), "text/event-stream": {"schema": _TEXT}},
             },
             "4XX": {"description": "What the chat endpoint refuses, in its own words"},
-            **_errors((*OF_A_QUESTION, 408, 413, 502)),
+            **_errors((*OF_A_QUESTION, 404, 408, 413, 502)),
         },
         "security": [{"token": []}] if with_token else [],
     }

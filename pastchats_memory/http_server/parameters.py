@@ -78,7 +78,11 @@ QUERY = Parameter(
 )
 LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _whole(1, MOST_HITS, 10))
 FEW = Parameter("limit", "Entries at most.", _whole(1, 40, 5))
-PAGE = Parameter("page", "Which page.", _whole(1, MOST_HITS, 1))
+PAGE = Parameter(
+    "page",
+    f"Which page; past the first {MOST_HITS:,} results there is none, and the answer is 404.",
+    _whole(1, MOST_HITS, 1),
+)
 MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
 PROJECT = Parameter("project", "Only this project.", _SOME_TEXT)
 ROLE = Parameter("role", "Only this role: user, assistant, system, tool, note, …", _SOME_TEXT)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pastchats_memory.arguments import task_filters
 from pastchats_memory.http_server import parameters as of
+from pastchats_memory.http_server.answers import Refused
 from pastchats_memory.http_server.parameters import Parameter
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Context, Hit
@@ -20,8 +21,10 @@ from pastchats_memory.render import (
     search_json,
     task_fields,
 )
+from pastchats_memory.search import MOST_HITS
 from pastchats_memory.task_render import task_json
 
+NARROWER = "Narrow the search with project, since or role."
 Said = Mapping[str, Any]
 Body = dict[str, Any]
 
@@ -70,6 +73,8 @@ def _semantic(memory: Memory, said: Said) -> Body:
 
 
 def _search(memory: Memory, said: Said) -> Body:
+    if said.get("limit", of.LIMIT.schema["default"]) * said.get("page", 1) > MOST_HITS:
+        raise Refused(404, "not_found", f"there is no such page: limit × page is at most {MOST_HITS}", NARROWER)
     return search_json(memory.search(**said))
 
 

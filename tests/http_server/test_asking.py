@@ -86,7 +86,6 @@ def test_tasks_are_listed_and_shown(program: Program) -> None:
         "/search?query=%20",
         "/search?query=a&limit=0",
         "/search?query=a&limit=1001",
-        "/search?query=a&limit=100&page=11",
         "/search?query=a&limit=ten",
         "/search?query=a&mode=magic",
         "/search?query=a&since=yesterday",
@@ -99,6 +98,12 @@ def test_tasks_are_listed_and_shown(program: Program) -> None:
 )
 def test_what_cannot_be_asked_is_a_clear_400(client: httpx.Client, path: str) -> None:
     assert kind(client.get(path), 400) == "usage"
+
+
+def test_a_page_past_the_last_result_there_can_be_is_not_there(client: httpx.Client) -> None:
+    assert kind(client.get("/search?query=a&limit=100&page=11"), 404) == "not_found"
+    assert kind(client.get("/search?query=a&page=101"), 404) == "not_found"
+    validated(client.get("/search?query=a&limit=100&page=10"))
 
 
 def test_unknown_paths_and_methods_are_errors_of_ours(client: httpx.Client) -> None:

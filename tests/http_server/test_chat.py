@@ -162,7 +162,7 @@ def test_an_endpoint_that_is_slow_or_away_is_told(demo: Program, endpoint: Endpo
 def test_without_an_endpoint_it_says_what_to_configure(demo: Program, program: Program) -> None:
     with serving(Program(demo.home)) as server:
         reply = httpx.post(server.url + PATH, json=chat())
-    assert refused(reply) == (400, "no_chat_endpoint")
+    assert refused(reply) == (404, "no_chat_endpoint")
     assert "PASTCHATS_MEMORY_CHAT_ENDPOINT" in reply.json()["error"]["hint"]
     assert program("serve", "--chat-endpoint", "localhost:11434").status == 2
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.around import episode_around
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
@@ -16,6 +17,7 @@ from pastchats_memory.search.terms import Terms
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending
 
 LEAST_RELEVANCE = 0.5
 """Below this best relevance recall says nothing: 5 % of the questions reach it that are asked of a memory of other things,
@@ -26,13 +28,9 @@ LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall to speak where there is no model."""
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
-NEIGHBOURS = 12
-"""Turns on each side of a hit in which its episode is looked for."""
 ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
 SHORTER_WIDTHS = (350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
-LEAST_CONFIDENCE = 0.85
-"""Of an outcome, for recall to say it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have to be shown in its place."""
 NEAR_TIE = 0.1
@@ -139,12 +137,10 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            around = prompts.conversation_around(database, stored[own], NEIGHBOURS)
-            episode = episode_of(stored[own], around)
+            episode, ending = episode_around(database, stored[own])
             if not taken.isdisjoint((True, turn.id) for turn in episode):
                 continue
             taken.update((True, turn.id) for turn in episode)
-            ending = _ending(stored[own], episode, around)
             memory = _recollection(hit, stored[own], episode, ending, terms, request)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
@@ -156,35 +152,8 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
     return memories
 
 
-def episode_of(item: Item, around: Sequence[Item]) -> list[Item]:
-    """The turns of the item's episode: it starts at a user turn that follows an answer; a note is its own."""
-    episode: list[Item] = []
-    for turn in around:
-        if turn.role == "user" and episode and episode[-1].role != "user":
-            if any(earlier.id == item.id for earlier in episode):
-                return episode
-            episode = []
-        episode.append(turn)
-    return episode if any(turn.id == item.id for turn in episode) else [item]
-
-
-def _ending(item: Item, episode: Sequence[Item], around: Sequence[Item]) -> tuple[str, str]:
-    """The outcome of the episode and the line that shows it; unknown where the end of the episode is not among the turns."""
-    from pastchats_memory.outcome import Row, outcome_of
-
-    end = next(place for place, turn in enumerate(around, start=1) if turn.id == episode[-1].id)
-    is_cut = end == len(around) and around[-1].turn_index == item.turn_index + NEIGHBOURS
-    if is_cut or item.role == "note":
-        return "unknown", ""
-    rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
-    found = outcome_of(rows, around[end].content if end < len(around) else "")
-    if found.confidence < LEAST_CONFIDENCE:
-        return "unknown", ""
-    return found.verdict, found.evidence[-1].quotation
-
-
 def _recollection(
-    hit: Hit, item: Item, episode: Sequence[Item], ending: tuple[str, str], terms: Terms, request: RecallRequest
+    hit: Hit, item: Item, episode: Sequence[Item], ending: Ending, terms: Terms, request: RecallRequest
 ) -> Recollection:
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
@@ -194,8 +163,8 @@ def _recollection(
         hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
-        outcome=ending[0],
-        shown_by=ending[1],
+        outcome=ending.said,
+        shown_by=ending.shown_by,
         is_current=hit.source_project == request.current_project,
     )
 

@@ -33,7 +33,7 @@ PURE = {
     "questions",
     "spans",
 }
-SEARCHING = {"search", "recall", "context", "tasks"}
+SEARCHING = {"search", "episodes", "recall", "context", "tasks"}
 BELOW = (
     {"reindex", "embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
     | PURE
@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"statuses", "model", "errors"},
     "readers": {"statuses", "model", "errors", "foreign"},
     "project": set(),
-    "ingest": {"readers", "embed", "store", "project", "model", "errors"} | PURE,
+    "ingest": {"readers", "embed", "store", "episodes", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "reindex": {"embed", "store", "errors"},

@@ -14,8 +14,10 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json, warn
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory import Memory
 
 if TYPE_CHECKING:
+    from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.reindex import ReindexProgress
 
 
@@ -26,11 +28,13 @@ Examples:
   pastchats-memory reindex --embeddings
   pastchats-memory reindex --embeddings --model BAAI/bge-small-en-v1.5
   pastchats-memory reindex --embeddings --model packaged --json
+  pastchats-memory reindex --outcomes
 """,
 )
 @click.option(
     "--embeddings", is_flag=True, help="Embed every text anew; until the last is done the old vectors answer."
 )
+@click.option("--outcomes", is_flag=True, help="Say anew how each episode ended, by the rules of this release.")
 @click.option(
     "--model",
     metavar="MODEL",
@@ -40,17 +44,44 @@ Examples:
 @options.threads
 @options.database
 @options.as_json
-def command(embeddings: bool, model: str | None, threads: int | None, db: str | None, as_json: bool) -> int:
-    """Embed every text anew, with another model or with the newest version of the same.
+def command(
+    embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
+) -> int:
+    """Derive anew what was derived from the texts: their vectors, or how the episodes ended.
 
-    Stopped half-way, it keeps what it has and the old vectors go on answering; the same command goes on from there.
+    Vectors are made with another model or with the newest version of the same. Stopped half-way, it keeps what it has
+    and the old vectors go on answering; the same command goes on from there. Outcomes take a minute for a large memory.
     """
-    if not embeddings:
-        raise UsageFault("there is nothing to do", "Say what to derive anew: pastchats-memory reindex --embeddings")
+    if embeddings == outcomes:
+        hint = "Say what to derive anew: pastchats-memory reindex --embeddings, or --outcomes."
+        raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
+    if outcomes and model is not None:
+        raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
     options.be_nice()
-    with options.open_memory(db, threads=threads) as memory, _progress() as progress:
+    with options.open_memory(db, threads=threads) as memory:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        body, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
+    if as_json:
+        emit_json({"schema": "reindex/1", "results": [body]})
+    else:
+        click.echo(told)
+    return DONE
+
+
+def _outcomes(memory: Memory) -> tuple[dict[str, object], str]:
+    with _progress("conversations", "Outcomes") as progress:
+        try:
+            done = memory.reindex_outcomes(progress)
+        except KeyboardInterrupt:
+            click.echo("\nStopped. What is left is derived by the next index run, or when it is recalled.", err=True)
+            raise
+    rate = f"{counted(done.episodes, 'episode')} of {counted(done.conversations, 'conversation')}"
+    return asdict(done), f"{rate} read for their outcome; {done.duration_s:.1f} s"
+
+
+def _embeddings(memory: Memory, model: str | None) -> tuple[dict[str, object], str]:
+    with _progress("rows", "Embedding") as progress:
         try:
             report = memory.reindex_embeddings(model, progress, lambda said: warn({said}.difference(memory.notices)))
         except KeyboardInterrupt:
@@ -60,28 +91,25 @@ def command(embeddings: bool, model: str | None, threads: int | None, db: str | 
                 f"\nStopped. The old vectors answer; {rows} await new ones. Run the same command to go on.", err=True
             )
             raise
-    if as_json:
-        emit_json({"schema": "reindex/1", "results": [asdict(report)]})
-    else:
-        before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""
-        click.echo(
-            f"{counted(report.rows, 'row')} have vectors of {report.model} ({report.dim} dimensions{before}): "
-            f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
-        )
-    return DONE
+    before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""
+    told = (
+        f"{counted(report.rows, 'row')} have vectors of {report.model} ({report.dim} dimensions{before}): "
+        f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
+    )
+    return asdict(report), told
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[ReindexProgress], None]]:
+def _progress(unit: str, doing: str) -> Iterator[Callable[[ReindexProgress | DeriveProgress], None]]:
     """A bar with rate and time left on a terminal, silence elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     from tqdm import tqdm
 
-    with tqdm(unit=" rows", leave=False, desc="Embedding", file=sys.stderr) as bar:
+    with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as bar:
 
-        def step(progress: ReindexProgress) -> None:
+        def step(progress: ReindexProgress | DeriveProgress) -> None:
             bar.total = progress.total
             bar.update(progress.done - bar.n)
 

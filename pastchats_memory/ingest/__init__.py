@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.derive import derive
 from pastchats_memory.ingest.archives import again, is_archive, members
 from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
 from pastchats_memory.ingest.files import Candidate, candidates
@@ -75,6 +76,7 @@ def index(
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
             vectors.pack_all(database)
+            derive(database)
         with database.transaction():
             for archive in opened:
                 recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)

@@ -15,6 +15,8 @@ from pastchats_memory.privacy import look_for_private_projects
 from pastchats_memory.store.sources import meta
 
 if TYPE_CHECKING:
+    from pastchats_memory.episodes.derive import Derived
+    from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
@@ -76,6 +78,12 @@ class Keeping(Opened):
 
         turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._model(), turn, project, client)
+
+    def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
+        """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""
+        from pastchats_memory.episodes.derive import derive
+
+        return derive(self._database, progress, anew=True)
 
     def reindex_embeddings(
         self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None,

@@ -13,6 +13,7 @@ from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live import LIVE
+from pastchats_memory.store.outcomes import Ending
 
 NOTED = ("specstory", "prompt-history", LIVE)
 """What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
@@ -163,6 +164,19 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
         database,
         "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ?",
         (item.conversation_id, item.project, item.turn_index - turns, item.turn_index + turns),
+    )
+
+
+def of_episode(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:
+    """The turns of the item's episode, in order; of a long one those near its beginning, its end or the item. Raises StoreFault."""
+    return _items(
+        database,
+        "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ? "
+        "AND (p.turn_index < ? OR p.turn_index > ? OR p.turn_index BETWEEN ? AND ?)",
+        (
+            *(item.conversation_id, item.project, ending.first_index, ending.last_index),
+            *(ending.first_index + reach, ending.last_index - reach, item.turn_index - reach, item.turn_index + reach),
+        ),
     )
 
 

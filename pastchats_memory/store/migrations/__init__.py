@@ -11,6 +11,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0006_titles.sql",
     "0007_live.sql",
     "0008_resume.sql",
+    "0009_outcomes.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

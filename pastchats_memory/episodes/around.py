@@ -1,0 +1,42 @@
+"""The episode of a turn, and how it ended: as it is stored, else derived from the turns around."""
+
+from __future__ import annotations
+
+from pastchats_memory.episodes import episodes
+from pastchats_memory.model import Item
+from pastchats_memory.store import outcomes, prompts
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending
+
+NEIGHBOURS = 12
+"""Turns on each side of one in which its episode is looked for."""
+
+
+def episode_around(database: Database, item: Item) -> tuple[list[Item], Ending]:
+    """The turns of the item's episode and how it ended; a note is its own episode.
+
+    Of a long episode those turns come that are near its beginning, its end or the item. Raises StoreFault.
+    """
+    if item.role == "note" or item.conversation_id is None:
+        return [item], _unknown(item, item)
+    ending = outcomes.of_turn(database, item)
+    if ending is not None:
+        return prompts.of_episode(database, item, ending, NEIGHBOURS), ending
+    around = prompts.conversation_around(database, item, NEIGHBOURS)
+    parts = list(episodes(around))
+    place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))
+    episode = parts[place]
+    if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
+        return episode, _unknown(episode[0], episode[-1])
+    return episode, _derived(episode, parts[place + 1] if place + 1 < len(parts) else [])
+
+
+def _derived(episode: list[Item], following: list[Item]) -> Ending:
+    # The rules are many patterns: only where nothing is stored.
+    from pastchats_memory.episodes.derive import ending_of, spoken_first
+
+    return ending_of(episode, spoken_first(following))
+
+
+def _unknown(first: Item, last: Item) -> Ending:
+    return Ending(first.turn_index, last.turn_index, "unknown", 0.0, "")

@@ -1,0 +1,123 @@
+"""Outcomes derived from the rows that are stored: of what has changed, or of everything anew."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, pairwise, takewhile
+from pathlib import Path
+
+from pastchats_memory.episodes import T, episodes
+from pastchats_memory.model import Item
+from pastchats_memory.store import outcomes
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending, Quotation, Said
+
+BATCH_ROWS = 2000
+"""After so many rows the transaction ends: others may want to write."""
+BATCH_CONVERSATIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far it is: conversations."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What became of it."""
+
+    conversations: int
+    episodes: int
+    left: int
+    """Conversations that are due still, since time was up."""
+    duration_s: float
+
+
+@cache
+def rules() -> str:
+    """The version of the rules, which nobody has to count up: twelve hex digits of what they are written in."""
+    here = Path(__file__)
+    sources = [here, *sorted(here.parent.with_name("outcome").glob("*.py"))]
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+
+
+def derive(
+    database: Database,
+    progress: Callable[[Progress], None] = lambda _: None,
+    *,
+    anew: bool = False,
+    most_s: float = float("inf"),
+) -> Derived:
+    """Bring outcomes up to date with the rows and with the rules, a transaction after so many rows.
+
+    Stopped half-way, what is done stands and the rest stays marked: recall derives it when it is asked, the next call goes on.
+
+    Args:
+        database: open for writing.
+        progress: called after each transaction.
+        anew: all of them, whether or not anything changed.
+        most_s: seconds after which no further transaction is begun.
+
+    Raises:
+        StoreFault: it cannot be written; what was derived before stands.
+    """
+    start = time.monotonic()
+    with database.transaction():
+        if anew:
+            outcomes.mark_all(database)
+        outcomes.claim_rules(database, rules())
+    total = left = outcomes.pending(database)
+    found = 0
+    while left and time.monotonic() - start < most_s:
+        with database.transaction():
+            found += _derive_some(database)
+        left = outcomes.pending(database)
+        progress(Progress(max(0, total - left), total))
+    return Derived(max(0, total - left), found, left, time.monotonic() - start)
+
+
+def _derive_some(database: Database) -> int:
+    """Episodes of some conversations that are due; inside a transaction."""
+    rows = found = 0
+    for one in outcomes.due(database, BATCH_CONVERSATIONS):
+        first = outcomes.first_to_derive(database, one)
+        endings = list(endings_of(outcomes.rows_from(database, one, first)))
+        outcomes.replace(database, one, first, endings, rules())
+        found += len(endings)
+        rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
+        if rows > BATCH_ROWS:
+            break
+    return found
+
+
+def endings_of(turns: Iterator[Said]) -> Iterator[tuple[int, Ending]]:
+    """How each episode of a conversation ended, with the id of its first turn."""
+    for episode, following in pairwise(chain(episodes(turns), [[]])):
+        yield episode[0].id, ending_of(episode, spoken_first(following))
+
+
+def spoken_first(following: Iterable[T]) -> list[T]:
+    """What the person says at the beginning of an episode."""
+    return list(takewhile(lambda turn: turn.role == "user", following))
+
+
+def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Ending:
+    """How an episode ended, given what the person said next."""
+    # Dozens of patterns, which a run that finds nothing new can do without.
+    from pastchats_memory.outcome import Row, outcome_of
+
+    span = (episode[0].turn_index, episode[-1].turn_index)
+    if not any(turn.role == "assistant" for turn in episode):
+        return Ending(*span, "unknown", 0.0, "")
+    rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
+    found = outcome_of(rows, "\n".join(turn.content for turn in spoken))
+    turns = [*episode, *spoken[:1]]
+    evidence = tuple(Quotation(shown.quotation, turns[shown.place].id) for shown in found.evidence)
+    return Ending(*span, found.verdict, found.confidence, found.signal, evidence)

@@ -1,0 +1,187 @@
+"""How episodes ended: what was derived, and which conversations have changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from pastchats_memory.model import Item, Metadata
+from pastchats_memory.store.database import Database
+
+RULES = "outcome_rules"
+"""Key of `embedding_meta`: the version of the rules by which outcomes are derived now."""
+COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
+
+
+LEAST_CONFIDENCE = 0.85
+"""Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A line of a stored turn, in its own words."""
+
+    text: str
+    id: int
+    """Of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an episode ended: the turns of a conversation from one `turn_index` to another, both inclusive."""
+
+    first_index: int
+    last_index: int
+    verdict: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    confidence: float
+    """How often the signal was right, 0 to 1; 0 for unknown."""
+    signal: str
+    """The rule that decided; empty for unknown."""
+    evidence: tuple[Quotation, ...] = ()
+    """At most two lines that show it."""
+
+    @property
+    def said(self) -> str:
+        """The verdict where it is sure enough to be said, else `unknown`."""
+        return self.verdict if self.confidence >= LEAST_CONFIDENCE else "unknown"
+
+    @property
+    def shown_by(self) -> str:
+        """The line that shows what is said, empty where that is nothing."""
+        return self.evidence[-1].text if self.evidence and self.said != "unknown" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A conversation whose outcomes are behind, from the first row that is new."""
+
+    project: str
+    conversation_id: str
+    from_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What of a row its episode's outcome is read from."""
+
+    id: int
+    turn_index: int
+    role: str
+    content: str
+    metadata: Metadata
+
+
+def mark_all(database: Database) -> None:
+    """All conversations are to be looked at again; inside the caller's transaction. Raises StoreFault."""
+    database.run(
+        "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
+        "SELECT DISTINCT source_project, conversation_id, 0 FROM prompts WHERE conversation_id IS NOT NULL"
+    )
+
+
+def claim_rules(database: Database, rules: str) -> None:
+    """So are those whose outcomes other rules made; inside the caller's transaction. Raises StoreFault."""
+    if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
+        database.run(
+            "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
+            "SELECT DISTINCT source_project, conversation_id, 0 FROM outcomes WHERE rules != ?",
+            (rules,),
+        )
+        database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", (RULES, rules))
+
+
+def pending(database: Database) -> int:
+    """How many conversations are due. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM outcomes_due"))
+
+
+def due(database: Database, most: int) -> list[Due]:
+    """Some of them. Raises StoreFault."""
+    rows = database.run("SELECT source_project, conversation_id, from_index FROM outcomes_due LIMIT ?", (most,))
+    return [Due(*row) for row in rows]
+
+
+def first_to_derive(database: Database, one: Due) -> int:
+    """Where the episode begins that the first new row may change: the last one that began before it. Raises StoreFault."""
+    found = database.value(
+        "SELECT max(first_index) FROM outcomes WHERE source_project = ? AND conversation_id = ? AND first_index < ?",
+        (one.project, one.conversation_id, one.from_index),
+    )
+    return int(found or 0)
+
+
+def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
+    """The conversation's rows from there on, in order, but for notes. Raises StoreFault."""
+    for id_, index, role, content, metadata in database.rows(
+        "SELECT id, turn_index, role, content, metadata_json FROM prompts "
+        "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' ORDER BY turn_index, id",
+        (one.project, one.conversation_id, first_index),
+    ):
+        yield Said(id_, index, role, content, orjson.loads(metadata or "{}"))
+
+
+def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
+    """The endings of a conversation's episodes from there on, each with the id of its first row, in the place of what was there.
+
+    The conversation is then no longer due. Inside the caller's transaction. Raises StoreFault.
+    """
+    conversation = (one.project, one.conversation_id)
+    database.run(
+        "DELETE FROM outcomes WHERE source_project = ? AND conversation_id = ? AND first_index >= ?",
+        (*conversation, first_index),
+    )
+    database.run_many(
+        "INSERT OR REPLACE INTO outcomes(source_project, conversation_id, first_index, last_index, prompt_id, verdict, "
+        "confidence, signal, evidence_json, rules) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*conversation, end.first_index, end.last_index, id_, end.verdict, end.confidence, end.signal,
+             orjson.dumps([(shown.text, shown.id) for shown in end.evidence]).decode(), rules)
+            for id_, end in endings
+        ],
+    )  # fmt: skip
+    database.run("DELETE FROM outcomes_due WHERE source_project = ? AND conversation_id = ?", conversation)
+
+
+def of_turn(database: Database, item: Item) -> Ending | None:
+    """The ending of the turn's episode; None where it was not derived yet, or not since the conversation changed. Raises StoreFault."""
+    found = database.run(
+        f"SELECT {COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
+        "AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
+        "ORDER BY o.first_index DESC LIMIT 1",
+        (item.project, item.conversation_id, item.turn_index),
+    )
+    return _ending(found[0]) if found and found[0][1] >= item.turn_index else None
+
+
+def before(database: Database, item: Item, first_index: int, most: int) -> list[tuple[int, Ending]]:
+    """The episodes of its conversation that end before the index, the last first, with the ids of their first rows. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
+        "AND o.first_index < ? ORDER BY o.first_index DESC LIMIT ?",
+        (item.project, item.conversation_id, first_index, most),
+    )
+    return [(id_, _ending(row)) for id_, *row in rows]
+
+
+def after(database: Database, item: Item, last_index: int, most: int) -> list[tuple[int, Ending]]:
+    """Those that begin after it, in order. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
+        "AND o.first_index > ? ORDER BY o.first_index LIMIT ?",
+        (item.project, item.conversation_id, last_index, most),
+    )
+    return [(id_, _ending(row)) for id_, *row in rows]
+
+
+def counts(database: Database) -> Mapping[str, int]:
+    """How many episodes have which verdict. Raises StoreFault."""
+    return dict(database.run("SELECT verdict, count(*) FROM outcomes GROUP BY verdict"))
+
+
+def _ending(row: Sequence[object]) -> Ending:
+    first, last, verdict, confidence, signal, evidence = row
+    quotations = tuple(Quotation(text, id_) for text, id_ in orjson.loads(str(evidence)))
+    return Ending(first, last, verdict, confidence, signal, quotations)  # type: ignore[arg-type] # as the columns are declared

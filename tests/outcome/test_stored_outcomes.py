@@ -1,0 +1,182 @@
+"""Outcomes as they are stored: derived when rows come, again when they change, gone with the rows that they quote."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from program import REPOSITORY, Program, write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.episodes import derive as deriving
+from pastchats_memory.episodes.derive import derive, rules
+from pastchats_memory.store import outcomes, prompts
+from pastchats_memory.store.database import Database, open_database
+
+ASKED = ("user", "The login test is flaky, make it pass.")
+GREEN = ("tool", "$ pytest -q tests/test_login.py\n12 passed in 0.81s")
+ANSWER = ("assistant", "The clock was read twice in that test, which is why it failed at midnight.")
+Told = tuple[int, int, str, str]
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Path:
+    (tmp_path / "history").mkdir()
+    return tmp_path / "history" / "chat.jsonl"
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory.open(tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def database_of(memory: Memory) -> Database:
+    return memory._database  # noqa: SLF001 - what is stored is looked at, not only what is said
+
+
+def told(database: Database) -> list[Told]:
+    return database.run("SELECT first_index, last_index, verdict, signal FROM outcomes ORDER BY first_index")
+
+
+def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(memory: Memory, history: Path) -> None:
+    memory.index(
+        [write_messages(history, ASKED, GREEN, ANSWER, ("user", "Which bread is best?"), ("assistant", "Rye."))]
+    )
+    database = database_of(memory)
+    assert told(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
+    tool = next(hit for hit in memory.search("12 passed") if hit.role == "tool")
+    ending = outcomes.of_turn(database, prompts.items(database, [int(tool.id)])[0])
+    assert ending is not None
+    assert [(shown.text, shown.id) for shown in ending.evidence] == [("12 passed in 0.81s", int(tool.id))]
+    assert database.value("SELECT DISTINCT rules FROM outcomes") == rules()
+
+
+def test_what_the_person_says_later_changes_the_outcome(memory: Memory, history: Path) -> None:
+    turns = (ASKED, ("assistant", "I will look at the clock of that test."))
+    memory.index([write_messages(history, *turns)])
+    assert told(database_of(memory)) == [(0, 1, "unknown", "")]
+    memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])
+    first, second = told(database_of(memory))
+    assert (first[:3], second[:2]) == ((0, 1, "worked"), (2, 3))
+
+
+def test_later_turns_are_derived_without_reading_the_conversation_from_its_beginning(
+    memory: Memory, history: Path
+) -> None:
+    turns = [
+        turn for number in range(30) for turn in (("user", f"Question {number}?"), ("assistant", f"Answer {number}."))
+    ]
+    memory.index([write_messages(history, *turns)])
+    database = database_of(memory)
+    database.run("UPDATE outcomes SET signal = 'kept' WHERE first_index < 58")
+    memory.index([write_messages(history, *turns, ("user", "And question 30?"), ("assistant", "Answer 30."))])
+    assert [signal for *_, signal in told(database)].count("kept") == 29
+    assert len(told(database)) == 31
+
+
+def test_derived_piece_by_piece_outcomes_are_the_same_as_derived_at_once(memory: Memory, history: Path) -> None:
+    turns = [ASKED, GREEN, ANSWER, ("user", "No, still broken."), ("assistant", "I see."), ASKED, GREEN, ANSWER]
+    for length in range(1, len(turns) + 1):
+        memory.index([write_messages(history, *turns[:length])])
+    by_piece = database_of(memory).run("SELECT * FROM outcomes ORDER BY first_index")
+    memory.reindex_outcomes()
+    assert database_of(memory).run("SELECT * FROM outcomes ORDER BY first_index") == by_piece
+    assert [ending[:2] for ending in told(database_of(memory))] == [(0, 2), (3, 4), (5, 7)]
+
+
+def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
+    stored = memory.search("flaky login")[0]
+    item = prompts.items(database_of(memory), [int(stored.id)])[0]
+    assert outcomes.of_turn(database_of(memory), item) is not None
+    memory.store_turn("user", "Thanks, it works now!", conversation_id="c1", project=stored.source_project)
+    assert outcomes.of_turn(database_of(memory), item) is None
+    assert "Outcome:" not in memory.recall("flaky login test").text
+    derive(database_of(memory))
+    ending = outcomes.of_turn(database_of(memory), item)
+    assert ending is not None
+    assert ending.verdict == "worked"
+
+
+def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Memory, history: Path) -> None:
+    memory.index(
+        [write_messages(history, ASKED, ANSWER, ("user", "Thanks, the canary sings!"), ("assistant", "Good."))]
+    )
+    database = database_of(memory)
+    assert "canary" in database.value("SELECT group_concat(evidence_json) FROM outcomes")
+    with database.transaction():
+        database.run("DELETE FROM prompts WHERE content LIKE '%canary%'")
+    assert told(database) == []
+    derive(database)
+    assert told(database) == [(0, 3, "unknown", "")]
+
+
+def test_a_row_that_becomes_another_project_s_takes_its_outcome_along(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ASKED, GREEN, ANSWER)], project="garden")
+    memory.index([history], project="shed")
+    assert database_of(memory).run("SELECT source_project, verdict FROM outcomes") == [("shed", "worked")]
+
+
+def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ASKED, GREEN, ANSWER)])
+    database = database_of(memory)
+    database.run("UPDATE outcomes SET verdict = 'failed', rules = 'older'")
+    database.run("UPDATE embedding_meta SET value = 'older' WHERE key = 'outcome_rules'")
+    memory.index([history])
+    assert [verdict for _, _, verdict, _ in told(database)] == ["worked"]
+
+
+def test_a_run_whose_time_is_up_leaves_the_rest_for_the_next(
+    memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        write_messages(history.with_name(f"{number}.jsonl"), ASKED, GREEN, ANSWER, conversation=f"c{number}")
+    memory.index([history.parent])
+    database = database_of(memory)
+    whole = told(database)
+    database.run("DELETE FROM outcomes")
+    monkeypatch.setattr(deriving, "BATCH_CONVERSATIONS", 2)
+    assert derive(database, anew=True, most_s=0).left == 6
+    seen: list[int] = []
+    assert derive(database, lambda progress: seen.append(progress.done)).left == 0
+    assert seen == [2, 4, 6]
+    assert told(database) == whole
+
+
+def test_reindex_derives_all_anew_and_its_json_fits_the_schema(program: Program) -> None:
+    assert program("index", write_messages(program.home / "chat.jsonl", ASKED, GREEN, ANSWER)).status == 0
+    with closing(sqlite3.connect(program.database)) as connection, connection:
+        connection.execute("UPDATE outcomes SET verdict = 'failed'")
+    done = program("reindex", "--outcomes", "--json")
+    body = json.loads(done.stdout)
+    Draft202012Validator(json.loads((REPOSITORY / "contracts/schemas/reindex.json").read_text())).validate(body)
+    assert {key: body["results"][0][key] for key in ("conversations", "episodes", "left")} == {
+        "conversations": 1, "episodes": 1, "left": 0,
+    }  # fmt: skip
+    with closing(sqlite3.connect(program.database)) as connection:
+        assert connection.execute("SELECT verdict FROM outcomes").fetchall() == [("worked",)]
+    assert "1 episode of 1 conversation" in program("reindex", "--outcomes").stdout
+
+
+@pytest.mark.parametrize("wrong", [(), ("--outcomes", "--embeddings"), ("--outcomes", "--model", "packaged")])
+def test_reindex_wants_to_know_the_one_thing_to_do(program: Program, wrong: tuple[str, ...]) -> None:
+    program("index", write_messages(program.home / "chat.jsonl", ASKED, ANSWER))
+    assert program("reindex", *wrong).status == 2
+
+
+def test_a_database_of_an_earlier_release_says_outcomes_before_they_are_derived_and_after(program: Program) -> None:
+    history = write_messages(program.home / "chat.jsonl", ASKED, GREEN, ANSWER)
+    assert program("index", history).status == 0
+    with open_database(program.database) as database, database.transaction():
+        database.run("DELETE FROM outcomes")
+        outcomes.mark_all(database)
+    assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
+    assert program("index", history).status == 0
+    with open_database(program.database) as database:
+        assert (len(told(database)), outcomes.pending(database)) == (1, 0)
+    assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout

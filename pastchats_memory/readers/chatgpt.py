@@ -14,9 +14,11 @@ from functools import cached_property
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.chatgpt_message import said_in
+from pastchats_memory.readers.exports import conversations
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Element, Record, Source, parse_json
+from pastchats_memory.readers.source import SAMPLE_RECORDS, BadJson, Element, Source, parse_json
+from pastchats_memory.readers.telling import Row
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
@@ -41,26 +43,29 @@ def recognise(source: Source) -> bool:
     return any(is_conversation(item) for part in _fenced(source) for item in part.conversations[:SAMPLE_RECORDS])
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every conversation, abandoned ones among them, with the line on which the text of each begins."""
     if source.shape == "jsonl":
-        for item in source.records():
-            if isinstance(item, Record) and is_conversation(item.value):
-                yield from _turns(mapping_of(item.value), _Lines("", item.line))
-            else:
-                yield (
-                    item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no conversation")
-                )
-        return
-    if source.shape == "json":
-        for place, element in enumerate(_elements(source)):
-            if isinstance(element, Unreadable):
-                yield element
-            elif is_conversation(element.value):
-                yield from _turns(mapping_of(element.value), _Lines(element.text, element.line))
-            else:
-                yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
-        return
+        yield from conversations(
+            source, is_conversation, lambda found, places: _turns(found, _Lines("", places.line("")))
+        )
+    elif source.shape == "json":
+        yield from _from_export(source)
+    else:
+        yield from _from_markdown(source)
+
+
+def _from_export(source: Source) -> Iterator[Turn | Unreadable]:
+    for place, element in enumerate(_elements(source)):
+        if isinstance(element, Unreadable):
+            yield element
+        elif is_conversation(element.value):
+            yield from _turns(mapping_of(element.value), _Lines(element.text, element.line))
+        else:
+            yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
+
+
+def _from_markdown(source: Source) -> Iterator[Turn]:
     for part in _fenced(source):
         lines = _Lines(part.text, part.first_line)
         for value in filter(is_conversation, part.conversations):
@@ -181,9 +186,8 @@ class _Tree:
             stack.extend(child for child in reversed(children) if child not in main)
 
 
-def _created(node: Json) -> float:
-    created = mapping_of(node.get("message")).get("create_time")
-    return float(created) if isinstance(created, int | float) else 0.0
+def _created(node: Json) -> str:
+    return iso_utc(mapping_of(node.get("message")).get("create_time")) or ""
 
 
 def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:

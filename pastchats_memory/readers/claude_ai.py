@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import MEDIA_ONLY, About, At, Telling
+from pastchats_memory.readers.telling import MEDIA_ONLY, About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
@@ -37,13 +37,9 @@ def _is_conversation(value: object) -> bool:
     return isinstance(mapping_of(value).get("chat_messages"), list)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every conversation; edited prompts and other answers are abandoned."""
-    for item in conversations(source, _is_conversation, "conversations"):
-        if isinstance(item, Unreadable):
-            yield item
-        else:
-            yield from _turns(*item)
+    yield from conversations(source, _is_conversation, _turns, "conversations")
 
 
 def _turns(conversation: Json, places: Places) -> Iterator[Turn]:

@@ -17,11 +17,11 @@ from pastchats_memory.readers.claude_record import (
     said,
     texts_of,
 )
-from pastchats_memory.readers.claude_resume import RECENT, pair, refuse_what_reaches_back
+from pastchats_memory.readers.claude_resume import pair, refuse_what_reaches_back
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
@@ -156,6 +156,8 @@ class _Telling:
         """Take up what `state` gave when the file was shorter."""
         self.drafts.go_on(mapping_of(state.get("drafts")))
         self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.drafts.answers}
+        for draft in self.drafts.answers:
+            draft.until = self._view.grows_until(draft.conversation_id, draft.native_id)
         self._calls = {call_id: Call(*pair(call)) for call_id, call in mapping_of(state.get("calls")).items()}
         self._shell = Call(*pair(state.get("shell")))
         self._project = text_of(state.get("project")) or None

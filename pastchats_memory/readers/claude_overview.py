@@ -17,9 +17,9 @@ from pastchats_memory.readers.claude_record import (
     queued,
     said,
 )
-from pastchats_memory.readers.claude_resume import Tail, digest
+from pastchats_memory.readers.claude_resume import Tail
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.resume import CannotResume
+from pastchats_memory.readers.resume import CannotResume, digest
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
 
@@ -99,13 +99,17 @@ class Overview:
         }
 
     def refuse_forks_back(self, state: Json) -> None:
-        """Raises CannotResume where a prompt was rewritten, or a session named anew, that was told before."""
+        """Raises CannotResume where a prompt was rewritten that was told before, or more is known of the session than then."""
         forks = {human.after for human in self._humans[: self._old] if human.after != _ROOT}
         titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
         if any(human.after in forks for human in self._humans[self._old :]):
             raise CannotResume("a prompt was rewritten")
         if any(self.title(name) != titles.get(name or "", "") for name in {*titles, self.session}):
             raise CannotResume("the session has a new name")
+        told = bool(list_of(mapping_of(state.get("tail")).get("places")))
+        home = mapping_of(state.get("cwd")).get(self.session or "")
+        if told and (self.session != state.get("session") or self.cwd.get(self.session or "") != home):
+            raise CannotResume("where the session runs was not known before")
 
     def add(self, record: Json, position: int) -> None:
         """Take the next record of the file."""
@@ -140,6 +144,10 @@ class Overview:
         """Position of the last line of the API message that a record is a line of; None for a message of one line."""
         key = self._message_key(record)
         return None if key is None else self._until.get(key)
+
+    def grows_until(self, conversation: str | None, message_id: str | None) -> int:
+        """Position of the last of the added lines that belongs to an answer which was told in part; 0 without any."""
+        return self._until.get(hash((conversation, message_id)), 0)
 
     def typed(self, text: str) -> bool:
         """Whether a record of the person's own has the same words."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import cast
 
 from pastchats_memory.readers.claude_record import parent_of, queued, said
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.resume import CannotResume
+from pastchats_memory.readers.resume import RECENT, CannotResume, digest
 from pastchats_memory.readers.times import iso_utc
 
-RECENT = 400
-"""Records, and lines of answers, that a new line may belong to."""
 RECENT_WORDS = 64
 """Prompts of which it is known that they were typed."""
 
@@ -46,11 +43,6 @@ class Tail:
             "last_human": self.last_human,
             "lost": [place[0] for place in self.places if hash(place[0]) in lost],
         }
-
-
-def digest(text: str) -> str:
-    """A short name for a text."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def refuse_what_reaches_back(records: Iterable[Json], tail: Json, pending: set[str]) -> None:

@@ -27,7 +27,8 @@ from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import typed_in_codex
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.resume import RECENT, Checkpoint
+from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, call_of, finding, output_of
 
@@ -39,6 +40,9 @@ BURST = timedelta(seconds=1)
 
 NAME = re.compile(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 """The session at the end of `rollout-<time>-<session>.jsonl`, for a file that lost its first line."""
+
+MOST_TURNS = 20_000
+"""Of a session that is gone on with: how often each was said is kept."""
 
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
 NO_CALL = Call("tool")
@@ -57,33 +61,40 @@ def _is_ours(record: Json) -> bool:
     return typed or "record_type" in record or is_bare_meta(record)
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     """The turns of the session in file order; lines that are no records.
 
-    The file is read twice: which items a person typed, and what was rolled back, is known only from the whole.
+    The file is read twice: which items a person typed, and what was rolled back, is known only from the whole. In one
+    that has only grown, what was added is read twice.
     """
     named = NAME.search(source.path.stem)
-    view = Overview(named[0] if named else None)
-    for position, (_, entry) in enumerate(_entries(source)):
+    before = source.resumed.state if source.resumed else {}
+    view = Overview(named[0] if named else None, mapping_of(before.get("view")))
+    for position, (_, entry) in enumerate(_entries(source, source.records())):
         if isinstance(entry, Entry):
             view.add(entry, position)
     view.settle()
     telling = _Telling(view)
-    for position, (line, entry) in enumerate(_entries(source)):
+    if before:
+        telling.go_on(before)
+    records = source.records()
+    for position, (line, entry) in enumerate(_entries(source, records)):
         if isinstance(entry, str):
             yield Unreadable(str(source.path), line, entry)
         elif entry is not None:
             telling.take(entry, line, position)
         yield from telling.drafts.ready(position)
+    if source.shape == "jsonl" and len(telling.ordinals) <= MOST_TURNS:
+        yield from records.checkpoint(telling.state())
     yield from telling.drafts.rest()
     yield from telling.drafts.tasks()
 
 
-def _entries(source: Source) -> Iterator[tuple[int, Entry | str | None]]:
+def _entries(source: Source, records: Records) -> Iterator[tuple[int, Entry | str | None]]:
     if source.shape == "json":
         yield from _of_document(mapping_of(source.document), Places(source.text))
         return
-    for item in source.records():
+    for item in records:
         yield item.line, entry_of(item.value) if isinstance(item, Record) else item.reason
 
 
@@ -103,9 +114,29 @@ class _Telling:
         self._subagent = subagent_of(view.meta)[0]
         self._model = self._cwd = ""
         self._calls: dict[str, Call] = {}
-        self._ordinals: Counter[str] = Counter()
+        self.ordinals: Counter[str] = Counter()
+        """How often the same was said in the session that said it first."""
         self._replayed = ""
         self._before: datetime | None = None
+
+    def state(self) -> Json:
+        """All that a longer file needs of this one, as JSON."""
+        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
+        return {
+            "view": self._view.state(), "drafts": self.drafts.state(), "calls": calls, "ordinals": dict(self.ordinals),
+            "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
+            "time": self._before.isoformat() if self._before else "",
+        }  # fmt: skip
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.drafts.go_on(mapping_of(state.get("drafts")))
+        for call_id, call in mapping_of(state.get("calls")).items():
+            self._calls[call_id] = Call(*map(text_of, list_of(call)))
+        self.ordinals.update({name: int(str(count)) for name, count in mapping_of(state.get("ordinals")).items()})
+        self._model, self._cwd = text_of(state.get("model")), text_of(state.get("cwd"))
+        self._replayed, time = text_of(state.get("replayed")), text_of(state.get("time"))
+        self._before = datetime.fromisoformat(time) if time else None
 
     def take(self, entry: Entry, line: int, position: int) -> None:
         """Add what the entry says."""
@@ -203,8 +234,8 @@ class _Telling:
         session = self._replayed or self._view.session
         digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
         name = f"{session}:{digest}"
-        self._ordinals[name] += 1
-        return f"{name}:{self._ordinals[name]}" if session else None
+        self.ordinals[name] += 1
+        return f"{name}:{self.ordinals[name]}" if session else None
 
 
 def _pictures(payload: Json) -> int:

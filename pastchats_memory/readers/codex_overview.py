@@ -6,7 +6,7 @@ hold the words, events tell that a person typed them; which belongs to which is 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from pastchats_memory.readers.codex_record import (
@@ -14,6 +14,7 @@ from pastchats_memory.readers.codex_record import (
     EVENT,
     ITEM,
     META,
+    META_KEYS,
     Entry,
     human_parts,
     parts_of,
@@ -21,14 +22,15 @@ from pastchats_memory.readers.codex_record import (
     subagent_of,
     typed_event,
 )
-from pastchats_memory.readers.fields import Json, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.resume import RECENT, CannotResume, digest
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     position: int
     event: bool
-    digests: tuple[int, ...]
+    digests: tuple[str, ...]
     human: bool
     """By its wrappers alone."""
 
@@ -36,16 +38,17 @@ class _Candidate:
 class Overview:
     """What the whole of a rollout says, once every entry was added in file order and `settle` was called."""
 
-    def __init__(self, named: str | None) -> None:
-        """Begin with nothing. `named` is the session after which the file is called."""
+    def __init__(self, named: str | None, before: Json | None = None) -> None:
+        """Begin with nothing, or with what `state` gave. `named` is the session after which the file is called."""
+        self._before = before or {}
         self._named = named
-        self.meta: Json = {}
+        self.meta: Json = mapping_of(self._before.get("meta"))
         """The first session meta, with the keys that later ones of the same session add."""
-        self.cwd = ""
+        self.cwd = text_of(self._before.get("cwd"))
         """The first working directory."""
-        self.parent = ""
+        self.parent = text_of(self._before.get("parent"))
         """The session that was resumed, forked or asked for this one."""
-        self.answers = False
+        self.answers = self._before.get("answers") is True
         """Assistant items exist, so that `agent_message` events are their echo."""
         self.human: set[int] = set()
         """Positions of the items and events that hold a person's words."""
@@ -53,7 +56,15 @@ class Overview:
         """First and last position of everything that was rolled back."""
         self._candidates: list[_Candidate] = []
         self._rollbacks: dict[int, int] = {}
-        self._shown: Counter[int] = Counter()
+        self._shown: Counter[str] = Counter()
+        self._echoes = self._before.get("echoes") is True
+        kept = {name: map(text_of, list_of(self._before.get(name))) for name in ("seen", "loose", "free")}
+        self._seen = deque(kept["seen"], RECENT)
+        """Digests of what was shown as typed."""
+        self._loose = deque(kept["loose"], RECENT)
+        """Of what stands in items and would be a prompt if an event showed it."""
+        self._free = deque(kept["free"], RECENT)
+        """Of prompts that stand in an event alone."""
 
     @property
     def session(self) -> str | None:
@@ -67,13 +78,14 @@ class Overview:
         if entry.kind in (META, CONTEXT):
             self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
         self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
+        self._echoes = self._echoes or (entry.kind == EVENT and entry.type == "agent_message")
         typed = typed_event(entry)
         if typed:
-            self._shown[hash(typed)] += 1
-            self._candidates.append(_Candidate(position, event=True, digests=(hash(typed),), human=True))
+            self._shown[digest(typed)] += 1
+            self._candidates.append(_Candidate(position, event=True, digests=(digest(typed),), human=True))
         elif sent_by_user(entry):
             parts = parts_of(entry.payload)
-            digests = tuple(hash(text.strip()) for text in (*parts, *_wholes(parts)))
+            digests = tuple(digest(text.strip()) for text in (*parts, *_wholes(parts)))
             human = bool(human_parts(entry.payload))
             self._candidates.append(_Candidate(position, event=False, digests=digests, human=human))
         turns = entry.payload.get("num_turns")
@@ -84,7 +96,13 @@ class Overview:
         """Decide what only the whole can tell: pair items and events of the same words, then take back what was rolled back.
 
         An event without an item is a prompt of its own; without any event the wrappers decide.
+
+        Raises:
+            CannotResume: what was added to the file changes what was told before.
         """
+        if self._before:
+            self._refuse_what_reaches_back()
+        self._seen.extend(self._shown)
         waiting = self._shown.copy()
         for candidate in self._candidates:
             if candidate.event:
@@ -92,22 +110,52 @@ class Overview:
             matched = next((digest for digest in candidate.digests if waiting[digest] > 0), None)
             if matched is not None:
                 waiting[matched] -= 1
-            if matched is not None or (not self._shown and candidate.human):
+            if matched is not None or (not self._seen and candidate.human):
                 self.human.add(candidate.position)
+            self._loose.extend(digest for digest in candidate.digests if digest != matched)
         for candidate in reversed(self._candidates):
             if candidate.event and waiting[candidate.digests[0]] > 0:
                 waiting[candidate.digests[0]] -= 1
                 self.human.add(candidate.position)
+                self._free.append(candidate.digests[0])
         self._take_back()
+
+    def state(self) -> Json:
+        """What must be known to go on when the file has grown, as JSON."""
+        kept = {"seen": self._seen, "loose": self._loose, "free": self._free}
+        return {
+            "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
+            "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
+        } | {name: list(digests) for name, digests in kept.items()}  # fmt: skip
+
+    def _about(self) -> list[object]:
+        """What every turn of the session is told with."""
+        branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
+        told = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
+        return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *told]
+
+    def _refuse_what_reaches_back(self) -> None:
+        items = {digest for candidate in self._candidates if not candidate.event for digest in candidate.digests}
+        if self._about() != self._before.get("named"):
+            raise CannotResume("the session has a new name")
+        if self.answers and self._before.get("echoes") is True and self._before.get("answers") is not True:
+            raise CannotResume("what was told as answers were their echoes")
+        if not self._shown.keys().isdisjoint(self._loose) or not items.isdisjoint(self._free):
+            raise CannotResume("an item and an event, of which one was told before, belong together")
+        if self._shown and self._loose and not self._seen:
+            raise CannotResume("prompts were told by their wrappers")
 
     def words(self, entry: Entry) -> list[str]:
         """The person's part of an entry whose position is in `human`: what was glued before it is left out."""
         if not sent_by_user(entry):
             return [typed_event(entry)]
-        if not self._shown:
+        if not self._seen:
             return human_parts(entry.payload)
         parts = parts_of(entry.payload)
-        return [part for part in parts if hash(part.strip()) in self._shown] or _wholes(parts)[:1]
+        return [part for part in parts if self._was_typed(digest(part.strip()))] or _wholes(parts)[:1]
+
+    def _was_typed(self, name: str) -> bool:
+        return name in self._shown or name in self._seen
 
     def _add_meta(self, meta: Json) -> None:
         named = text_of(meta.get("id"))
@@ -124,6 +172,8 @@ class Overview:
                 standing.append(position)
                 continue
             turns = max(0, self._rollbacks[position])
+            if self._before and turns > len(standing):
+                raise CannotResume("prompts that were told before were taken back")
             gone, standing = (
                 standing[len(standing) - min(turns, len(standing)) :],
                 standing[: max(0, len(standing) - turns)],

@@ -13,6 +13,8 @@ ITEM_TYPES = (
     "local_shell_call", "web_search_call",
 )  # fmt: skip
 MEDIA_ONLY = "[image]"
+META_KEYS = ("id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id")
+"""What a session's meta says of its turns."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "copilot-cli"
@@ -40,17 +39,11 @@ def _is_event(record: Json) -> bool:
     return (chained or name in SPOKEN) and isinstance(record.get("data"), dict)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no events."""
     path = source.path
     telling = Telling(About(path.parent.name if path.stem == "events" else path.stem, _recorded_beside(path.parent)))
-    for position, item in enumerate(source.records()):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := _take(telling, item):
-            yield Unreadable(str(path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
+    yield from told(source, telling, lambda item: _take(telling, item))
 
 
 def _recorded_beside(folder: Path) -> str | None:

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Telling, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, pictures_in, texts_of, told
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "cursor"
@@ -52,24 +51,20 @@ def _is_transcript(source: Source) -> bool:
     return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     telling = Telling(_about(source.path))
     branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
     if source.shape == "jsonl":
-        for position, item in enumerate(source.records()):
-            if isinstance(item, Unreadable):
-                yield item
-            elif fault := _take(telling, item, branch):
-                yield Unreadable(str(source.path), item.line, fault)
-            yield from telling.drafts.ready(position)
-    else:
-        for role, line, lines in _blocks(source.text):
-            if role == "user":
-                telling.prompt(typed("\n".join(lines)), At(line, branch=branch))
-            else:
-                _spoken(telling, lines, At(line, branch=branch))
+        yield from told(source, telling, lambda item: _take(telling, item, branch))
+        return
+    for role, line, lines in _blocks(source.text):
+        if role == "user":
+            telling.prompt(typed("\n".join(lines)), At(line, branch=branch))
+        else:
+            _spoken(telling, lines, At(line, branch=branch))
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _about(path: Path) -> About:

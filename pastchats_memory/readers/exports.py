@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pastchats_memory.model import Unreadable
+from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import SAMPLE_RECORDS, Element, Record, Source
+from pastchats_memory.readers.source import SAMPLE_RECORDS, Element, Source
+from pastchats_memory.readers.telling import Row
 
 IsConversation = Callable[[object], bool]
 
@@ -24,24 +25,31 @@ def holds(source: Source, is_conversation: IsConversation, *keys: str) -> bool:
 
 
 def conversations(
-    source: Source, is_conversation: IsConversation, *keys: str
-) -> Iterator[tuple[Json, Places] | Unreadable]:
-    """Every conversation and the lines of its strings, one after the other however large the file; what is none is told."""
-    for item in _items(source, is_conversation, keys):
+    source: Source, is_conversation: IsConversation, turns: Callable[[Json, Places], Iterator[Turn]], *keys: str
+) -> Iterator[Row]:
+    """The turns of every conversation, one after the other however large the file; what is none is told.
+
+    Args:
+        source: the file; one with a conversation a line is gone on with when it has grown.
+        is_conversation: whether a value is one.
+        turns: what a conversation says; gets the lines of its strings too.
+        keys: below which an object has the list of its conversations.
+
+    """
+    records = source.records()
+    for item in records if source.shape == "jsonl" else _items(source, is_conversation, keys):
         if isinstance(item, Unreadable):
             yield item
         elif is_conversation(item.value):
-            yield mapping_of(item.value), Places(item.text if isinstance(item, Element) else "", item.line)
+            yield from turns(mapping_of(item.value), Places(item.text if isinstance(item, Element) else "", item.line))
         else:
             yield Unreadable(str(source.path), item.line, "no conversation")
-
-
-def _items(
-    source: Source, is_conversation: IsConversation, keys: tuple[str, ...]
-) -> Iterator[Record | Element | Unreadable]:
     if source.shape == "jsonl":
-        yield from source.records()
-    elif is_conversation(source.outline):
+        yield from records.checkpoint({})
+
+
+def _items(source: Source, is_conversation: IsConversation, keys: tuple[str, ...]) -> Iterator[Element | Unreadable]:
+    if is_conversation(source.outline):
         yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
     elif isinstance(source.outline, list):
         yield from source.elements()

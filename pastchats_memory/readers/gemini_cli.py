@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
-from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.drafts import Draft
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_record import (
@@ -23,8 +23,9 @@ from pastchats_memory.readers.gemini_record import (
 )
 from pastchats_memory.readers.gemini_shell import shell_output
 from pastchats_memory.readers.injected import BUILT_INS, without_rim
+from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import text_in
 
@@ -49,19 +50,27 @@ def recognise(source: Source) -> bool:
     return any(is_header(record) or is_change(record) for record in source.sample)
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
     view = Overview()
-    for position, item in enumerate(records_of(source)):
+    before = source.resumed.state if source.resumed else {}
+    if before:
+        view.go_on(mapping_of(before.get("view")), frozenset(map(text_of, list_of(before.get("growing")))))
+    for position, item in enumerate(records_of(source, source.records())):
         if isinstance(item, Record):
             view.add(mapping_of(item.value), position)
     session = _Session(source, view)
-    for position, item in enumerate(records_of(source)):
+    if before:
+        session.go_on(before)
+    records = source.records()
+    for position, item in enumerate(records_of(source, records)):
         if isinstance(item, Unreadable):
             yield item
         elif fault := session.take(item, position):
             yield Unreadable(str(source.path), item.line, fault)
         yield from session.telling.drafts.ready(position)
+    if source.shape == "jsonl":
+        yield from records.checkpoint(session.state())
     yield from session.telling.drafts.rest()
     yield from session.telling.drafts.tasks()
 
@@ -75,6 +84,7 @@ class _Session:
         self._stem = source.path.stem
         self._branch = "sidechain" if header.get("kind") == "subagent" else "main"
         self._begun: dict[str, Draft] = {}
+        self._called: set[str] = set()
         self._prompts: set[str] = set()
         session, folder = text_of(header.get("sessionId")), source.path.parent
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
@@ -85,6 +95,27 @@ class _Session:
             metadata={"title": text_of(header.get("summary")), "parent_conversation_id": folder.name if inside else ""},
         )
         self.telling = Telling(about)
+        self._named = asdict(about)
+
+    def state(self) -> Json:
+        """All that a longer file needs of this one, as JSON."""
+        growing = [draft.native_id for draft in self.telling.drafts.answers if draft.native_id not in self._called]
+        kept = {"view": self._view.state(), "growing": growing, "named": self._named, "branch": self._branch}
+        return self.telling.state() | kept
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter. Raises CannotResume where the session has a new name since."""
+        if self._named != state.get("named"):
+            raise CannotResume("the session has a new name")
+        self._branch = text_of(state.get("branch"))
+        self.telling.go_on(state)
+        for draft in self.telling.drafts.answers:
+            own_id = draft.native_id or ""
+            if own_id not in self._view.growing:
+                self._called.add(own_id)
+            elif own_id in self._view.last:
+                draft.until = self._view.last[own_id]
+                self._begun[own_id] = draft
 
     def take(self, item: Record, position: int) -> str | None:
         """Add what the record says; the reason why it says nothing that can be read, else None."""
@@ -135,6 +166,7 @@ class _Session:
             return
         del self._begun[at.native_id]
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
+            self._called.add(at.native_id)
             self._tool(call, at)
 
     def _tool(self, call: Json, at: At) -> None:

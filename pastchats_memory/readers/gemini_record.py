@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Element, Record, Source
+from pastchats_memory.readers.resume import RECENT, CannotResume
+from pastchats_memory.readers.source import Element, Record, Records, Source
 from pastchats_memory.readers.telling import folder_of
 
+HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
+"""What a header says of its messages."""
 SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
 LONGEST_PATH = 1000
 
@@ -34,14 +38,14 @@ def is_message(record: Json) -> bool:
     return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
 
 
-def records_of(source: Source) -> Iterator[Record | Unreadable]:
+def records_of(source: Source, records: Records) -> Iterator[Record | Unreadable]:
     """Header, messages and changes in file order; a checkpoint's messages come one by one before the checkpoint itself."""
     if source.shape == "json":
         yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
         for element in source.elements("messages"):
             yield Record(element.line, element.value) if isinstance(element, Element) else element
         return
-    for item in source.records():
+    for item in records:
         replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None
         for message in list_of(replaced):
             yield Record(item.line, message)
@@ -58,13 +62,35 @@ class Overview:
     living: dict[str, None] = field(default_factory=dict)
     """Ids of the messages on the current branch, in order."""
     cwd: str | None = None
+    before: dict[str, None] = field(default_factory=dict)
+    """Ids of the messages that were told when the file was shorter."""
+    growing: frozenset[str] = frozenset()
+    """Those of them that may have more to say."""
+
+    def state(self) -> Json:
+        """What must be known to go on when the file has grown, as JSON."""
+        known = list(deque((*self.before, *self.last), RECENT))
+        header = {key: value for key, value in self.header.items() if key in HEADER}
+        return {"header": header, "cwd": self.cwd, "known": known}
+
+    def go_on(self, state: Json, growing: frozenset[str]) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.header = mapping_of(state.get("header"))
+        self.cwd = text_of(state.get("cwd")) or None
+        self.before, self.growing = dict.fromkeys(map(text_of, list_of(state.get("known")))), growing
 
     def add(self, record: Json, position: int) -> None:
-        """One record more, in file order."""
+        """One record more, in file order.
+
+        Raises:
+            CannotResume: what was added to the file changes messages that were told before.
+        """
         if is_header(record):
             self.header = record | self.header
         elif is_message(record):
             own_id = text_of(record["id"])
+            if own_id in self.before and own_id not in self.growing:
+                raise CannotResume(f"{own_id} was told before")
             self.last[own_id] = position
             self.living[own_id] = None
             self.cwd = self.cwd or self._told_by_tools(record)
@@ -74,13 +100,20 @@ class Overview:
     def _change(self, record: Json) -> None:
         changes = mapping_of(record.get("$set"))
         if isinstance(changes.get("messages"), list):
+            self._refuse_what_reaches_back("the messages begin anew")
             kept = [text_of(mapping_of(message).get("id")) for message in list_of(changes["messages"])]
             self.living = dict.fromkeys(kept)
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
         if "$rewindTo" in record:
             ids = list(self.living)
             target = text_of(record["$rewindTo"])
+            if target not in self.living or target in self.growing:
+                self._refuse_what_reaches_back(f"rewound to {target}")
             self.living = dict.fromkeys(ids[: ids.index(target)] if target in self.living else [])
+
+    def _refuse_what_reaches_back(self, reason: str) -> None:
+        if self.before:
+            raise CannotResume(reason)
 
     def _told_by_tools(self, record: Json) -> str | None:
         """The project's folder, if a path that a tool was given lies in it: its hash is that of the session."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database, Value
-from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
@@ -36,22 +35,16 @@ def _calls(record: Json) -> bool:
     return "created" in record and any(block.get("type") in TOOLS for block in _blocks(record))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
         return
     telling = Telling(About(source.path.stem))
-    for position, item in enumerate(source.records()):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := _take(telling, item):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
+    yield from told(source, telling, lambda item: _take(telling, item))
 
 
-def _from_database(database: Database) -> Iterator[Turn | Unreadable]:
+def _from_database(database: Database) -> Iterator[Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind in BY_PEOPLE:
@@ -60,6 +53,7 @@ def _from_database(database: Database) -> Iterator[Turn | Unreadable]:
             for record in _messages(database, own_id):
                 _take(telling, Record(1, record))
             yield from telling.drafts.rest()
+            yield from telling.drafts.tasks()
 
 
 def _messages(database: Database, session_id: Value) -> Iterator[Json]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
@@ -42,13 +42,9 @@ def _roots(conversation: Json) -> list[object]:
     return list_of(conversation.get("messages")) or list_of(conversation.get("messagesTree"))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every conversation; the newest message says which branch is the main one."""
-    for item in conversations(source, _is_item):
-        if isinstance(item, Unreadable):
-            yield item
-        else:
-            yield from _turns(*item)
+    yield from conversations(source, _is_item, _turns)
 
 
 def _turns(conversation: Json, places: Places) -> Iterator[Turn]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
@@ -32,13 +32,10 @@ def _is_conversation(value: object) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of the conversation; versions that are not selected are abandoned, and come before the one that is."""
-    for item in conversations(source, _is_conversation):
-        if isinstance(item, Unreadable):
-            yield item
-        else:
-            yield from _turns(*item, source.path.stem.removesuffix(ENDING))
+    name = source.path.stem.removesuffix(ENDING)
+    yield from conversations(source, _is_conversation, lambda found, places: _turns(found, places, name))
 
 
 def _turns(conversation: Json, places: Places, name: str) -> Iterator[Turn]:

@@ -6,13 +6,13 @@ import html
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
@@ -49,13 +49,9 @@ def _history(item: Json) -> Json:
     return mapping_of((mapping_of(item.get("chat")) or item).get("history"))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every chat; those beside the path to the current message are abandoned."""
-    for item in conversations(source, _is_item):
-        if isinstance(item, Unreadable):
-            yield item
-        else:
-            yield from _turns(*item)
+    yield from conversations(source, _is_item, _turns)
 
 
 def _turns(item: Json, places: Places) -> Iterator[Turn]:

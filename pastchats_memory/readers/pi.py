@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
-from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
@@ -33,23 +34,20 @@ def _is_message(record: Json) -> bool:
     return record.get("type") == "message" and mapping_of(record.get("message")).get("role") in ROLES
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
-    about, branches = About(source.path.stem), Branches()
+    before = source.resumed.state if source.resumed else {}
+    branches = Branches(before)
+    about = About(**mapping_of(before["about"])) if before else About(source.path.stem)  # type: ignore[arg-type]
+    named = asdict(about)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
         branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
         _learn(about, record)
+    if before and asdict(about) != named:
+        raise CannotResume("the session has a new name")
     telling = Telling(about)
-    for position, item in enumerate(source.records()):
-        if isinstance(item, Unreadable):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield Unreadable(str(source.path), item.line, f"a {type(item.value).__name__} instead of an entry")
-        elif fault := _take(telling, item.value, item.line, branches):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
+    yield from told(source, telling, lambda item: _take(telling, item, branches), branches.state())
 
 
 def _learn(about: About, record: Json) -> None:
@@ -69,11 +67,14 @@ def _session_in(parent: str) -> str:
     return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
 
 
-def _take(telling: Telling, entry: Json, line: int, branches: Branches) -> str | None:
+def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
     """Add what the entry says; the reason why it says nothing that can be read, else None."""
+    entry = item.value
+    if not isinstance(entry, dict):
+        return f"a {type(entry).__name__} instead of an entry"
     own_id, message = text_of(entry.get("id")), mapping_of(entry.get("message"))
     time = iso_utc(entry.get("timestamp")) or message.get("timestamp")
-    at = At(line, time, own_id, branches.of(own_id))
+    at = At(item.line, time, own_id, branches.of(own_id))
     if entry.get("type") in SUMMARIES:
         telling.say("system", "summary", text_of(entry.get("summary")), at)
     if entry.get("type") != "message":

@@ -113,7 +113,8 @@ class Plans:
         """The lists as they are now, as JSON."""
         lists = {name: [[kept.task.title, kept.last] for kept in of.values()] for name, of in self._lists.items()}
         tasks = [[*key, kept.task.title, kept.task.description, kept.last] for key, kept in self._tasks.items()]
-        return {"lists": lists, "tasks": tasks}
+        asked = [[call_id, *call] for call_id, call in self._asked.items()]
+        return {"lists": lists, "tasks": tasks, "asked": asked}
 
     def go_on(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
@@ -125,6 +126,9 @@ class Plans:
             conversation, number, subject, description, last = map(text_of, list_of(entry))
             fields: Json = {"subject": subject, "description": description}
             self._tasks[conversation, number] = _Kept(task_of_list(fields, conversation, number, line=0), last=last)
+        for call_id, *call in map(list_of, list_of(state.get("asked"))):
+            asked_in, given, at, line = call
+            self._asked[text_of(call_id)] = (text_of(asked_in), mapping_of(given), text_of(at) or None, int(str(line)))
 
     def _replace(self, conversation: str, entries: list[Entry], at: str | None, line: int) -> None:
         known = self._lists.setdefault(conversation, {})

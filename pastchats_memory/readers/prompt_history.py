@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
@@ -41,15 +42,17 @@ def _is_codexs(record: Json) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     """One turn a prompt, without commands that only steer the client."""
-    for item in source.records():
+    records = source.records()
+    for item in records:
         if isinstance(item, Unreadable):
             yield item
         elif turn := _turn(item):
             yield turn
         elif not (isinstance(item.value, dict) and (_is_claudes(item.value) or _is_codexs(item.value))):
             yield Unreadable(str(source.path), item.line, "no entry of a list of prompts")
+    yield from records.checkpoint({})
 
 
 def _turn(item: Record) -> Turn | None:

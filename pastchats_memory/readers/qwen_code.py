@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_shell import shell_output
 from pastchats_memory.readers.injected import BUILT_INS, REMINDERS, without_spans
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "qwen-code"
@@ -26,31 +25,26 @@ def _is_ours(record: Json) -> bool:
     return isinstance(mapping_of(record.get("message")).get("parts"), list) and isinstance(record.get("sessionId"), str)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
-    branches = Branches()
+    branches = Branches(source.resumed.state if source.resumed else None)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
         branches.add(text_of(record.get("uuid")), text_of(record.get("parentUuid")))
     telling = Telling(About(source.path.stem))
-    for position, item in enumerate(source.records()):
-        if isinstance(item, Unreadable):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield Unreadable(str(source.path), item.line, f"a {type(item.value).__name__} instead of a record")
-        elif fault := _take(telling, item.value, item.line, branches):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
+    yield from told(source, telling, lambda item: _take(telling, item, branches), branches.state())
 
 
-def _take(telling: Telling, record: Json, line: int, branches: Branches) -> str | None:
+def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
     """Add what the record says; the reason why it says nothing that can be read, else None."""
+    record = item.value
+    if not isinstance(record, dict):
+        return f"a {type(record).__name__} instead of a record"
     about, uuid = telling.about, text_of(record.get("uuid"))
     about.conversation_id = text_of(record.get("sessionId")) or about.conversation_id
     about.cwd = about.cwd or folder_of(record.get("cwd"))
     about.metadata["git_branch"] = text_of(record.get("gitBranch"))
-    at = At(line, record.get("timestamp"), uuid, branches.of(uuid))
+    at = At(item.line, record.get("timestamp"), uuid, branches.of(uuid))
     if record.get("type") == "system":
         _system(telling, record, at)
         return None

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
+
+RECENT = 400
+"""Records, calls, lines of answers, that a new line may belong to: so many are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +26,8 @@ class Checkpoint:
 
 class CannotResume(ValueError):
     """What was added changes what was told before: raised before the first turn, and the file is read as a whole."""
+
+
+def digest(text: str) -> str:
+    """A short name for a text, the same in every process."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
@@ -45,13 +45,9 @@ def _who(turn: Json) -> str:
     return WHO.get(text_of(turn.get("from")).strip().lower(), "")
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every conversation; of two answers to choose from the rejected one is abandoned."""
-    for item in conversations(source, _is_item):
-        if isinstance(item, Unreadable):
-            yield item
-        else:
-            yield from _turns(*item)
+    yield from conversations(source, _is_item, _turns)
 
 
 def _turns(conversation: Json, places: Places) -> Iterator[Turn]:

@@ -6,16 +6,23 @@ identity, tools noted with the answer they followed, and which results are worth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import unquote, urlparse
 
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.resume import RECENT, Checkpoint
+from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding
 
 MEDIA_ONLY = "[image]"
 """What stands for a prompt of pictures alone."""
+
+Row = Turn | Task | Unreadable | Checkpoint
+"""What reading a session gives."""
 
 _NO_CALL = Call("tool")
 
@@ -102,6 +109,45 @@ class Telling:
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
             self.say("tool", *found, replace(at, native_id=own))
+
+    def state(self) -> Json:
+        """All that a longer file needs of this one, as JSON."""
+        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
+        return {"about": asdict(self.about), "drafts": self.drafts.state(), "model": self.model, "calls": calls}
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.about = About(**mapping_of(state.get("about")))  # type: ignore[arg-type] # as `state` wrote it
+        self.drafts.go_on(mapping_of(state.get("drafts")))
+        self.model = text_of(state.get("model"))
+        for call_id, call in mapping_of(state.get("calls")).items():
+            self._calls[call_id] = Call(*map(text_of, list_of(call)))
+
+
+def told(
+    source: Source, telling: Telling, take: Callable[[Record], str | None], kept: Json | None = None
+) -> Iterator[Row]:
+    """The turns of a session with a record a line, in file order, and where to go on when it has grown.
+
+    Args:
+        source: the file.
+        telling: gets what was kept of it when the file was shorter.
+        take: tells `telling` what a record says; gives the reason why it says nothing that can be read, else None.
+        kept: what else the reader must know to go on, beside what `telling` keeps.
+
+    """
+    if source.resumed is not None:
+        telling.go_on(source.resumed.state)
+    records = source.records()
+    for position, item in enumerate(records):
+        if isinstance(item, Unreadable):
+            yield item
+        elif fault := take(item):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    yield from records.checkpoint(telling.state() | (kept or {}))
+    yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def texts_of(content: object, kinds: tuple[str, ...] = ("text",)) -> str:

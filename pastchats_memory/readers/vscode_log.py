@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pastchats_memory.model import Unreadable
@@ -9,6 +10,8 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Record, Source
 
 BEGIN, SET, PUSH, DELETE = range(4)
+
+_INDEX = re.compile(r"[0-9]{1,9}\Z")
 
 
 def is_beginning(record: Json) -> bool:
@@ -68,7 +71,7 @@ def _at(value: object, path: list[object]) -> object:
 
 def _place(holder: object, key: object) -> int | None:
     """The index that a key means in a list: a number, or one as text."""
-    number = int(key) if isinstance(key, str) and key.isdecimal() and key.isascii() else key
+    number = int(key) if isinstance(key, str) and _INDEX.match(key) else key
     usable = isinstance(holder, list) and isinstance(number, int) and not isinstance(number, bool)
     return number if usable and isinstance(number, int) and number >= 0 else None
 

@@ -2,13 +2,27 @@
 
 import json
 
+import pytest
 from golden import inputs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import damaged
 
-from pastchats_memory.readers import claude_code, messages, source
+from pastchats_memory.model import Task
+from pastchats_memory.readers import READERS, claude_code, messages, source
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
-from pastchats_memory.readers.source import SAMPLE_RECORDS, Source
+from pastchats_memory.readers.source import SAMPLE_RECORDS, NotText, Source
 
-GROWING = [path for path in inputs("claude-code") if path.suffix == ".jsonl"]
+WHOLE = {"beads", "cline", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
+"""Formats whose lines change what stands above them, or whose programs write the file anew each time."""
+GROWING = {
+    reader: paths
+    for reader in READERS
+    if reader.FORMAT not in WHOLE
+    and (
+        paths := [path for path in inputs(reader.FORMAT) if path.suffix == ".jsonl" and reader.recognise(Source(path))]
+    )
+}
 
 
 def read(reader, path, resumed=None):
@@ -22,14 +36,14 @@ def read(reader, path, resumed=None):
 
 
 def gone_on_with(reader, path, target, first=1):
-    """How often the file, cut behind every line from `first` on, was gone on with; the rows are those of the whole."""
+    """How often the file, cut behind every line from `first` on, was gone on with; turns and tasks are those of the whole."""
     lines = path.read_bytes().splitlines(keepends=True)
     target.write_bytes(b"".join(lines))
     before, _, after = read(reader, target)
     times = 0
     for cut in range(first, len(lines)):
         target.write_bytes(b"".join(lines[:cut]))
-        certain, place, _ = read(reader, target)
+        certain, place, shown = read(reader, target)
         assert place is not None
         target.write_bytes(b"".join(lines))
         try:
@@ -37,13 +51,64 @@ def gone_on_with(reader, path, target, first=1):
         except CannotResume:
             continue
         times += 1
-        assert certain + more + rest == before + after, cut
+        assert turns_of(certain + more + rest) == turns_of(before + after), cut
+        assert states_of(shown + rest) == states_of(after), cut
     return times
 
 
-def test_wherever_a_session_was_cut_it_is_gone_on_with_or_read_as_a_whole(tmp_path):
-    times = {path.name: gone_on_with(claude_code, path, tmp_path / path.name) for path in GROWING}
-    assert sum(1 for count in times.values() if count) > len(times) // 2, times
+def turns_of(rows):
+    """What is not a task: of those only what is new is told."""
+    return [row for row in rows if not isinstance(row, Task)]
+
+
+def states_of(rows):
+    """By task the states that it went through, in order."""
+    told = {}
+    for row in rows:
+        if isinstance(row, Task):
+            told.setdefault(row.native_id, []).extend(row.states)
+    return told
+
+
+@pytest.mark.parametrize("reader", GROWING, ids=[reader.FORMAT for reader in GROWING])
+def test_wherever_a_file_was_cut_it_is_gone_on_with_or_read_as_a_whole(reader, tmp_path):
+    cuts = sum(path.read_bytes().count(b"\n") - 1 for path in GROWING[reader])
+    times = sum(gone_on_with(reader, path, tmp_path / path.name) for path in GROWING[reader])
+    assert times > cuts // 3, (times, cuts)
+
+
+def is_read_by(reader, path):
+    try:
+        return Source(path).shape == "jsonl" and reader.recognise(Source(path))
+    except NotText:
+        return False
+
+
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("reader", GROWING, ids=[reader.FORMAT for reader in GROWING])
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
+)
+@given(data=st.data())
+def test_whatever_happened_to_a_file_reading_on_gives_the_turns_of_the_whole(reader, data, tmp_path):
+    path = data.draw(st.sampled_from(GROWING[reader]))
+    lines = data.draw(damaged(path)).splitlines(keepends=True)
+    target = tmp_path / path.name
+    target.write_bytes(b"".join(lines[: data.draw(st.integers(0, len(lines)))]))
+    if not is_read_by(reader, target):
+        return
+    certain, place, _ = read(reader, target)
+    target.write_bytes(b"".join(lines))
+    if place is None or not is_read_by(reader, target):
+        return
+    before, _, after = read(reader, target)
+    try:
+        more, _, rest = read(reader, target, place)
+    except CannotResume:
+        return
+    assert turns_of(certain + more + rest) == turns_of(before + after)
 
 
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):
@@ -57,7 +122,7 @@ def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recogn
 
 
 def test_what_was_added_is_read_alike_where_it_is_too_much_to_be_held(tmp_path, monkeypatch):
-    path = next(path for path in GROWING if path.name == "claude-code-q1.jsonl")
+    path = next(path for path in GROWING[claude_code] if path.name == "claude-code-q1.jsonl")
     longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
     monkeypatch.setattr(source, "LARGE_DOCUMENT", longest)
     assert gone_on_with(claude_code, path, tmp_path / path.name)

@@ -4,6 +4,7 @@ import re
 import tracemalloc
 
 import pytest
+from demands import hold_to_the_contract
 from golden import FIXTURES, inputs, plain, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,6 @@ from mutations import damaged_lines
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import claude_code
-from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import NotText, Record, Source
 
 FOLDER = FIXTURES / "claude-code"
@@ -172,15 +172,7 @@ def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     except NotText:
         return
     for row in claude_code.read(Source(path)):
-        if isinstance(row, Checkpoint):
-            continue
-        if isinstance(row, Turn):
-            row.content.encode()
-            assert row.content
-            assert "\0" not in row.content
-        else:
-            assert row.line
-            assert row.reason
+        hold_to_the_contract(row, claude_code)
 
 
 def answer(text, number, message_id="msg_1"):

@@ -2,12 +2,12 @@ import csv
 import json
 
 import pytest
+from demands import hold_to_the_contract
 from golden import FIXTURES, inputs, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import damaged_lines
 
-from pastchats_memory.model import Turn
 from pastchats_memory.readers import codex
 from pastchats_memory.readers.source import NotText, Source
 
@@ -92,13 +92,7 @@ def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     except NotText:
         return
     for row in codex.read(Source(path)):
-        if isinstance(row, Turn):
-            row.content.encode()
-            assert row.content
-            assert "\0" not in row.content
-        else:
-            assert row.line
-            assert row.reason
+        hold_to_the_contract(row, codex)
 
 
 def test_real_rollouts_have_as_many_prompts_as_were_counted_by_hand():

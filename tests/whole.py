@@ -35,6 +35,10 @@ STATE = {
     "states": "SELECT t.key, s.status, s.status_raw FROM task_states s JOIN tasks t ON t.id = s.task_id",
     "links": "SELECT t.key, l.kind, l.name FROM task_links l JOIN tasks t ON t.id = l.task_id",
     "events": "SELECT e.event, p.content_hash FROM live_events e JOIN prompts p ON p.id = e.prompt_id",
+    "outcomes": (
+        "SELECT source_project, conversation_id, first_index, last_index, verdict, confidence, signal, rules FROM outcomes"
+    ),
+    "due": "SELECT source_project, conversation_id, from_index FROM outcomes_due",
     "folders": "SELECT folder, project, is_private FROM project_folders",
     "model": "SELECT key, value FROM embedding_meta WHERE key LIKE '%model%' OR key = 'embedding_dim'",
     "next": "SELECT text_hash, vector_json FROM next_vectors",

@@ -39,6 +39,8 @@ COMMANDS = (
     "sources",
     "config",
     "reindex",
+    "backup",
+    "restore",
     "mcp",
     "serve",
     "install",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -100,8 +99,7 @@ def command(
         return NOTHING
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         click.echo(orjson.dumps(_json(report)) if as_json else _text(report))
         if watch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,12 @@ def be_nice() -> None:
     """Let other programs go first: the model takes every core that nobody else wants."""
     if hasattr(os, "nice") and os.nice(0) < NICE:
         os.nice(NICE - os.nice(0))
+
+
+def interrupt_in_order() -> None:
+    """From now on Ctrl-C raises KeyboardInterrupt: there is something to tidy up."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def configuration() -> Config:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,8 +58,7 @@ def command(
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
     options.be_nice()
     with options.open_memory(db, threads=threads) as memory:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        options.interrupt_in_order()
         body, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
     if as_json:
         emit_json({"schema": "reindex/1", "results": [body]})

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.store.backup import Counts
 
 
 class Keeping(Opened):
@@ -109,3 +110,16 @@ class Keeping(Opened):
         for sentence in about_leaving(embedder):
             say(sentence)
         return reindex_embeddings(self._database, embedder, progress)
+
+    def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
+        """A consistent copy of the database, for its owner alone, whoever writes meanwhile; what was copied. Raises UsageFault, StoreFault."""
+        from pastchats_memory.store.backup import backup
+
+        return backup(self._database, Path(file), force=force)
+
+    @staticmethod
+    def restore(file: str | PathLike[str], path: str | PathLike[str] | None = None) -> tuple[Counts, Path | None]:
+        """Put what `backup` wrote in the place of the database at a path, or of the person's own; as `store.backup.restore`."""
+        from pastchats_memory.store.backup import restore
+
+        return restore(Path(file), load().database if path is None else Path(path))

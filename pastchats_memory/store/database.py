@@ -168,6 +168,17 @@ def file_identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def side_files(path: Path) -> list[Path]:
+    """Where SQLite keeps what belongs to a database beside it."""
+    return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
+
+
+def make_folder(path: Path) -> None:
+    """The folder of a database, for its owner alone where it is missing. Raises StoreFault."""
+    with _explained(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def _find_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
     try:
@@ -186,9 +197,15 @@ def _find_file(path: Path, *, create: bool) -> None:
 
 
 def _make_file(path: Path) -> None:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path)
+    with _explained(path):
         os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as fault:
         if fault.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place with --db.") from fault
@@ -228,7 +245,7 @@ def _prepare(database: Database) -> None:
     database.run("PRAGMA secure_delete=ON")
     database.run("BEGIN")  # one view of the file: another process may be making it into a database just now
     version = database.value("PRAGMA user_version")
-    _refuse_foreign(database, version)
+    refuse_foreign(database)
     database.run("COMMIT")
     if version < SCHEMA_VERSION:
         _bring_up_to_date(database)
@@ -248,7 +265,15 @@ def _bring_up_to_date(database: Database) -> None:
         database.run(f"PRAGMA application_id={APPLICATION_ID}")
 
 
-def _refuse_foreign(database: Database, version: int) -> None:
+def refuse_foreign(database: Database) -> None:
+    """Let only a database of ours pass, or a file without any tables that can be made into one.
+
+    Raises:
+        DatabaseNewer: a later release has written it.
+        DatabaseReadOnly: it has to be changed first, and may not be.
+        DatabaseCorrupt: it is another program's.
+    """
+    version = database.value("PRAGMA user_version")
     application = database.value("PRAGMA application_id")
     if application == APPLICATION_ID:
         if version > SCHEMA_VERSION:

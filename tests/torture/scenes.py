@@ -133,7 +133,9 @@ def _migration(home: Path, version: str) -> Scene:
     return scene
 
 
-VERSIONS = sorted(file.name.split(".")[0].removeprefix("schema-") for file in (FIXTURES / "databases").glob("*.db.gz"))
+VERSIONS = sorted(
+    (file.name.split(".")[0].removeprefix("schema-") for file in (FIXTURES / "databases").glob("*.db.gz")), key=int
+)
 SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "index": _index,
     "grown": _index_grown,

@@ -1,0 +1,57 @@
+"""`restore`: a backup in the place of the memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.config import load
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import utf8
+
+
+@click.command(
+    "restore",
+    epilog="""\b
+Examples:
+  pastchats-memory backup ~/memory-backup.db
+  pastchats-memory restore ~/memory-backup.db
+  pastchats-memory restore ~/memory-backup.db --yes --json
+""",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Put the memory in FILE in the place of the one that there is.
+
+    FILE is checked first, and only read. The old memory stands until the new one is whole; a process that reads
+    meanwhile sees the one or the other. Where there is one already you are asked; without a terminal --yes says so.
+    """
+    options.interrupt_in_order()
+    path = load(db).database
+    is_there = os.path.lexists(path)
+    if is_there and not yes:
+        ask = not no and sys.stdin.isatty() and not as_json
+        if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
+            click.echo(f"{path} is as it was; --yes replaces it.", err=True)
+            if as_json:
+                emit_json({"schema": "restore/1", "results": []})
+            return NOTHING
+    restored, aside = Memory.restore(file, path)
+    if as_json:
+        about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
+        emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
+    else:
+        click.echo(f"{path}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
+    if aside:
+        click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
+    return DONE

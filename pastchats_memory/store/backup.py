@@ -1,0 +1,253 @@
+"""The whole file, copied while others read and write it, and put back: SQLite's online backup in both directions."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+import apsw
+
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseReadOnly, DiskFull, StoreFault, UsageFault
+from pastchats_memory.store import checks
+from pastchats_memory.store.database import (
+    APPLICATION_ID,
+    BUSY_MS,
+    Database,
+    make_folder,
+    open_database,
+    refuse_foreign,
+    side_files,
+)
+from pastchats_memory.store.faults import translated
+
+PAGES = 4096
+"""Copied at a time: 16 MB."""
+PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
+"""How the name of an unfinished copy ends, after the number of the process that makes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a copy holds."""
+
+    turns: int
+    tasks: int
+    bytes: int
+
+
+def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
+    """Copy the database as it is at this moment, whoever writes to it meanwhile, into a file for its owner alone.
+
+    The file has its name only once it is whole.
+
+    Raises:
+        UsageFault: there is such a file, or it is the database itself.
+        StoreFault: it cannot be read, or the copy cannot be written.
+    """
+    _refuse_target(database, to, force=force)
+    with _beside(to) as partial:
+        with database.snapshot():
+            counts = _counts(database)
+            _copy(database, partial)
+        counts = replace(counts, bytes=partial.stat().st_size)
+        _refuse_target(database, to, force=force)
+        _publish(partial, to)
+    return counts
+
+
+def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path | None]:
+    """Put the database in a file, which is only read, in the place of the one at a path.
+
+    The copy is checked and brought up to date first. A database that is there becomes it in one transaction: it stands
+    until the new one is whole, and who reads it sees either the one or the other. One that is too damaged for that is
+    put aside, and where it then lies is returned.
+
+    Raises:
+        DatabaseMissing, DatabaseCorrupt, DatabaseNewer: nothing can be restored from the file; the database is as it was.
+        StoreFault: the database cannot be written; it is as it was.
+    """
+    if os.path.realpath(file) == os.path.realpath(path):
+        raise UsageFault(f"{file} is the database itself", "Name a file that `backup` wrote.")
+    make_folder(path)
+    with _beside(path) as partial:
+        with _only_read(file) as source:
+            refuse_foreign(source)
+            if source.value("PRAGMA application_id") != APPLICATION_ID:
+                raise DatabaseCorrupt(f"{file} is empty", "Name a file that `backup` wrote.")
+            _copy(source, partial)
+        with open_database(partial, vec0=vec0) as new:
+            _refuse_damaged(new, file)
+            counts = _counts(new)
+            new.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            new.run("PRAGMA journal_mode=WAL")
+            if os.path.lexists(path) and _is_sound(path):
+                with open_database(path, vec0=vec0) as old:
+                    _copy_over(new, old)
+                return counts, None
+        return counts, _replace(partial, path)
+
+
+def _refuse_target(database: Database, to: Path, *, force: bool) -> None:
+    try:
+        mode = to.lstat().st_mode
+    except OSError:
+        return
+    if any(os.path.realpath(to) == os.path.realpath(own) for own in (database.path, *side_files(database.path))):
+        raise UsageFault(f"{to} is the database itself", "Name another file.")
+    if not stat.S_ISREG(mode):
+        raise UsageFault(f"{to} is no regular file", "Name a file.")
+    if not force:
+        raise UsageFault(f"{to} is there already", "Name another file, or replace it with --force.")
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """An empty file for its owner alone in the target's folder, which is gone at the end; those of dead processes go too."""
+    _sweep(target)
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
+    except OSError as fault:
+        raise _explained(partial, fault) from fault
+    try:
+        yield partial
+    finally:
+        for left in (partial, *side_files(partial)):
+            with suppress(FileNotFoundError):
+                left.unlink()
+
+
+def _sweep(target: Path) -> None:
+    """Remove what a copy left that was killed."""
+    with suppress(OSError):
+        for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
+            found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None
+            if found and not _is_alive(int(found[1])):
+                target.with_name(name).unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _explained(path: Path, fault: OSError) -> StoreFault:
+    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place.")
+    ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
+    return ours(f"{path}: {fault.strerror}", "Name a folder that is there and may be written.")
+
+
+def _counts(database: Database) -> Counts:
+    turns, tasks = (int(database.value(f"SELECT count(*) FROM {table}")) for table in ("prompts", "tasks"))
+    return Counts(turns, tasks, database.path.stat().st_size)
+
+
+def _copy(source: Database, to: Path) -> None:
+    """All of it into an empty file, from one snapshot. Raises StoreFault."""
+    with translated(str(to)):
+        target = apsw.Connection(str(to), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            target.execute("PRAGMA synchronous=FULL").fetchall()
+            with source.snapshot():
+                source.run("SELECT count(*) FROM sqlite_schema")  # which takes the snapshot
+                _pages(source.connection, target)
+        finally:
+            target.close()
+
+
+def _copy_over(source: Database, target: Database) -> None:
+    """All of it in the place of what the target has, in one transaction. Raises StoreFault."""
+    with translated(str(target.path)):
+        target.connection.set_busy_timeout(BUSY_MS)
+        _pages(source.connection, target.connection)
+    target.run("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _pages(source: apsw.Connection, target: apsw.Connection) -> None:
+    with target.backup("main", source, "main") as copying:
+        while not copying.done:
+            copying.step(PAGES)
+
+
+def _publish(partial: Path, to: Path) -> None:
+    """Give the whole file its name, on the disk too."""
+    try:
+        partial.replace(to)
+        folder = os.open(to.parent, os.O_RDONLY)
+    except OSError as fault:
+        raise _explained(to, fault) from fault
+    try:
+        with suppress(OSError):  # some file systems cannot
+            os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def _only_read(file: Path) -> Iterator[Database]:
+    """The database in a file that is left as it is, with nothing beside it. Raises StoreFault."""
+    try:
+        mode = file.stat().st_mode
+    except OSError as fault:
+        raise DatabaseMissing(f"{file}: {fault.strerror}", "Name a file that `backup` wrote.") from fault
+    if not stat.S_ISREG(mode):
+        raise DatabaseCorrupt(f"{file} is no regular file", "Name a file that `backup` wrote.")
+    alone = "?immutable=1" if not any(os.path.lexists(side) for side in side_files(file)) else "?mode=ro"
+    with translated(str(file)):
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(file.absolute().as_uri() + alone, flags=flags)
+    try:
+        yield Database(connection, file, vec0_loaded=False, writable=True)
+    finally:
+        connection.close()
+
+
+def _refuse_damaged(new: Database, file: Path) -> None:
+    found = checks.damage(new)
+    if not found and (missing := checks.without_embedding(new)):
+        found = [f"{missing} turns without their vectors"]
+    if found:
+        hint = "Restore another backup; the database is as it was."
+        raise DatabaseCorrupt(f"{file} is damaged: {'; '.join(found[:3])}", hint)
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether the database can be written over; not where it is too damaged to be opened. Raises StoreFault for another's."""
+    try:
+        with _only_read(path) as old:
+            if old.value("SELECT count(*) FROM sqlite_schema"):
+                refuse_foreign(old)
+            return bool(old.value("PRAGMA quick_check(1)") == "ok")
+    except DatabaseCorrupt as fault:
+        if fault.__cause__ is None:  # another program's, not SQLite's complaint
+            raise
+        return False
+
+
+def _replace(partial: Path, path: Path) -> Path | None:
+    """Put the file in its place, and what is there aside under a name that nothing has."""
+    aside = _free_name(path) if os.path.lexists(path) else None
+    if aside is not None:
+        for here in (path, *side_files(path)):
+            with suppress(FileNotFoundError):
+                here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
+    _publish(partial, path)
+    return aside
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    return next(name for name in names if not os.path.lexists(name))

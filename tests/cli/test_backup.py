@@ -1,0 +1,278 @@
+"""Backups are whole whatever else goes on, and a restore gives the old memory or the new one, never a mixture."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from outcomes import explained, turns
+from program import REPOSITORY, Program, write_messages
+from whole import assert_whole, state
+
+from pastchats_memory import Memory
+from pastchats_memory.store.database import open_database
+
+OLD = REPOSITORY / "fixtures" / "databases"
+LONG = 1000
+"""Turns; their backup takes long enough to be killed in the middle."""
+
+
+def _state(path: Path) -> dict[str, list[tuple]]:
+    with open_database(path) as database:
+        assert_whole(database)
+        return state(database)
+
+
+def _beside(path: Path) -> list[str]:
+    return sorted(file.name for file in path.parent.iterdir() if file.name.startswith(path.name))
+
+
+def test_a_backup_is_whole_for_its_owner_alone_and_restores_to_the_same_rows(indexed: Program) -> None:
+    indexed("task", "add", "Water the roses")
+    before = _state(indexed.database)
+    file = indexed.home / "kept.db"
+    (copied,) = indexed("backup", file, "--json").results
+    assert copied == {"file": str(file), "turns": 2, "tasks": 1, "bytes": file.stat().st_size}
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert _beside(file) == ["kept.db"]
+    write_messages(indexed.home / "history" / "more.jsonl", ("user", "And now?"), ("assistant", "Nothing."))
+    assert indexed("index", "history").status == 0
+    content = file.read_bytes()
+    run = indexed("restore", file, "--yes", "--json")
+    assert (run.status, run.stderr) == (0, "")
+    (restored,) = run.results
+    assert restored["turns"] == 2
+    assert restored["put_aside"] is None
+    assert _state(indexed.database) == before
+    assert indexed("search", "webhooks").status == 0
+    assert file.read_bytes() == content
+    assert _beside(file) == ["kept.db"]
+    assert indexed.database.stat().st_mode & 0o777 == 0o600
+    assert indexed("index", "history").status == 0
+    assert turns(indexed) == 4
+
+
+def test_what_is_there_is_replaced_only_when_that_is_said(indexed: Program) -> None:
+    file = indexed.home / "kept.db"
+    file.write_text("mine", encoding="utf-8")
+    explained(indexed("backup", file), "there already")
+    assert file.read_text(encoding="utf-8") == "mine"
+    assert indexed("backup", file, "--force").status == 0
+    for arguments in ([], ["--no"], ["--json"]):
+        run = indexed("restore", file, *arguments)
+        assert run.status == 1
+        assert "--yes replaces it" in run.stderr
+    assert run.results == []
+
+
+def test_nothing_but_a_free_name_in_a_folder_that_may_be_written_takes_a_backup(indexed: Program) -> None:
+    for own in (indexed.database, indexed.home / "history" / ".." / "memory.db", indexed.home / "memory.db-wal"):
+        own.touch()
+        explained(indexed("backup", own, "--force"), "is the database itself")
+    explained(indexed("backup", indexed.home / "history", "--force"), "is no regular file")
+    os.mkfifo(indexed.home / "pipe")
+    explained(indexed("backup", indexed.home / "pipe", "--force"), "is no regular file")
+    explained(indexed("backup", indexed.home / "nowhere" / "kept.db"), "No such file")
+    explained(indexed("restore", indexed.database, "--yes"), "is the database itself")
+    assert turns(indexed) == 2
+
+
+def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Program) -> None:
+    before = _state(indexed.database)
+    folder = indexed.home / "files"
+    folder.mkdir()
+    (folder / "empty").touch()
+    (folder / "text").write_text("This is no database. " * 200, encoding="utf-8")
+    with closing(sqlite3.connect(folder / "another")) as another:
+        another.execute("CREATE TABLE songs (name)")
+    assert indexed("backup", folder / "newer").status == 0
+    with closing(sqlite3.connect(folder / "newer")) as newer:
+        newer.execute("PRAGMA user_version=999")
+    assert indexed("backup", folder / "damaged").status == 0
+    raw = bytearray((folder / "damaged").read_bytes())
+    raw[3 * 4096 : 6 * 4096] = os.urandom(3 * 4096)
+    (folder / "damaged").write_bytes(raw)
+    (folder / "cut").write_bytes(raw[: len(raw) // 2])
+    for name, said in {
+        "empty": "is empty", "text": "not a database", "another": "another program's", "newer": "schema version 999",
+        "damaged": "damaged", "cut": "damaged", "missing": "No such file",
+    }.items():  # fmt: skip
+        explained(indexed("restore", folder / name, "--yes"), said)
+    explained(indexed("restore", folder, "--yes"), "no regular file")
+    assert _state(indexed.database) == before
+    assert _beside(indexed.database) == ["memory.db"]
+
+
+@pytest.mark.parametrize(("version", "count"), [(1, 6), (7, 7)])
+def test_a_backup_of_an_earlier_release_is_brought_up_to_date_and_left_as_it_is(
+    program: Program, version: int, count: int
+) -> None:
+    file = program.home / "old.db"
+    content = gzip.decompress((OLD / f"schema-{version}.db.gz").read_bytes())
+    file.write_bytes(content)
+    assert program("restore", file).status == 0
+    assert turns(program) == count
+    _state(program.database)
+    assert file.read_bytes() == content
+    assert _beside(file) == ["old.db"]
+    assert program.database.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_database_that_cannot_be_opened_is_put_aside_and_another_programs_is_not_touched(indexed: Program) -> None:
+    file = indexed.home / "kept.db"
+    assert indexed("backup", file).status == 0
+    damaged = b"no database " * 1000
+    indexed.database.write_bytes(damaged)
+    run = indexed("restore", file, "--yes", "--json")
+    assert run.status == 0
+    aside = Path(run.results[0]["put_aside"])
+    assert str(aside) in run.stderr
+    assert aside.read_bytes() == damaged
+    assert turns(indexed) == 2
+    songs = indexed.home / "songs.db"
+    with closing(sqlite3.connect(songs)) as another:
+        another.execute("CREATE TABLE songs (name)")
+    content = songs.read_bytes()
+    explained(indexed("restore", file, "--yes", "--db", songs), "another program's")
+    assert songs.read_bytes() == content
+
+
+def _names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+def _many(folder: Path) -> None:
+    lines = ((("user", "assistant")[place % 2], f"Sentence {place} of many") for place in range(LONG))
+    write_messages(folder / "many.jsonl", *lines)
+
+
+QUICK = """
+import numpy
+from pastchats_memory.embed.packaged import PackagedEmbedder
+
+def embed(self, texts):
+    for text in texts:
+        yield numpy.random.default_rng(len(text)).normal(size=384).astype("float32")
+
+PackagedEmbedder.embed = embed
+"""
+SLOW_COPY = """
+import apsw, time
+from pastchats_memory.store import backup
+
+def pages(source, target):
+    with target.backup("main", source, "main") as copying:
+        while not copying.done:
+            copying.step(40)
+            print("step", flush=True)
+            time.sleep(.05)
+
+backup._pages = pages
+"""
+
+
+@pytest.fixture(scope="module")
+def _large(_webhooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("large")
+    shutil.copytree(_webhooks, home, dirs_exist_ok=True)
+    program = Program(home)
+    assert program("backup", home / "small.db").status == 0
+    _many(home / "history")
+    assert program.altered(QUICK)("index", "history").status == 0
+    return home
+
+
+@pytest.fixture
+def large(program: Program, _large: Path) -> Program:
+    """A memory whose backup takes a while, and a small one in `small.db`."""
+    shutil.copytree(_large, program.home, dirs_exist_ok=True)
+    return program
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next(large: Program, command: str) -> None:
+    file = large.home / "kept.db"
+    if command == "restore":
+        assert large("backup", file).status == 0
+        assert large("restore", large.home / "small.db", "--yes").status == 0
+    before = _state(large.database)
+    arguments = [file] if command == "backup" else [file, "--yes"]
+    process = large.altered(SLOW_COPY).started(command, *arguments)
+    assert process.stdout is not None
+    steps = 4 if command == "backup" else file.stat().st_size // (40 * 4096) + 8  # into the second copy
+    for _ in range(steps):
+        assert process.stdout.readline() == "step\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert file.exists() == (command == "restore")
+    assert any("partial" in name for name in _names(large.home))
+    assert _state(large.database) == before
+    assert large(command, *arguments).status == 0
+    assert not any("partial" in name for name in _names(large.home))
+    assert turns(large) == LONG + 2
+
+
+def test_interrupted_from_the_keyboard_nothing_is_left(large: Program) -> None:
+    process = large.altered(SLOW_COPY).started("backup", large.home / "kept.db")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not any("kept" in name for name in _names(large.home))
+
+
+def test_a_backup_while_something_indexes_holds_whole_batches(large: Program) -> None:
+    write_messages(
+        large.home / "history" / "new.jsonl",
+        *(("user", f"New sentence {place}") for place in range(600)),
+        conversation="c2",
+    )
+    indexing = large.altered(QUICK).started("index", "history")
+    sizes = set()
+    while indexing.poll() is None:
+        with Memory.open(large.database) as memory:
+            sizes.add(memory.backup(large.home / "kept.db", force=True).turns)
+        with open_database(large.home / "kept.db") as database:
+            assert_whole(database)
+    said = indexing.communicate()
+    assert indexing.returncode == 0, said
+    assert sizes
+    assert all((size - LONG - 2) % 256 in (0, 600 % 256) for size in sizes)
+
+
+def test_who_reads_while_a_restore_goes_on_sees_the_old_memory_or_the_new_one(large: Program) -> None:
+    seen = set()
+    with Memory.open(large.database) as memory:
+        before = memory.status().turns
+        restoring = large.started("restore", large.home / "small.db", "--yes")
+        while restoring.poll() is None:
+            seen.add(memory.status().turns)
+            assert memory.search("webhooks", mode="keyword")
+            time.sleep(0.01)
+        said = restoring.communicate()
+        assert restoring.returncode == 0, said
+        seen.add(memory.status().turns)
+        assert memory.search("how do we retry webhooks?")[0].content == "How do we retry webhooks?"
+    assert seen <= {before, 2}
+    assert 2 in seen
+    _state(large.database)
+
+
+def test_a_full_disk_is_explained_and_leaves_no_half_backup(large: Program) -> None:
+    limit = 1 << 20
+    run = subprocess.run(
+        ["prlimit", f"--fsize={limit}", *large.command, "backup", "kept.db"],
+        cwd=large.home, env=large.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 2, run
+    assert "Traceback" not in run.stderr
+    assert not any("kept" in name for name in _names(large.home))

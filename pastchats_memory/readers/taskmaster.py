@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pastchats_memory.model import Task, TaskLink, Unreadable
@@ -13,7 +14,7 @@ from pastchats_memory.readers.tracked import folder_of_project, joined, names_of
 from pastchats_memory.statuses import priority_of
 
 FORMAT = "taskmaster"
-VERSION = 1
+VERSION = 2
 
 ONLY_TAG = "master"
 """What the tag is called where the file has none."""
@@ -43,14 +44,15 @@ def _is_task(fields: Json) -> bool:
 
 
 def read(source: Source) -> Iterator[Task | Unreadable]:
-    """Every task, each followed by its subtasks."""
+    """Every task, each followed by its subtasks; what has an id that others had before it has its number after that."""
     places = Places(source.text)
     cwd = folder_of_project(source.path)
+    seen: Counter[str] = Counter()
     for tag, about, tasks in _lists(source.document):
         for task in tasks:
             id_ = word_of(task.get("id"))
             links = [TaskLink("depends", f"{tag}/{name}") for name in names_of(task.get("dependencies"))]
-            yield _task(task, f"{tag}/{id_}", about, links, places, cwd)
+            yield _task(task, _alone(f"{tag}/{id_}", seen), about, links, places, cwd)
             for subtask in map(mapping_of, list_of(task.get("subtasks"))):
                 if _is_task(subtask):
                     local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
@@ -58,7 +60,12 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
                         TaskLink("depends", _inside(tag, id_, name)) for name in names_of(subtask.get("dependencies"))
                     ]
                     inner.append(TaskLink("parent", f"{tag}/{id_}"))
-                    yield _task(subtask, f"{tag}/{id_}.{local}", about, inner, places, cwd)
+                    yield _task(subtask, _alone(f"{tag}/{id_}.{local}", seen), about, inner, places, cwd)
+
+
+def _alone(id_: str, seen: Counter[str]) -> str:
+    seen[id_] += 1
+    return id_ if seen[id_] == 1 else f"{id_}#{seen[id_]}"
 
 
 def _inside(tag: str, id_: str, name: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+
 import pytest
 from demands import read_by_everyone
 from golden import expected, inputs, plain, rows, shared
@@ -10,9 +13,10 @@ from hypothesis import strategies as st
 from mutations import damaged
 
 from pastchats_memory.model import Task
-from pastchats_memory.readers import beads, checklist, issue_files, reader_for, taskmaster
+from pastchats_memory.readers import checklist, issue_files, reader_for, taskmaster
 from pastchats_memory.readers.source import Source
 
+TRACKERS = ("backlog-md", "beads", "taskmaster")
 ASKED_LAST = (issue_files, checklist)
 PAIRS = [(reader, path) for reader in ASKED_LAST for path in inputs(reader.FORMAT)]
 
@@ -92,14 +96,39 @@ def test_the_same_box_further_down_is_the_same_task(tmp_path):
     assert before.items() <= after.items()
 
 
-def test_real_task_files_give_as_many_tasks_as_they_have():
+def test_tasks_of_one_list_that_share_an_id_are_all_kept(tmp_path):
+    path = tmp_path / "tasks.json"
+    subtasks = [{"id": 42, "title": title} for title in ("Define the protocol", "Write the adapter", "Document it")]
+    listed = [
+        {"id": 42, "title": "Speak MCP", "subtasks": subtasks},
+        {"id": 42, "title": "Another", "dependencies": []},
+    ]
+    path.write_text(json.dumps({"master": {"tasks": listed}}), encoding="utf-8")
+    tasks = list(taskmaster.read(Source(path)))
+    assert [(task.native_id, task.title) for task in tasks] == [
+        ("master/42", "Speak MCP"),
+        ("master/42.42", "Define the protocol"),
+        ("master/42.42#2", "Write the adapter"),
+        ("master/42.42#3", "Document it"),
+        ("master/42#2", "Another"),
+    ]
+
+
+def test_every_real_task_file_gives_the_tasks_that_were_counted_in_it():
     folder = shared("transcripts")
-    counts = {}
-    for name, reader in (("beads", beads), ("taskmaster", taskmaster), ("backlog-md", issue_files)):
-        for path in sorted((folder / name).iterdir()):
-            if reader.recognise(Source(path)):
-                counts[path.name.split("_")[0].split(".")[0], path.suffix] = len(
-                    {row.native_id for row in reader.read(Source(path)) if isinstance(row, Task)}
-                )
-    assert sum(counts.values()) > 2000
-    assert all(counts.values())
+    with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:
+        listed = [row for row in csv.DictReader(file, delimiter="\t") if row["file"].split("/")[0] in TRACKERS]
+    assert len(listed) > 8
+    for row in listed:
+        path = folder / row["file"]
+        reader = reader_for(Source(path))
+        tasks = [task for task in reader.read(Source(path)) if isinstance(task, Task)] if reader else []
+        keys = {(task.scope, task.native_id) for task in tasks}
+        assert len(keys) == len(tasks) == counted(row), row["file"]
+
+
+def counted(row):
+    """Items and subitems of the list, which leaves out the files that are one task each, and those that are none."""
+    if row["format"] == "backlog-md":
+        return 1
+    return int(row["human_prompts_or_items"] or 0) + int(row["assistant_messages_or_subitems"] or 0)

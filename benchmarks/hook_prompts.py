@@ -1,0 +1,161 @@
+"""At how many prompts the hook speaks: where an earlier conversation has the answer, and where none has.
+
+    PASTCHATS_SHARED=<folder with bench/ and transcripts/> python benchmarks/hook_prompts.py [--databases DIR]
+
+*Transcripts*: prompts that people typed into agents, from the files that INDEX.tsv calls real. The repositories fall into
+two halves by their hash, a memory each. A prompt of PROMPT_WORDS words or more that was answered is put again, in a new
+session, to its own half, where it was answered once before (known), and to the other half, where nobody worked on
+that project (none). People ask again in other words; so *known* is the easy case here.
+
+*Questions*: judged questions of the retrieval sets, put to the memory of their set (known), where other words answer
+them, and to the memory of the next set (none).
+
+Each sample is the SAMPLE prompts or questions with the smallest SHA-256, at most A_FILE of one file; nothing of them is
+stored. `speaks` counts blocks; `with it` those that hold the conversation or the judged passage that answers. What is
+called is what the prompt hook calls, with its cleaning of prompts and its budget, but not its process and its limit of time.
+The aims are 60 and 5 of 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import quality
+
+from pastchats_memory import Memory
+from pastchats_memory.hooks import deeds
+from pastchats_memory.hooks.agents import Event
+from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.model import RECALL_PREAMBLE
+from pastchats_memory.store.database import open_database
+
+SAMPLE = 100
+A_FILE = 8
+PROMPT_WORDS = 5
+PROMPTS = """
+SELECT p.source_path, p.conversation_id, p.content FROM prompts AS p
+WHERE p.role = 'user' AND json_extract(p.metadata_json, '$.kind') IS 'prompt' AND EXISTS (
+  SELECT 1 FROM prompts AS a WHERE a.conversation_id = p.conversation_id AND a.source_path = p.source_path
+    AND a.turn_index > p.turn_index AND a.role = 'assistant')
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prompt, the memory that knows it, one that does not, and what answers it: conversations or `doc_id`s."""
+
+    text: str
+    known: Path
+    unknown: Path
+    answered_by: frozenset[str]
+
+    @property
+    def drawn(self) -> str:
+        """By which samples are ordered."""
+        return sha256(self.text.encode()).hexdigest()
+
+
+def halves(transcripts: Path, databases: Path) -> list[Path]:
+    """Two memories, half of the repositories each."""
+    with (transcripts / "INDEX.tsv").open(encoding="utf-8", newline="") as index:
+        rows = [row for row in csv.DictReader(index, delimiter="\t") if (row["note"] or "").startswith("real")]
+    found = []
+    for half in (0, 1):
+        path = databases / f"half-{half}.db"
+        with Memory.open(path) as memory:
+            for row in rows:
+                if sha256(row["repository"].encode()).digest()[0] % 2 == half:
+                    memory.index([transcripts / row["file"]], project=row["repository"])
+        found.append(path)
+    return found
+
+
+def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
+    """The sample of both halves."""
+    for own, other in (databases, databases[::-1]):
+        texts: dict[str, tuple[str, str]] = {}
+        with open_database(own) as database:
+            for path, conversation, content in database.run(PROMPTS):
+                if len(content.split()) >= PROMPT_WORDS:
+                    texts.setdefault(content, (path, conversation))
+        of_file: Counter[str] = Counter()
+        taken = 0
+        for text, (path, conversation) in sorted(texts.items(), key=lambda item: sha256(item[0].encode()).hexdigest()):
+            of_file[path] += 1
+            if of_file[path] <= A_FILE and taken < SAMPLE // 2:
+                taken += 1
+                yield Asked(text, own, other, frozenset({conversation}))
+
+
+def questions(found: Sequence[quality.Set], databases: Path) -> Iterator[Asked]:
+    """The sample of all sets."""
+    paths = [one.indexed(databases) for one in found]
+    for number, one in enumerate(found):
+        level = next(level for level in ("session", "turn") if one.relevant(level))
+        relevant = one.relevant(level)
+        judged = [
+            Asked(
+                query["text"], paths[number], paths[(number + 1) % len(paths)], frozenset(relevant[query["query_id"]])
+            )
+            for query in one.queries
+            if relevant.get(query["query_id"])
+        ]
+        yield from sorted(judged, key=lambda asked: asked.drawn)[: SAMPLE // len(found)]
+
+
+def spoken(asked: Asked, database: Path) -> tuple[bool, bool]:
+    """Whether the hook says anything, and whether what answers is in it."""
+    block = deeds.recall(Event(prompt=asked.text), str(database))
+    if block is None:
+        return False, False
+    query = query_for(asked.text) or ""
+    with Memory.open(database) as memory:
+        hits = memory.recall(
+            query,
+            deeds.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            limit=deeds.LIMIT,
+            count_tokens=lambda text: len(text.encode()),
+        ).hits
+    return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & asked.answered_by for hit in hits)
+
+
+def show(name: str, sample: Sequence[Asked]) -> None:
+    """Of the sample the shares."""
+    known = [spoken(asked, asked.known) for asked in sample]
+    none = [spoken(asked, asked.unknown)[0] for asked in sample]
+    cleaned = sum(query_for(asked.text) is None for asked in sample)
+    of = len(sample)
+    print(
+        f"| {name} | {of} | {cleaned} | {sum(said for said, _ in known)} | {sum(right for _, right in known)} | {sum(none)} |"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    arguments = parser.parse_args()
+    shared = Path(os.environ.get("PASTCHATS_SHARED", "../shared"))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.databases or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        print("| prompts | of | left alone | known: speaks | with it | none: speaks |\n|---|--:|--:|--:|--:|--:|")
+        if (shared / "transcripts" / "INDEX.tsv").exists():
+            show("transcripts", list(prompts(halves(shared / "transcripts", folder))))
+        else:
+            print("skipped: no transcripts here; set PASTCHATS_SHARED")
+        found = quality.sets(sorted(path.parent for path in (shared / "bench").glob("*/queries.jsonl")))
+        if found:
+            show("questions", list(questions(found, folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
+from pastchats_memory.arguments import filters_of
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http_server import chat
 from pastchats_memory.http_server.answers import Refused, error_answer, json_answer, of_fault
@@ -84,6 +85,7 @@ def _chat_endpoint(memory: OpenMemory, admission: Admission, upstream: chat.Upst
 
 def _context(memory: Memory, question: str, said: dict[str, Any]) -> Context:
     if not question.strip():
+        filters_of(type_=said.get("type"), **{name: said.get(name) for name in ("project", "since", "until", "status")})
         return Context((), "", 0)
     return context_of(memory, question, said)
 

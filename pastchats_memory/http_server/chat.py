@@ -76,6 +76,8 @@ def parsed(body: bytes) -> dict[str, Any]:
         raise Refused(400, "usage", "the body is no chat request", f"It looks like {hint}")
     if not isinstance(chat.get("stream"), bool | None):
         raise Refused(400, "usage", "stream is true or false")
+    if not isinstance(chat.get("model", ""), str):
+        raise Refused(400, "usage", "model is a text")
     return dict(chat)
 
 

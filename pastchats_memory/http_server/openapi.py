@@ -108,7 +108,7 @@ def _chat(*, with_token: bool) -> dict[str, Any]:
             "200": {
                 "description": "The answer, with `sources`; of a stream the last chunk has them",
                 "headers": {"X-Memory-Sources": {"description": "Their ids, with commas", "schema": _TEXT}},
-                "content": {**_json(answered), "text/event-stream": {"schema": _TEXT}},
+                "content": {**_json(answered), "text/event-stream": {}},
             },
             "4XX": {"description": "What the chat endpoint refuses, in its own words"},
             **_errors((*OF_A_QUESTION, 404, 408, 413, 502)),

@@ -159,6 +159,12 @@ def test_an_endpoint_that_is_slow_or_away_is_told(demo: Program, endpoint: Endpo
         assert refused(httpx.post(server.url + PATH, json=chat())) == (502, "upstream")
 
 
+def test_a_wrong_parameter_is_refused_whether_or_not_the_chat_asks_anything(client: httpx.Client) -> None:
+    for words in ("why do the retries use jitter?", ""):
+        reply = client.post(PATH, params={"until": "tomorrow"}, json=chat(words))
+        assert refused(reply) == (400, "usage")
+
+
 def test_without_an_endpoint_it_says_what_to_configure(demo: Program, program: Program) -> None:
     with serving(Program(demo.home)) as server:
         reply = httpx.post(server.url + PATH, json=chat())
@@ -171,7 +177,7 @@ def test_without_an_endpoint_it_says_what_to_configure(demo: Program, program: P
     "body",
     [b"", b"{", b"[]", b"{}", b'{"messages": []}', b'{"messages": ["hi"]}', b'{"messages": [{"content": "hi"}]}',
      b'{"messages": [{"role": "user", "content": 5}]}', b'{"messages": [{"role": "user", "content": "\\ud800"}]}',
-     b'{"messages": [{"role": "user"}], "stream": "yes"}', b"[" * 100_000],
+     b'{"messages": [{"role": "user"}], "stream": "yes"}', b'{"model": 7, "messages": [{"role": "user"}]}', b"[" * 100_000],
 )  # fmt: skip
 def test_a_body_that_is_no_chat_is_a_clear_400(client: httpx.Client, endpoint: Endpoint, body: bytes) -> None:
     assert refused(client.post(PATH, content=body)) == (400, "usage")

@@ -10,22 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pastchats_memory.outcome.answers import admitted, claimed, committed, edit_made
-from pastchats_memory.outcome.checks import broke_off, check_failed, check_passed
-from pastchats_memory.outcome.next_words import (
-    BUT,
+from pastchats_memory.outcome.endings import (
     accepted,
-    asked_again,
+    admitted_in_part,
+    broke_off,
     built_on,
-    first_sentence,
-    next_words,
+    check_failed,
+    check_passed,
+    claim_stands,
+    commit_stands,
+    edit_stands,
+    error_follows,
+    gave_up,
+    partial,
     rejected,
-    rejects,
-    same_error,
+    rejected_in_part,
+    task_completed,
+    task_stuck,
 )
-from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal
+from pastchats_memory.outcome.next_words import asked_again, half_works, same_error, still_so, undone
+from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
 
-__all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "Verdict", "outcome_of"]
+__all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
 
 Verdict = Literal["worked", "failed", "mixed", "unknown"]
 
@@ -46,14 +52,15 @@ class Outcome:
 UNKNOWN = Outcome("unknown", 0.0)
 
 
-def outcome_of(turns: Sequence[Row], following: str = "") -> Outcome:
+def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskChange] = ()) -> Outcome:
     """The outcome of an episode.
 
     Args:
         turns: from the person's words to the last row before the person speaks again.
-        following: what the person said next; empty where the transcript ends.
+        following: what the person said next, all of it up to the next answer; empty where the transcript ends.
+        tasks: those whose state changed in between, as far as it is known, the latest last.
     """
-    episode = Episode(tuple(turns), following.strip())
+    episode = Episode(tuple(turns), following.strip(), tuple(tasks))
     for verdict, confidence, signal in TABLE:
         evidence = signal(episode)
         if evidence:
@@ -61,41 +68,31 @@ def outcome_of(turns: Sequence[Row], following: str = "") -> Outcome:
     return UNKNOWN
 
 
-def rejected_in_part(episode: Episode) -> tuple[Evidence, ...]:
-    """Work was done and reported as done, and the person's next words find something wrong with it."""
-    reached = claimed(episode) or check_passed(episode)
-    return reached[:1] + next_words(episode) if reached and rejects(episode.following) else ()
-
-
-def claim_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """Such a claim, followed by no words that cast doubt on it."""
-    return () if BUT.search(first_sentence(episode.following)) else claimed(episode)
-
-
-def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
-    """Something was reached and something, in the same answer, could not be."""
-    reached = check_passed(episode) or claimed(episode)
-    lacking = admitted(episode)
-    return reached[:1] + lacking if reached and lacking else ()
-
-
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
-    # What the person says next beats everything that the assistant said of itself.
+    # What the person says or does next beats everything that the assistant said of itself.
+    ("failed", 0.9, undone),
     ("failed", 0.78, asked_again),
+    ("mixed", 0.60, half_works),
+    ("failed", 0.83, still_so),
     ("failed", 0.83, same_error),
     ("mixed", 0.60, rejected_in_part),
     ("failed", 0.64, rejected),
+    ("failed", 0.64, error_follows),
+    ("mixed", 0.60, partial),
     ("worked", 0.83, accepted),
     # What machines said: the last word counts, not the first.
     ("failed", 0.64, broke_off),
     ("mixed", 0.67, admitted_in_part),
     ("failed", 0.50, check_failed),
+    ("failed", 0.50, gave_up),
     ("worked", 0.87, check_passed),
-    ("worked", 0.84, committed),
+    ("worked", 0.84, commit_stands),
+    # What the list of tasks says.
+    ("failed", 0.50, task_stuck),
+    ("worked", 0.50, task_completed),
     # What the assistant did, and says of itself.
-    ("worked", 0.67, edit_made),
-    ("failed", 0.50, admitted),
     ("worked", 0.90, claim_stands),
+    ("worked", 0.67, edit_stands),
     ("worked", 0.78, built_on),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.

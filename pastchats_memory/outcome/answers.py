@@ -1,64 +1,161 @@
-"""What the assistant did, and says of itself: commits, edits, claims and admissions."""
+"""What the assistant did, and says of itself: commits, edits, claims, admissions, questions back."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
-from pastchats_memory.outcome.rows import LONGEST, OPENING, QUOTED, Episode, Evidence, listed, quoted
+from pastchats_memory.outcome.rows import LONGEST, OPENING, QUOTED, Episode, Evidence, Pattern, listed, once, quoted
 
-_COMMITTED = re.compile(
-    r"^\[[\w./-]+ (?:\(root-commit\) )?[0-9a-f]{7,40}\]|\b(?:committed|pushed|merged)\b[^\n]{0,30}`?[0-9a-f]{7,40}\b|\bcommit(?:ted)? `[0-9a-f]{7,40}`|\b(?:PR|pull request) (?:created|opened)\b",
-    re.IGNORECASE | re.MULTILINE,
+_COMMITTED = Pattern(
+    r"""^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]|\b(?:committed|pushed|merged)\b[^\n]{0,30}`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
+    |\b(?:committed|pushed|merged)\ (?:and\ (?:pushed|merged)\ )?(?:to|into|as|in)\ [`*]*[\w./#-]+|\b(?:PR|pull\ request)\ (?:\#?\d+\ )?(?:created|opened|merged)\b"""
+)
+_COMMIT_CALL = Pattern(
+    r"\bgit\ (?:-\S+\ \S+\ )?(?:commit|push|merge)\b|\bgh\ pr\ (?:create|merge)\b|\bhub\ pull-request\b"
+)
+_EDIT_CALL = Pattern(
+    r"""(?:functions\.|\w+__)?(?:Edit|Write|MultiEdit|NotebookEdit|apply_patch|create_file|write_file|write_to_file|edit_file|replace_in_file|insert_edit_into_file|replace_string_in_file
+    |str_replace\w*|search_replace|patch|write|edit|create|replace|WriteFile|StrReplace|ApplyPatch)(?:\ |$)"""
 )
 _PARTICIPLE = (
-    r"(?:done|fixed|updated|written|recorded|locked\ in|committed|moved|added|removed|created|implemented|finished|completed?|applied|captured|resolved|renamed"
-    r"|deleted|dropped|gone|ready|in\ place|set\ up|succe(?:ss\w*|eded)|pass(?:es|ed|ing)?|clean|green|corrected|pinned\ it\ down|noted|verified|validated|saved|pushed|merged|refactored|migrated|replaced|converted|installed)"
+    r"(?:done|fixed|updated|written|wrote|recorded|locked\ in|committed|moved|added|removed|created|implemented|finished|completed?|applied|captured|resolved|renamed"
+    r"|deleted|dropped|gone|ready|in\ place|set\ up|succe(?:ss\w*|ed(?:s|ed))|pass(?:es|ed|ing)?|clean|green|corrected|pinned\ it\ down|noted|verified|validated|saved|pushed|merged"
+    r"|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out|caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up)"
 )
-_CLAIM = re.compile(
-    rf"""^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b)[\w§"'`./:*-]+\s){{0,4}}?\W*{_PARTICIPLE}\b(?!\?)
-    |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s)?(?:\w+ed|built|written)\b
-    |^\W*(?:it|the\ \w+|that)\ (?:now\ )?works\b|^\W*已|^\W*(?:готово|исправлено|сделано|hecho|listo|fertig|erledigt|c'est\ fait|terminé|pronto|完了|完成)""",
-    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+_CLAIM = Pattern(
+    rf"""^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*{_PARTICIPLE}\b(?!\?)
+    |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
+    |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
+    |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
+    |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*已|^\W*(?:готово|исправлено|сделано|обновлено|добавлено|hecho|listo|fertig|erledigt|c'est\ fait|terminé|pronto|完了|完成|수정했|완료)"""
 )
-_UNFINISHED = re.compile(r"\bstill (?:waiting|running|pending|working)\b|\bwaiting (?:on|for)\b", re.IGNORECASE)
-ASKS_FOR_MORE = re.compile(
-    r"\b(?:please|could you|can you|once you|need you to) (?:add|provide|share|paste|check|show|upload)\b|which (?:files|directories)|добавьте|пришл[её]те",
-    re.IGNORECASE,
+_DENIED = Pattern(
+    r"\b(?:not|nothing|none|no|never|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b|\bне\b|\bnicht\b|没有|未"
 )
-_ADMITTED = re.compile(
-    r"\bI(?:'m| am| was)? (?:could(?:n't| not)|can(?:'t|not)|unable to|not able to|wasn't able to|failed to)\b|\bI (?:have not|haven't) been able\b"
-    r"|\bmy mistake\b[^.\n]*\bnot\b|\bне (?:удалось|смог)|\bkonnte nicht\b|\bno pude\b|\bje n'ai pas pu\b|无法完成|できませんでした",
-    re.IGNORECASE,
+_UNFINISHED = Pattern(
+    r"\bstill\ (?:waiting|running|pending|working)\b|\bwaiting\ (?:on|for)\b|\bin\ (?:the\ )?background\b"
 )
-_EDIT = re.compile(r"^<{5,9} SEARCH$|^Applied edit to .+", re.MULTILINE)
-_EDITED = re.compile(r"^>{5,9} REPLACE\b|^Applied edit to ", re.MULTILINE)
+_ANNOUNCED = Pattern(
+    r"""(?:^|[.!:?]\s+|\n)\W*(?:(?:now|next|first|okay|ok|so|good|great|then)[,.!]?\ )?(?:let\ me(?!\ know)|let's|I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to)\b[^\n?]{0,300}[.…]?\s*\Z"""
+)
+_ASKS_FOR_MORE = Pattern(
+    r"""\b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:add|provide|share|paste|check|show|upload|send|run|try|confirm|let\ me\ know\ (?:which|what|if\ you\ see))\b
+    |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供"""
+)
+_ASKS_LEAVE = Pattern(
+    r"""\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
+    |请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
+)
+_OFFERS = Pattern(
+    r"""\b(?:would\ you\ like|do\ you\ want|want\ me|shall\ i|should\ i|let\ me\ know\ if\ you)\b[^\n]{0,80}\b(?:try|fix\w*|apply|implement|make\ (?:this|these|that|those|the)\ (?:\w+\ )?(?:changes?|edits?|updates?))\b"""
+)
+_ADMITTED = Pattern(
+    r"""\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
+    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\bkonnte\ nicht\b|\bno\ pude\b|\bje\ n'ai\ pas\ pu\b|无法完成|できませんでした|\bdid\ not\ succeed\b|\bno\ luck\b"""
+)
+_LEFT = Pattern(
+    r"""^\W*(?:remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b|not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b|partially\ (?:done|fixed|working|complete\w*)\b)
+    |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
+)
+_FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
+_EDIT = Pattern(r"^<{5,9}\ SEARCH$|^Applied\ edit\ to\ .+")
+_EDITED = Pattern(r"^>{5,9}\ REPLACE\b|^Applied\ edit\ to\ ")
 
 
-def is_finished(episode: Episode) -> bool:
-    """Whether the last answer is an end: neither an announcement of the next step nor a wait."""
+@once
+def last_answer(episode: Episode) -> tuple[int, str]:
+    """Place and text of the last answer; an empty text where there is none."""
     answers = episode.answers()
-    ending = answers[-1][1].rstrip() if answers else ":"
-    return not ending.endswith((":", "：")) and not _UNFINISHED.search(ending[-OPENING:])
+    return answers[-1] if answers else (0, "")
 
 
+@once
+def is_torn(episode: Episode) -> bool:
+    """Whether the last answer stops in the middle of a block of code or of an edit."""
+    text = last_answer(episode)[1]
+    fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.all(text))
+    return fences["<"] > fences[">"] or (fences["`"] % 2 == 1 and not fences["<"])
+
+
+@once
+def is_finished(episode: Episode) -> bool:
+    """Whether the last answer is an end: neither torn, nor an announcement of the next step, nor a wait."""
+    ending = last_answer(episode)[1].rstrip()
+    return not (
+        not ending
+        or is_torn(episode)
+        or ending.endswith((":", "："))
+        or _UNFINISHED.search(ending[-OPENING:])
+        or _ANNOUNCED.search(ending[-OPENING:])
+    )
+
+
+@once
+def asks_back(episode: Episode) -> bool:
+    """Whether the last answer ends in a request for files, for a try or for leave, so that nothing is reached yet."""
+    ending = last_answer(episode)[1].rstrip()[-2 * OPENING :]
+    return bool(_ASKS_FOR_MORE.search(ending) or _ASKS_LEAVE.search(ending))
+
+
+def offers(episode: Episode) -> bool:
+    """Whether the last answer ends by offering to do it, so that a yes is only a go."""
+    return bool(_OFFERS.search(last_answer(episode)[1].rstrip()[-OPENING:]))
+
+
+def asks_leave(episode: Episode) -> bool:
+    """Whether the last answer only asks whether it may."""
+    return bool(_ASKS_LEAVE.search(last_answer(episode)[1].rstrip()[-2 * OPENING :]))
+
+
+def commits(episode: Episode) -> list[tuple[int, str]]:
+    """Places and labels of the commands that commit, push, merge or open a pull request."""
+    return [(at, label) for at, label in episode.calls() if _COMMIT_CALL.search(label)]
+
+
+@once
 def committed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last answer, or the output of a command, names the commit or the pull request that was made."""
-    for place, text in episode.answers()[-1:]:
-        if commits := listed(episode.turns[place], "commits"):
-            return (Evidence(f"commit {', '.join(sorted(commits))}"[:QUOTED], place),)
-        if found := _COMMITTED.search(text[:LONGEST]):
-            return quoted(text, place, found.start())
+    """A commit, a push, a merge or a pull request was made, by the client or by a command that did not fail."""
+    place, text = last_answer(episode)
+    if not (text and is_finished(episode)):
+        return ()
+    if hashes := listed(episode.turns[place], "commits"):
+        return (Evidence(f"commit {', '.join(sorted(hashes))}"[:QUOTED], place),)
+    if found := _asserted(_COMMITTED, text[:LONGEST]):
+        return quoted(text, place, found.start())
+    calls = commits(episode)
+    failed = {at for at, row in episode.traffic() if row.kind == "error" and _COMMIT_CALL.search(row.content[:LONGEST])}
+    if calls and not any(at >= calls[-1][0] for at in failed):
+        return quoted(calls[-1][1], calls[-1][0])
     return ()
 
 
+@once
+def edits(episode: Episode) -> list[tuple[int, str]]:
+    """Places of the edits that the client made, with the tool or the file."""
+    made = [(at, label) for at, label in episode.calls() if _EDIT_CALL.match(label)]
+    made += [
+        (at, f"Applied edit to {name}")
+        for at, turn in enumerate(episode.turns)
+        for name in sorted(listed(turn, "files"))
+        if turn.role == "assistant"
+    ]
+    return sorted(made, key=lambda pair: pair[0])
+
+
+@once
 def edit_made(episode: Episode) -> tuple[Evidence, ...]:
-    """An edit stands in the last answer, and nothing says that it failed to apply."""
-    answers = episode.answers()
-    if not answers:
+    """An edit stands in the last answer or was made by a tool, the answer is an end, and nothing says that it failed."""
+    place, text = last_answer(episode)
+    if not text or place != len(episode.turns) - 1 or not is_finished(episode) or asks_back(episode):
         return ()
-    place, text = answers[-1]
-    found = _EDIT.search(text) if _EDITED.search(text) else None
-    return quoted(text, place, found.start()) if found and place == len(episode.turns) - 1 else ()
+    if (found := _EDIT.search(text)) and _EDITED.search(text):
+        return quoted(text, place, found.start())
+    made = edits(episode)
+    broken = [at for at, row in episode.traffic() if row.kind == "error"]
+    if made and not any(at > made[-1][0] for at in broken):
+        return quoted(made[-1][1], made[-1][0])
+    return ()
 
 
 def worked_on(episode: Episode) -> bool:
@@ -66,18 +163,54 @@ def worked_on(episode: Episode) -> bool:
     return any(turn.role == "tool" or turn.metadata.get("tools") for turn in episode.turns)
 
 
+def _asserted(pattern: Pattern, text: str) -> re.Match[str] | None:
+    """The first place that is neither denied nor conditional within its clause."""
+    for found in pattern.all(text):
+        clause = max(text.rfind(mark, 0, found.end() - 1) for mark in (". ", "\n", "; ", "! ", ", "))
+        if not _DENIED.search(text[clause + 1 : found.end()]):
+            return found
+    return None
+
+
+@once
 def claimed(episode: Episode) -> tuple[Evidence, ...]:
     """The last answer begins by saying that it is done, after steps that are in sight."""
-    answers = episode.answers()
-    if not (answers and is_finished(episode) and (len(answers) > 1 or worked_on(episode))):
+    place, text = last_answer(episode)
+    if not (is_finished(episode) and (len(episode.answers()) > 1 or worked_on(episode))) or asks_back(episode):
         return ()
-    place, text = answers[-1]
-    found = _CLAIM.search(text[:OPENING]) if not ASKS_FOR_MORE.search(text[-OPENING:]) else None
+    found = _asserted(_CLAIM, text[:OPENING])
     return quoted(text, place, found.start()) if found else ()
 
 
+def claimed_before(episode: Episode) -> tuple[Evidence, ...]:
+    """Any answer of the episode, the last first, says that it is done."""
+    for place, text in reversed(episode.answers()):
+        if found := _asserted(_CLAIM, text[:OPENING]):
+            return quoted(text, place, found.start())
+    return ()
+
+
+def is_question(episode: Episode) -> bool:
+    """Whether the last answer is hardly more than a question."""
+    return ends_asking(episode) and len(last_answer(episode)[1]) <= OPENING
+
+
+def ends_asking(episode: Episode) -> bool:
+    """Whether the last answer ends in a question."""
+    return last_answer(episode)[1].rstrip("*_`) \n").endswith(("?", "？", "吗", "呢"))
+
+
+@once
 def admitted(episode: Episode) -> tuple[Evidence, ...]:
     """The last answer says in its first sentences that it could not be done."""
-    answers = episode.answers()
-    found = _ADMITTED.search(answers[-1][1][:OPENING]) if answers else None
-    return quoted(answers[-1][1], answers[-1][0], found.start()) if found else ()
+    place, text = last_answer(episode)
+    found = _ADMITTED.search(text[:OPENING])
+    return quoted(text, place, found.start()) if found else ()
+
+
+def left_open(episode: Episode) -> tuple[Evidence, ...]:
+    """The last answer names what is left, or what still fails."""
+    place, text = last_answer(episode)
+    ending = text[-8 * OPENING :]
+    found = _LEFT.search(ending)
+    return quoted(ending, place, found.start()) if found else ()

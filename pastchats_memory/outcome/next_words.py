@@ -1,4 +1,4 @@
-"""What the person said next: accepted, rejected, built on, asked again, or pasted the error that came of it.
+"""What the person said next: accepted, rejected, corrected, built on, asked again, undid it, or pasted the error that came of it.
 
 Several languages, where a few words are enough; negation and sarcasm count against.
 """
@@ -6,74 +6,131 @@ Several languages, where a few words are enough; negation and sarcasm count agai
 from __future__ import annotations
 
 import re
+from itertools import islice
 
-from pastchats_memory.outcome.answers import ASKS_FOR_MORE
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, quoted
+from pastchats_memory.outcome.checks import red_line
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 
 SAME_WORDS = 0.8
 """Share of words in common above which a prompt was sent again."""
 FEW_WORDS = 3
 """Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
+MOST_WORDS = 20
+"""Words up to which a yes is about what was answered, and not the beginning of something else."""
+TELLING = 20
+"""Characters from which on a line of an error is that error and no other."""
 
-_REJECTED = re.compile(
-    r"""^\W*(?:no|nope|wrong|undo|revert|dude|wtf|stop|нет|не\ то|nein|falsch|non|faux|incorrecto|errado|不对|错了|違う)(?=[\s,.!:;—-]|$)(?!\s(?:problem|worries|need|rush))
-    |\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn)\b|\bstill\ (?:the\ same|get(?:ting)?|see(?:ing)?|there)\b
-    |\b(?:does|do|did|is|was|has|have)(?:n't|nt|\ not)\ (?:\w+\ )?(?:work|fix|help|do\ anything|change\ anything|right|correct|what\ i|true|run|compile|build|start|load)
-    |\b(?:not|isn't)\ (?:working|fixed|what\ i\ (?:asked|wanted|meant)|right|correct|true)\b
-    |\bi\ (?:meant|said|asked\ for|told\ you)\b|\bthat(?:'s|\ is)\ (?:not|wrong|incorrect)\b|\byou\ (?:broke|forgot|missed|misunderstood|are\ just\ repeating)\b
-    |\b(?:same|another)\ (?:error|problem|issue|mistake)s?\b|\b(?:it|that|this)\ (?:broke|fails|failed|crashe[ds])\b|\bbut\ (?:then\ )?it\ fails\b
-    |\b(?:undo|revert|roll\ back)\ (?:that|this|it|the|your|all)\b|\bnot\ true\b|\bdidn't\ (?:ask|want)\b
-    |не\ работает|не\ помогло|всё?\ ещё\ |та\ же\ ошибка|ты\ зациклился|не\ працює|ше?\ раз\ повтори|ще\ раз|funktioniert\ nicht|geht\ (?:immer\ noch\ )?nicht
-    |immer\ noch|no\ funciona|sigue\ (?:sin|fallando|dando)|ne\ (?:marche|fonctionne)\ pas|toujours\ (?:pas|la\ même)|não\ funciona|ainda\ (?:não|dá)
-    |不行|没用|没有用|还是(?:不|报错|有问题)|不工作|仍然|動きません|まだ(?:動|エラー)|안\ ?(?:돼|됩)""",
-    re.IGNORECASE | re.VERBOSE,
+_BOOKKEEPING = Pattern(
+    r"""\s*/(?:add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context|status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings
+    |resume|export|web|voice|paste|clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename|plugin)\b[^\n]*(?:\n|\Z)"""
 )
-_ACCEPTED = re.compile(
-    r"""^\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|this\ is|that\ is|that's|it|looks?|really|very)[\s,.!]+){0,3}
-    (?:thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|love\ it|good|helpful|works|worked|it\ works|working|fixed
-    |done|lgtm|agreed|ship\ it|commit|push|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|sure|yup|yes|y|yep|ok|okay|alright
-    |спасибо|отлично|супер|работает|дякую|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|gracias|perfecto|funciona|merci|parfait|ça\ marche|obrigad[oa]|perfeito
-    |可以|谢谢|好的?|完美|很好|不错|ありがとう|完璧|고마워|감사)(?=[\s,.!:;，。！—-]|$)
-    |\b(?:works|worked)\ (?:fine|now|great|well|perfectly)\b|\bnow\ it\ works\b|\bseems\ to\ work\b""",
-    re.IGNORECASE | re.VERBOSE,
+"""Commands to the client at the beginning of what was said, which tell nothing about the work."""
+
+_UNDONE = Pattern(
+    r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
+    |\b(?:please\ |just\ |can\ you\ |let's\ )?(?:undo|revert|roll\ back|back\ out)\ (?:that|this|it|all|everything|your|the\ (?:last|changes?|commit|edits?)|those|these)\b|\brückgängig|\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
 )
-_BUILT_ON = re.compile(
-    r"""^\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next|then|also|let's|lets|let\ us|can\ you\ (?:also|now)|please\ also|continue|proceed|go\ (?:on|ahead)|do\ it
-    |implement\ the|start|write\ (?:this|it|that)|delete\ them|теперь|дальше|продолж\w+|jetzt|weiter|ahora|maintenant|agora|现在|接下来|继续|开始|然后|次に)(?=[\s,.!:;，]|$)
-    |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|^(?:帮我|完成)""",
-    re.IGNORECASE | re.VERBOSE,
+_STILL = Pattern(
+    r"""(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
+    |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
+    |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:error|problem|issue|bug|result|failure|outcome)s?\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
+    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\bhasn't\ changed\b|\bkeeps?\ (?:fail|crash|gett|happen|giv|throw)\w*
+    |\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает|не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно|та\ ж\ помилка|то\ саме|знову
+    |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche\ fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
+    |toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
+    |不行|没用|没有用|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|안\ ?(?:돼|됩)|여전히"""
 )
-BUT = re.compile(
-    r"\b(?:but|however|except|although|yet)\b|:/|:\(|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ", re.IGNORECASE
+"""It is as it was, or does not work: that was not reached, whatever the answer says."""
+
+_NO = Pattern(
+    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah)[\s,.…!-]+){0,3}(?:no|nope|nah|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
+    |\A\W*(?:that(?:'s|\ is)|this\ is|it's|it\ is)\ (?:\w+\ )?(?:not|wrong|incorrect|bad|broken|terrible|garbage)\b|\A\W*not\ (?:true|right|correct|what)\b"""
 )
+_BROKEN = Pattern(
+    r"""\b(?:it|that|this|which|everything|you|now)\ (?:just\ |now\ |completely\ |totally\ |all\ )?(?:broke|breaks|fails|failed|crashe[ds]|hangs|errors?\ out|throws|messed)\b|\bbut\ (?:now\ )?it\ (?:fails|crashes|breaks)\b
+    |\b(?:is|are|was|got)\ (?:now\ |all\ |completely\ |totally\ )?(?:broken|messed\ up|goofed\ up|screwed\ up|corrupted)\b
+    |\b(?:causes?|caused|causing|gives?|gave|giving|throws?|threw|throwing|raises?|raised|produces?|produced|returns?|returned)\ (?:me\ |us\ )?(?:all\ sorts\ of\ |lots\ of\ |a\ lot\ of\ |a\ bunch\ of\ |an?\ |this\ |these\ |more\ |new\ |the\ following\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b
+    |\b(?:now|then|but|and)\ (?:i|we)(?:'m|\ am|'re|\ are)?\ (?:get(?:ting)?|got|see(?:ing)?|hit(?:ting)?)\ (?:\w+\ ){0,3}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b|\banother\ (?:error|problem|issue|mistake|bug)\b
+    |\A[^.?!\n]{0,40}\b(?:errors?|exceptions?|warnings?)\ (?:shows?|pops?|comes?|came|appears?|appeared|occurs?|occurred|happens?|happened)\b|\b(?:seems?|looks?|appears?)\ (?:like\ |that\ )?(?:there(?:'s|\ is|\ are)\ )?(?:an?\ |some\ |still\ ){1,2}(?:problem|issue|error|bug)s?\b|\bno\ matter\ what\b"""
+)
+_OTHERWISE = Pattern(
+    r"""\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:missing\ the\ point|wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|misunderstood|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
+    |\b(?:not|isn't|wasn't)\ (?:what\ i\ (?:asked|wanted|meant|said)|correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\blooks?\ (?:wrong|off|bad|weird|ugly|broken|terrible|awful|strange|the\ same)\b|\bwe\ (?:don't|do\ not|won't)\ want\b
+    |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
+)
+"""It is otherwise than it was asked for: with work in sight, a part of it."""
+
+_HALF = Pattern(
+    r"\b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b(?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"
+)
+"""One half of it works."""
+_PARTLY = Pattern(
+    r"""\b(?:too|way\ too|a\ (?:little|bit)\ too)\ (?:much|many|big|small|thin|thick|long|short|wide|narrow|dark|light|slow|complicated|complex|verbose|wordy|aggressive|fast|loud|bright|close|far)\b
+    |\bnot\ quite\b|\balmost\b[^.\n]{0,20}\bbut\b|\bshould(?:n't|\ not)\ have\b|\bshould\ have\ (?:been|done|used)\b|\b(?:good|great|nice|fine)\b[^.!?\n]{0,30}\bbut\b(?!\ (?:can|could|what|how|why|is|are|do|does|would|will|where|when)\b)"""
+)
+"""It is there, and not as it should be."""
+
+_THANKED = Pattern(
+    r"""\A\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|it's|it|looks?|really|very|so|wow|well)[\s,.!]+){0,3}
+    (?:(?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|helpful|works|worked|it\ works|working|fixed|solved|merged|shipped|deployed
+    |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
+    |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
+    |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|고마워|감사|완벽)(?=[\s,.!:;，。！—-]|$)
+    |\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
+)
+_DID = Pattern(
+    r"\A\W*(?:(?:ok(?:ay)?|yes|yep)[\s,.]+)?(?:done|i(?:'ve|\ have)?\ (?:did|done|added|installed|ran|run|updated|changed|set|created|pushed|merged|committed)|pushed|merged|committed)\b(?![^\n]*\b(?:works?|worked|thanks?|great|perfect|fixed)\b)"
+)
+"""The person did what was asked of them, which is no praise."""
+_AGREED = Pattern(
+    r"\A\W*(?:y|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。！—-]|$)"
+)
+_COMMITS = Pattern(
+    r"\A\W*(?:(?:ok(?:ay)?|now|great|please|and|then|let's)[\s,.!]+){0,2}(?:/?(?:run\ )?git\ (?:add|commit|push|merge)\b|/commit\b|commit\ (?:it|this|that|your|the|and|all|everything|these)\b|push\ (?:it|this|that|to)\b|merge\ (?:it|this)\b|@\w+\ commit\b|(?:create|open|make)\ (?:a|the)\ (?:pr|pull\ request)\b)"
+)
+_GO = Pattern(
+    r"\A\W*(?:(?:ok(?:ay)?|yes|so|great|please)[\s,.]+){0,2}(?:continue|proceed|go\ (?:on|ahead|for\ it)|keep\ going|carry\ on|resume|do\ (?:it|that|this|so)|make\ (?:that|this|those|these)\ changes?|start|implement\ (?:it|that|this)|продолж\w+|weiter|继续|开始|続けて)\b"
+)
+"""A go, which a plan waits for and an unfinished answer too."""
+_BUILT_ON = Pattern(
+    r"""\A\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next|then|also|let's|lets|let\ us|can\ you\ (?:also|now)|please\ also|implement\ the|write\ (?:this|it|that)|delete\ them|теперь|дальше|jetzt|ahora|maintenant|agora|现在|接下来|然后|次に)(?=[\s,.!:;，]|$)
+    |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|\A(?:帮我|完成)"""
+)
+_BUT = Pattern(
+    r"\b(?:but|however|except|although|yet|uh|um)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
+)
+_DOUBTS = Pattern(
+    r"""\A\W*(?:hm+|wait|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|куда|почему|зачем"""
+)
+_TROUBLE = Pattern(
+    r"(?<!\bno\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|exceptions?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
+)
+"""Words of trouble: in the first line they may be about what was done."""
 _SENTENCE = re.compile(r"[.!?\n。！？]")
-_SARCASM = re.compile(
-    r"\b(?:great|nice|perfect|thanks|awesome)\b[^.\n]{0,30}(?:/s\b|🙄|\.\.\.|another|again\b|for (?:breaking|nothing))",
-    re.IGNORECASE,
+_SARCASM = Pattern(
+    r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b"
 )
 _WORD = re.compile(r"[^\W_]+")
-_ERROR_LINE = re.compile(
-    r"^[ \t>]*(?:[\d.]+ )?(?:npm )?(?:[^\s:]+: ?)*(?:fatal error|error|fatal|failed|traceback|panic|uncaught \w+|\w+(?:Error|Exception))\b[: \[(].*$",
-    re.IGNORECASE | re.MULTILINE,
+_ERROR_LINE = Pattern(
+    r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
+    (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
+    |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
+    |^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
 )
-_PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
+_PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
+_TERMINAL = Pattern(
+    r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
+    cased=True,
+)
+_VOLATILE = re.compile(r"0x[0-9a-f]+|\d+")
 
 
-def accepts(text: str) -> bool:
-    """Whether somebody's next words say that it is good, without a but and without meaning the contrary."""
-    opening = text[:OPENING]
-    return (
-        bool(_ACCEPTED.search(opening))
-        and not rejects(text)
-        and not BUT.search(first_sentence(opening))
-        and not _SARCASM.search(opening)
-    )
-
-
-def rejects(text: str) -> bool:
-    """Whether somebody's next words say that it is not."""
-    opening = text[:OPENING]
-    return bool(_REJECTED.search(opening) or _SARCASM.search(opening))
+def words_of(following: str) -> str:
+    """What was said, without the commands to the client before it."""
+    text = following
+    while (found := _BOOKKEEPING.match(text)) and found.end():
+        text = text[found.end() :]
+    return text.strip()
 
 
 def first_sentence(text: str) -> str:
@@ -81,62 +138,164 @@ def first_sentence(text: str) -> str:
     return _SENTENCE.split(text, maxsplit=1)[0][:OPENING]
 
 
-def next_words(episode: Episode) -> tuple[Evidence, ...]:
-    """The first line of what the person said next, as evidence."""
-    return quoted(episode.following, len(episode.turns))
+@once
+def _opening(episode: Episode) -> str:
+    return words_of(episode.following[:LONGEST])[:OPENING]
+
+
+def next_words(episode: Episode, at: int = 0) -> tuple[Evidence]:
+    """The first line of what the person said next, or the one at the place, as evidence."""
+    text = words_of(episode.following[:LONGEST]) or episode.following
+    return quoted(text, len(episode.turns), at)
+
+
+def _found(episode: Episode, pattern: Pattern) -> tuple[Evidence, ...]:
+    found = pattern.search(_opening(episode))
+    return next_words(episode, found.start()) if found else ()
+
+
+def undone(episode: Episode) -> tuple[Evidence, ...]:
+    """The person takes the work back, or asks for that."""
+    return _found(episode, _UNDONE)
+
+
+def still_so(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says that it is as it was, or does not work."""
+    if is_paste(episode):
+        return ()
+    return _found(episode, _STILL)
+
+
+@once
+def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says no, that something broke, or that it is otherwise than asked for."""
+    opening = _opening(episode)
+    for pattern in (_NO, _SARCASM, _BROKEN, _OTHERWISE):
+        if found := pattern.search(opening):
+            return next_words(episode, found.start())
+    return ()
+
+
+def half_works(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says what works and what does not."""
+    return _found(episode, _HALF) if _BUT.search(_opening(episode)) or doubted(episode) else ()
+
+
+def finds_it_partial(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says that it is there, but not as it should be."""
+    return _found(episode, _PARTLY)
+
+
+def thanked(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says that it is good, without a but and without meaning the contrary, or commits it."""
+    opening = _opening(episode)
+    if doubted(episode):
+        return ()
+    return next_words(episode) if _THANKED.search(opening) or _COMMITS.search(opening) else ()
+
+
+def did_as_asked(episode: Episode) -> bool:
+    """Whether the person reports on what they themselves did."""
+    return bool(_DID.search(_opening(episode)))
+
+
+def agreed(episode: Episode) -> bool:
+    """Whether the person says yes, and little else."""
+    opening = _opening(episode)
+    return bool(_AGREED.search(opening)) and len(opening.split()) <= MOST_WORDS and not doubted(episode)
+
+
+def goes_on(episode: Episode) -> bool:
+    """Whether the person goes on from what was answered; a mere go counts where a question was asked."""
+    opening = _opening(episode)
+    going = _BUILT_ON.search(opening) or (_GO.search(opening) and "?" in episode.asked)
+    return bool(going) and not doubted(episode)
+
+
+@once
+def doubted(episode: Episode) -> bool:
+    """Whether anything in the person's next words speaks against the work."""
+    opening = _opening(episode)
+    return (
+        bool(
+            finds_fault(episode)
+            or _PARTLY.search(opening)
+            or _STILL.search(opening)
+            or _DOUBTS.search(opening)
+            or pasted_error(episode)
+        )
+        or bool(_BUT.search(first_sentence(opening)) or _TROUBLE.search(opening.partition("\n")[0]))
+        or bool(undone(episode))
+    )
+
+
+@once
+def is_paste(episode: Episode) -> bool:
+    """Whether what was said begins as the output of a program does."""
+    return bool(_TERMINAL.match(_opening(episode)))
 
 
 def asked_again(episode: Episode) -> tuple[Evidence, ...]:
     """The same prompt was sent once more."""
+    words = words_of(episode.following)
     prompts = [turn.content for turn in episode.turns if turn.role == "user"]
-    if not episode.following:
-        return ()
-    return next_words(episode) if any(_same(prompt, episode.following) for prompt in prompts) else ()
+    for text in filter(None, (words, episode.following)):
+        if any(_same(prompt, text) for prompt in prompts):
+            return quoted(text, len(episode.turns))
+    return ()
 
 
 def _same(first: str, second: str) -> bool:
-    if first.strip() == second.strip() and (first.startswith("/") or len(first.split()) >= FEW_WORDS):
+    one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
+    if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
         return True
-    beginnings = {" ".join(text[:OPENING].split()) for text in (first, second)}
-    if len(beginnings) == 1 and min(len(first), len(second)) >= OPENING:
+    if one[:OPENING] == other[:OPENING] and min(len(one), len(other)) >= OPENING // 2:
         return True
-    words, others = (frozenset(_WORD.findall(text[:LONGEST].lower())) for text in (first, second))
+    words, others = (frozenset(_WORD.findall(text.lower())) for text in (one, other))
     return min(len(words), len(others)) >= FEW_WORDS and len(words & others) > SAME_WORDS * len(words | others)
+
+
+@once
+def pasted_error(episode: Episode) -> tuple[Evidence, ...]:
+    """The line of an error in what the person pasted, near its beginning or in the output of a program."""
+    text = episode.following[: LONGEST if is_paste(episode) else 3 * OPENING]
+    found = _ERROR_LINE.search(text) or (red_line(text) if is_paste(episode) else None)
+    return quoted(text, len(episode.turns), found.start()) if found else ()
 
 
 def same_error(episode: Episode) -> tuple[Evidence, ...]:
     """The person pastes an error: the one there was before, or that of a command which was asked for or recommended."""
-    errors = list(_ERROR_LINE.finditer(episode.following[:LONGEST]))
+    text = episode.following[:LONGEST]
+    errors = list(_ERROR_LINE.all(text))
     if not errors:
         return ()
-    asked = episode.asked
-    said = asked + "\n".join(text for _, text in episode.answers())
-    known = [error for error in errors if len(error[0].strip()) > OPENING // 20 and error[0].strip() in asked]
-    commands = (one["command"].strip() for one in _PASTED_COMMAND.finditer(episode.following[:LONGEST]))
-    if not known and not any(len(command) > FEW_WORDS and command in said for command in commands):
+    asked = _alike(episode.asked[-4 * LONGEST :])
+    known = [error for error in errors if len(line := _alike(error[0])) >= TELLING and line in asked]
+    said = "\n".join(answer for _, answer in episode.answers())[-4 * LONGEST :]
+    telling = (command for command in pasted_commands(episode) if " " in command or "/" in command)
+    if not known and not any(_is_named(command, said) for command in telling):
         return ()
-    return quoted(episode.following, len(episode.turns), (known or errors)[0].start())
+    return quoted(text, len(episode.turns), (known or errors)[0].start())
 
 
-def rejected(episode: Episode) -> tuple[Evidence, ...]:
-    """The person's next words say that it is not what was asked for."""
-    return next_words(episode) if rejects(episode.following) else ()
+def pasted_commands(episode: Episode) -> list[str]:
+    """What stands behind the prompts of a terminal in what the person pasted."""
+    found = (one["command"].strip() for one in _PASTED_COMMAND.finditer(episode.following[:LONGEST]))
+    return list(islice(found, MOST_WORDS))
 
 
-def accepted(episode: Episode) -> tuple[Evidence, ...]:
-    """The person's next words say that it is good."""
-    return next_words(episode) if accepts(episode.following) else ()
+def is_foreign(episode: Episode) -> bool:
+    """Whether the person pasted commands of which none was spoken of."""
+    commands = pasted_commands(episode)
+    said = "\n".join(turn.content[-4 * LONGEST :] for turn in episode.turns)[-4 * LONGEST :]
+    return bool(commands) and not any(_is_named(command, said) for command in commands)
 
 
-def built_on(episode: Episode) -> tuple[Evidence, ...]:
-    """The person goes on from what was answered, and it was no question back."""
-    text = episode.following
-    answers = episode.answers()
-    if (
-        not answers
-        or rejects(text)
-        or BUT.search(first_sentence(text))
-        or ASKS_FOR_MORE.search(answers[-1][1][-OPENING:])
-    ):
-        return ()
-    return next_words(episode) if _BUILT_ON.search(text[:OPENING]) else ()
+def _is_named(command: str, said: str) -> bool:
+    """Whether the command stands in what was said, and not inside another word."""
+    return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", said))
+
+
+def _alike(text: str) -> str:
+    """Without numbers and spacing, which differ from run to run."""
+    return " ".join(_VOLATILE.sub("0", text).split())

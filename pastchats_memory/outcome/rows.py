@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import TypeVar, cast
 
 from pastchats_memory.model import EMPTY, Metadata
 
@@ -14,6 +16,37 @@ OPENING = 240
 """Characters of a text in which its first sentences stand: whoever accepts, rejects or claims does so first."""
 LONGEST = 6000
 """Characters of a text that are read at each of its ends."""
+
+
+class Pattern:
+    """A pattern that is compiled when it is first looked for: a process that asks for no outcome does not pay for it."""
+
+    def __init__(self, source: str, *, cased: bool = False) -> None:
+        self._source = source
+        self._flags = re.VERBOSE | re.MULTILINE | (re.NOFLAG if cased else re.IGNORECASE)
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._source, self._flags)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place, if any. Blanks in the source count only where they are escaped."""
+        return self._compiled.search(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """At the beginning."""
+        return self._compiled.match(text)
+
+    def all(self, text: str) -> Iterator[re.Match[str]]:
+        """Every place, the first first."""
+        return self._compiled.finditer(text)
+
+    def last(self, text: str) -> re.Match[str] | None:
+        """The last place, if any."""
+        found = None
+        for found in self._compiled.finditer(text):  # noqa: B007 - the last one is wanted
+            pass
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +62,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskChange:
+    """A task that came to another state while the episode lasted."""
+
+    title: str
+    status: str
+    """One of `statuses.STATUSES`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What shows an outcome."""
 
@@ -38,12 +80,15 @@ class Evidence:
     """Of the turn in the episode, from 0; the number of its turns for the person's next words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Episode:
     """The turns of an episode with what the person said next, empty where nothing was."""
 
     turns: tuple[Row, ...]
     following: str
+    tasks: tuple[TaskChange, ...] = ()
+    found: dict[str, object] = field(default_factory=dict)
+    """What was looked for already, by the name of the function that did."""
 
     @property
     def asked(self) -> str:
@@ -54,6 +99,13 @@ class Episode:
         """Places and texts of what was answered."""
         return [(place, turn.content) for place, turn in enumerate(self.turns) if turn.role == "assistant"]
 
+    def calls(self) -> Iterator[tuple[int, str]]:
+        """Places and labels of the tools that were used, such as `Bash git push`, as far as the client recorded them."""
+        for place, turn in enumerate(self.turns):
+            tools = turn.metadata.get("tools")
+            for label in tools if isinstance(tools, Sequence) and not isinstance(tools, str) else ():
+                yield place, str(label)
+
     def traffic(self) -> Iterator[tuple[int, Row]]:
         """Places and rows of errors and of results of checks, the last first."""
         for place in range(len(self.turns) - 1, -1, -1):
@@ -62,12 +114,27 @@ class Episode:
 
 
 Signal = Callable[[Episode], tuple[Evidence, ...]]
+Found = TypeVar("Found")
+
+
+def once(look: Callable[[Episode], Found]) -> Callable[[Episode], Found]:
+    """The same function, which looks at an episode only once."""
+
+    @wraps(look)
+    def looked(episode: Episode) -> Found:
+        if look.__name__ not in episode.found:
+            episode.found[look.__name__] = look(episode)
+        return cast("Found", episode.found[look.__name__])
+
+    return looked
 
 
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
-    """The line of the text that holds the position, without its marks of emphasis."""
+    """The line of the text that holds the position, without its marks of emphasis; of a long line the part around it."""
     start = text.rfind("\n", 0, at) + 1
-    line = " ".join(re.sub(r"[*`#>]+", "", text[max(start, at - QUOTED // 2) :].partition("\n")[0]).split())
+    if at - start > QUOTED // 2:
+        start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start
+    line = " ".join(re.sub(r"[*`#>]+", "", text[start:].partition("\n")[0]).split())
     return (Evidence(line if len(line) <= QUOTED else f"{line[: QUOTED - 1]}…", place),)
 
 
@@ -75,11 +142,3 @@ def listed(turn: Row, key: str) -> frozenset[str]:
     """What the client recorded under the key."""
     values = turn.metadata.get(key)
     return frozenset(map(str, values)) if isinstance(values, Sequence) else frozenset()
-
-
-def last_of(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The last match, if any."""
-    found = None
-    for found in pattern.finditer(text):  # noqa: B007 - the last one is wanted
-        pass
-    return found

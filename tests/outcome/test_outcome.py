@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from pastchats_memory.outcome import UNKNOWN, Row, outcome_of
+from pastchats_memory.outcome import UNKNOWN, Row, TaskChange, outcome_of
 
 ASKED = Row("user", "prompt", "Make the login test pass, it is flaky since Monday.")
 GREEN = Row("tool", "result", "$ pytest -q\n............\n12 passed in 0.81s")
@@ -69,29 +72,144 @@ def test_words_that_say_neither_are_unknown(words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "wow, it actually worked",
+        "this is a useful summary, thanks",
+        "that looks good",
+        "now everything works",
+        "works like a charm",
+        "/diff\n/add app.py\nperfect",
+        "git commit -am 'fix the clock'",
+        "push it to main",
+        "merci, ça marche",
+    ],
+)
+def test_praise_and_a_commit_by_the_person_are_worked(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "/diff\n/undo",
+        "git checkout -- app.py",
+        "please revert that",
+        "it still does not load",
+        "this did not solve the problem",
+        "that threw an error: undefined is not a function",
+        "now I get a new exception",
+        "everything is broken now",
+        "not true",
+        "are you sure? you are saying the same things repeatedly",
+        "nothing happens when I click",
+        "i cant see it",
+        "perfect, but it still crashes",
+        "ok. uh. no. it runs on another branch",
+        "great job breaking the build, wonderful, another crash",
+        "всё ещё не работает",
+        "ne marche pas",
+    ],
+)
+def test_words_that_say_it_does_not_work_are_failed(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "failed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no, I meant the other test",
+        "you forgot the second file",
+        "don't use a mock there",
+        "this is not correct for leap years",
+        "we don't want a retry in there",
+    ],
+)
+def test_a_correction_of_work_in_sight_is_mixed(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, following=words) == "mixed"
+
+
+@pytest.mark.parametrize("words", ["the gradient is a little too much", "good, but the margin is off", "not quite"])
+def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "mixed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "why is it slower in ci?",
+        "hmm",
+        "3 more",
+        "there is an error in the log",
+        "where is the file?",
+        "Error: connect ECONNREFUSED 127.0.0.1:5432",
+    ],
+)
+def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
+    assert verdict(LOOKING, DONE) == "worked"
+    assert verdict(LOOKING, DONE, following=words) == "unknown"
+
+
+def test_a_new_and_long_request_is_no_doubt() -> None:
+    assert verdict(LOOKING, DONE, following="Review of the change\n\n1. A bug remains in the parser.") == "worked"
+
+
+def test_a_yes_to_leave_or_to_an_offered_fix_shows_nothing() -> None:
+    leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
+    offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
+    plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
+    assert verdict(leave, following="yes") == "unknown"
+    assert verdict(offer, following="yes please") == "unknown"
+    assert verdict(plan, following="yes") == "worked"
+
+
+def test_what_the_person_did_as_asked_is_no_praise() -> None:
+    ask = Row("assistant", "answer", "Please run `npm install` and try again.")
+    assert verdict(ask, following="done") == "unknown"
+    assert verdict(ask, following="done, it works") == "worked"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Nothing has been pushed to it.",
+        "Once the migration is applied, the column is there.",
+        "The test is not fixed.",
+        "I'll get this fixed now.",
+    ],
+)
+def test_what_is_denied_conditional_or_announced_is_no_claim(claim: str) -> None:
+    assert verdict(LOOKING, Row("assistant", "answer", claim)) == "unknown"
+
+
+@pytest.mark.parametrize(
     ("output", "expected"),
     [
         ("$ pytest -q\n12 passed in 0.81s", "worked"),
-        ("$ python -m unittest\nRan 3 tests in 0.001s\n\nOK", "worked"),
-        ("$ python -m unittest\nRan 3 tests in 0.001s\n\nFAILED (failures=1)", "failed"),
-        ("$ npx jest\nTests:       2 failed, 5 passed, 7 total", "failed"),
-        ("$ npx vitest run\n Tests  7 passed (7)", "worked"),
-        ("$ go test ./...\nok  \tshop/cart\t0.012s", "worked"),
         ("$ go test ./...\n--- FAIL: TestTotal (0.00s)\nFAIL", "failed"),
-        ("$ cargo test\ntest result: ok. 9 passed; 0 failed; 0 ignored", "worked"),
         ("$ cargo build 2>&1 | tail\nerror[E0382]: borrow of moved value", "failed"),
-        ("$ mvn test\n[INFO] BUILD SUCCESS", "worked"),
-        ("$ ./gradlew build\nBUILD FAILED in 3s", "failed"),
-        ("$ npx tsc --noEmit\nsrc/a.ts(3,1): error TS2322: Type", "failed"),
         ("$ npx tsc --noEmit; echo EXIT=$?\nEXIT=0", "worked"),
-        ("$ ruff check .\nAll checks passed!", "worked"),
-        ("$ mypy .\nFound 3 errors in 1 file (checked 20 source files)", "failed"),
-        ("$ mypy .\nSuccess: no issues found in 20 source files", "worked"),
-        ("$ make\nmake: *** [all] Error 2", "failed"),
+        ("$ npx tsc --noEmit\nsrc/a.ts(3,1): error TS2322: Type", "failed"),
+        ("$ npm run build\n> shop@1.0.0 build", "worked"),
+        ("$ npm run build | tail -1\n> shop@1.0.0 build", "unknown"),
     ],
 )
 def test_the_result_of_a_check_decides_where_nobody_says_anything(output: str, expected: str) -> None:
-    assert verdict(LOOKING, Row("tool", "result", output), ANSWER) == expected
+    told = Row("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
+    assert verdict(LOOKING, Row("tool", "result", output), told) == expected
+
+
+def test_each_kind_of_check_counts_by_its_last_run() -> None:
+    lint = Row("tool", "result", "$ ruff check .\nAll checks passed!")
+    told = Row("assistant", "answer", "The names are in order, and the list is sorted.")
+    assert verdict(RED, lint, told) == "unknown"
+    assert verdict(RED, lint, GREEN, told) == "worked"
+
+
+def test_an_edit_after_a_red_check_gives_a_claim_its_weight_back() -> None:
+    edit = Row("assistant", "answer", "Let me mend it.", {"tools": ("Edit app.py",)})
+    assert verdict(LOOKING, edit, RED, DONE) == "unknown"
+    assert verdict(LOOKING, RED, edit, DONE) == "worked"
 
 
 def test_the_last_check_beats_earlier_ones() -> None:
@@ -105,7 +223,8 @@ def test_a_failing_grep_is_no_check() -> None:
 
 def test_the_persons_words_beat_the_check() -> None:
     assert verdict(RED, ANSWER, following="works, thanks") == "worked"
-    assert verdict(GREEN, DONE, following="it still fails on my machine") == "mixed"
+    assert verdict(GREEN, DONE, following="it still fails on my machine") == "failed"
+    assert verdict(GREEN, DONE, following="you forgot the second test") == "mixed"
 
 
 def test_the_same_prompt_again_is_failed() -> None:
@@ -124,10 +243,27 @@ def test_an_error_that_nobody_answered_is_failed() -> None:
     assert verdict(LOOKING, Row("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
 
 
+def test_prose_about_interruptions_is_none() -> None:
+    prose = f"{'The loop runs until the queue is empty. ' * 9}A KeyboardInterrupt ends it."
+    assert verdict(Row("assistant", "answer", prose)) == "unknown"
+    assert verdict(Row("assistant", "answer", "API Error: 529 overloaded_error")) == "failed"
+    assert verdict(ANSWER, Row("tool", "error", "Traceback (most recent call last):\n^C KeyboardInterrupt")) == "failed"
+    assert verdict(ANSWER, Row("tool", "error", "^C again to exit\n\n^C KeyboardInterrupt")) == "unknown"
+
+
 def test_an_interruption_is_failed_unless_it_was_done_before() -> None:
     flagged = {"flags": ("interrupted",), "tools": ("Read app.py",)}
     assert verdict(LOOKING, Row("assistant", "answer", "Let me read on.", flagged)) == "failed"
     assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", flagged)) == "worked"
+
+
+def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
+    whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
+    torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
+    assert verdict(Row("assistant", "answer", whole)) == "worked"
+    assert verdict(Row("assistant", "answer", torn)) == "unknown"
+    assert verdict(Row("assistant", "answer", torn, {"flags": ("interrupted",)})) == "failed"
+    assert verdict(Row("assistant", "answer", whole, {"flags": ("interrupted",)})) == "worked"
 
 
 def test_a_commit_and_an_edit_in_sight_are_worked() -> None:
@@ -145,6 +281,33 @@ def test_a_claim_counts_only_where_steps_are_in_sight() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("tools", "then", "expected"),
+    [
+        (("Edit app.py",), (), "worked"),
+        (("apply_patch app.py",), (), "worked"),
+        (("Read app.py",), (), "unknown"),
+        (("Bash git commit -m 'Read the clock once'",), (), "worked"),
+        (("Bash git push",), (Row("tool", "error", "$ git push\nrejected: non-fast-forward"),), "unknown"),
+        (("Bash gh pr create --fill",), (), "worked"),
+    ],
+)
+def test_what_tools_did_counts_where_no_error_follows(
+    tools: tuple[str, ...], then: tuple[Row, ...], expected: str
+) -> None:
+    step = Row("assistant", "answer", "On with it.", {"tools": tools})
+    assert verdict(step, *then, Row("assistant", "answer", "The clock is read in one place.")) == expected
+
+
+def test_a_task_that_was_completed_or_got_stuck_tells_the_end() -> None:
+    def ended(*changes: TaskChange) -> str:
+        return outcome_of((ASKED, LOOKING, ANSWER), tasks=changes).verdict
+
+    assert ended(TaskChange("Make the login test pass", "completed")) == "worked"
+    assert ended(TaskChange("Make the login test pass", "blocked")) == "failed"
+    assert ended(TaskChange("Make the login test pass", "in_progress")) == "unknown"
+
+
 def test_an_admission_is_failed_and_beside_a_result_mixed() -> None:
     admission = Row("assistant", "answer", "I could not reproduce it.")
     assert verdict(admission) == "failed"
@@ -156,6 +319,20 @@ def test_the_evidence_names_the_line_and_the_turn() -> None:
     assert (shown.quotation, shown.place) == ("12 passed in 0.81s", 2)
     (said,) = outcome_of((ASKED, ANSWER), "Thanks!\nAnd the port?").evidence
     assert (said.quotation, said.place) == ("Thanks!", 2)
+
+
+def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
+    code = (
+        "import re; made = []; compile_ = re._compiler.compile\n"
+        "re._compiler.compile = lambda p, f=0: made.append(p) or compile_(p, f)\n"
+        "import pastchats_memory.outcome as o; loaded = sum(len(p) > 400 for p in made)\n"
+        "o.outcome_of((o.Row('user', 'prompt', 'a'), o.Row('assistant', 'answer', 'b')), 'no')\n"
+        "print(loaded, sum(len(p) > 400 for p in made))"
+    )
+    loaded, after = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    ).stdout.split()
+    assert int(loaded) == 0 < int(after)
 
 
 def test_hostile_texts_cost_no_more_than_their_length() -> None:

@@ -1,0 +1,200 @@
+"""Signals that weigh what was done against what was said of it, by either side."""
+
+from __future__ import annotations
+
+from pastchats_memory.outcome.answers import (
+    admitted,
+    asks_back,
+    asks_leave,
+    claimed,
+    claimed_before,
+    commits,
+    committed,
+    edit_made,
+    edits,
+    ends_asking,
+    is_finished,
+    is_question,
+    is_torn,
+    last_answer,
+    left_open,
+    offers,
+    worked_on,
+)
+from pastchats_memory.outcome.checks import last_checks
+from pastchats_memory.outcome.next_words import (
+    FEW_WORDS,
+    agreed,
+    did_as_asked,
+    doubted,
+    finds_fault,
+    finds_it_partial,
+    goes_on,
+    is_foreign,
+    is_paste,
+    next_words,
+    pasted_error,
+    thanked,
+)
+from pastchats_memory.outcome.rows import LONGEST, OPENING, QUOTED, Episode, Evidence, Pattern, listed, once, quoted
+
+_INTERRUPTED = Pattern(
+    r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
+)
+SHORT = 1000
+"""Characters up to which an answer that begins by giving up does nothing else."""
+_ENDS = (".", "!", "?", "。", "！", "？", ":", ")", "`", "*", '"', "|", "…", "}", ">", "]")
+"""How a text ends that was not cut off within a sentence."""
+_LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
+"""The key that leaves a program, pressed at its prompt."""
+_FAILING = Pattern(
+    r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
+)
+
+
+@once
+def _reached(episode: Episode) -> tuple[Evidence, ...]:
+    """What shows that work was done: a claim, a commit, an edit or a green check."""
+    green = [check.evidence for check in last_checks(episode) if check.passed]
+    return (
+        claimed(episode)
+        or committed(episode)
+        or edit_made(episode)
+        or (green[0] if green else ())
+        or (claimed_before(episode) if worked_on(episode) else ())
+    )
+
+
+def rejected_in_part(episode: Episode) -> tuple[Evidence, ...]:
+    """Work was done, and the person's next words find something wrong with it."""
+    fault = finds_fault(episode)
+    reached = _reached(episode) if fault else ()
+    return reached[:1] + fault if reached else ()
+
+
+def partial(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says that it is there, but not as it should be."""
+    return finds_it_partial(episode)
+
+
+def rejected(episode: Episode) -> tuple[Evidence, ...]:
+    """The person's next words say that it is not what was asked for."""
+    return finds_fault(episode)
+
+
+def accepted(episode: Episode) -> tuple[Evidence, ...]:
+    """The person's next words say that it is good."""
+    return () if asks_leave(episode) or (asks_back(episode) and did_as_asked(episode)) else thanked(episode)
+
+
+def built_on(episode: Episode) -> tuple[Evidence, ...]:
+    """The person agrees with what was answered or goes on from it, and it was no question back."""
+    if asks_back(episode) or is_question(episode) or not last_answer(episode)[1]:
+        return ()
+    return next_words(episode) if goes_on(episode) or (agreed(episode) and not offers(episode)) else ()
+
+
+def check_passed(episode: Episode) -> tuple[Evidence, ...]:
+    """The last run of every kind of check was green, and nobody doubts it."""
+    checks = last_checks(episode)
+    if not checks or not all(check.passed for check in checks) or not is_finished(episode) or doubted(episode):
+        return ()
+    return checks[0].evidence
+
+
+def check_failed(episode: Episode) -> tuple[Evidence, ...]:
+    """The last check was red, and nothing follows, or an answer that says so."""
+    checks = last_checks(episode)
+    if not checks or checks[0].passed or claimed(episode):
+        return ()
+    place, text = last_answer(episode)
+    silent = place < checks[0].place
+    return checks[0].evidence if silent or _FAILING.search(text[:LONGEST]) else ()
+
+
+def commit_stands(episode: Episode) -> tuple[Evidence, ...]:
+    """A commit, and no words that cast doubt on it."""
+    return () if doubted(episode) or _red(episode) else committed(episode)
+
+
+def claim_stands(episode: Episode) -> tuple[Evidence, ...]:
+    """A claim after steps in sight, and neither words nor checks that cast doubt on it."""
+    return () if doubted(episode) or _red(episode) else claimed(episode)
+
+
+def edit_stands(episode: Episode) -> tuple[Evidence, ...]:
+    """An edit, and neither words nor checks that cast doubt on it."""
+    return () if doubted(episode) or _red(episode) else edit_made(episode)
+
+
+def _red(episode: Episode) -> bool:
+    """Whether a check was red and nothing was edited after it."""
+    last = edits(episode)[-1][0] if edits(episode) else -1
+    return any(not check.passed and check.place > last for check in last_checks(episode))
+
+
+def error_follows(episode: Episode) -> tuple[Evidence, ...]:
+    """What was proposed ends in an error that the person pastes, unasked, and no work is in sight that it could come after."""
+    bare = is_paste(episode) or len(episode.following.partition("\n")[0].split()) <= FEW_WORDS
+    if not bare or asks_back(episode) or ends_asking(episode) or is_foreign(episode) or _reached(episode):
+        return ()
+    return pasted_error(episode) if last_answer(episode)[1] else ()
+
+
+def task_completed(episode: Episode) -> tuple[Evidence, ...]:
+    """The task that was worked on was completed in the meantime, and nobody doubts it."""
+    if (
+        not episode.tasks
+        or doubted(episode)
+        or _red(episode)
+        or any(one.status != "completed" for one in episode.tasks)
+    ):
+        return ()
+    return (Evidence(f"task completed: {episode.tasks[-1].title}"[:QUOTED], len(episode.turns) - 1),)
+
+
+def task_stuck(episode: Episode) -> tuple[Evidence, ...]:
+    """The task that was worked on was last set to blocked or cancelled."""
+    if not episode.tasks or episode.tasks[-1].status not in ("blocked", "cancelled"):
+        return ()
+    last = episode.tasks[-1]
+    return (Evidence(f"task {last.status}: {last.title}"[:QUOTED], len(episode.turns) - 1),)
+
+
+def gave_up(episode: Episode) -> tuple[Evidence, ...]:
+    """The last answer says that it could not be done, and does not go on to do something else at length."""
+    return admitted(episode) if len(last_answer(episode)[1]) <= SHORT else ()
+
+
+def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
+    """Something was reached and something, in the same answer, could not be or is left."""
+    lacking = admitted(episode) or left_open(episode)
+    reached = _reached(episode) if lacking else ()
+    return reached[:1] + lacking if reached else ()
+
+
+def _cut_short(episode: Episode) -> bool:
+    """Whether the last answer was stopped at work or in the middle; at the next prompt the same key only leaves the program."""
+    last = episode.turns[-1]
+    stopped = last.role == "assistant" and bool({"interrupted", "api_error"} & listed(last, "flags"))
+    ended = last.content.rstrip().endswith(_ENDS)
+    return stopped and (bool(listed(last, "tools")) or is_torn(episode) or not ended)
+
+
+def broke_off(episode: Episode) -> tuple[Evidence, ...]:
+    """The episode ends in an interruption or in an error that nobody answered, and nothing had been reached before."""
+    place = len(episode.turns) - 1
+    last = episode.turns[place]
+    asking = any(at == place and label.startswith("AskUserQuestion") for at, label in episode.calls())
+    if place == 0 or asking or claimed_before(episode) or commits(episode) or committed(episode):
+        return ()
+    text = last.content.rstrip()
+    if _LEAVING.match(text):
+        return ()
+    if _cut_short(episode):
+        return quoted(text, place, len(text) - 1)
+    if last.role == "tool" and last.kind == "error":
+        return quoted(text, place, max(0, len(text) - 1 - QUOTED // 2))
+    told = text[-SHORT:] if last.role == "tool" else text if len(text) <= OPENING else ""
+    found = _INTERRUPTED.last(told)
+    return quoted(told, place, found.start()) if found else ()

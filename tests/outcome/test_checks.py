@@ -1,0 +1,152 @@
+"""What the output of tests, builds, linters and type checks says, in the words of every runner."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory.outcome.checks import family_of, passed
+
+GREEN = [
+    "============================== 12 passed in 0.81s ==============================",
+    "======= 12 passed, 1 skipped, 2 xfailed in 3.10s =======",
+    "12 passed, 3 warnings in 0.12s",
+    "Ran 3 tests in 0.001s\n\nOK",
+    "Ran 3 tests in 0.001s\n\nOK (skipped=1)",
+    "Test Suites: 4 passed, 4 total\nTests:       31 passed, 31 total\nSnapshots:   0 total",
+    " Test Files  2 passed (2)\n      Tests  7 passed (7)\n   Duration  1.20s",
+    "  12 passing (30ms)\n  1 pending",
+    "# tests 12\n# pass 12\n# fail 0",
+    " 12 pass\n 0 fail\nRan 12 tests across 2 files.",
+    "ok | 12 passed | 0 failed (30ms)",
+    "  9 passed (8.2s)",
+    "ok  \tshop/cart\t0.012s",
+    "ok  \tshop/cart\t(cached)\n?   \tshop/cmd\t[no test files]",
+    "test result: ok. 9 passed; 0 failed; 0 ignored; 0 measured",
+    "     Summary [   0.2s] 12 tests run: 12 passed, 0 skipped",
+    "Tests run: 12, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS",
+    "BUILD SUCCESSFUL in 3s\n7 actionable tasks: 7 executed",
+    "12 examples, 0 failures",
+    "12 runs, 30 assertions, 0 failures, 0 errors, 0 skips",
+    "OK (12 tests, 30 assertions)",
+    "Passed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12",
+    "Build succeeded.\n    0 Warning(s)\n    0 Error(s)",
+    "100% tests passed, 0 tests failed out of 12",
+    "Executed 12 tests, with 0 failures (0 unexpected) in 0.1 seconds",
+    "** TEST SUCCEEDED **",
+    "Finished in 0.03 seconds\n12 tests, 0 failures",
+    "All tests successful.\nResult: PASS",
+    "All checks passed!",
+    "Found 3 errors (3 fixed, 0 remaining).",
+    "Success: no issues found in 20 source files",
+    "0 errors, 0 warnings, 0 informations",
+    "✖ 1 problem (0 errors, 1 warning)",
+    "Checked 85 files in 137ms. No fixes applied.",
+    "All matched files use Prettier code style!",
+    "12 files inspected, no offenses detected",
+    "0 issues.",
+    "12 files left unchanged.",
+    "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.5s",
+    "webpack 5.9 compiled successfully in 320 ms",
+    "✓ built in 1.21s",
+    "tsc exit=0",
+    "Traceback (most recent call last):\nValueError: expected by the test\n12 passed in 0.81s",
+]
+
+RED = [
+    "========================= 1 failed, 11 passed in 0.90s =========================",
+    "=========================== 1 error in 0.12s ===========================",
+    "Ran 3 tests in 0.001s\n\nFAILED (failures=1)",
+    "Tests:       2 failed, 5 passed, 7 total",
+    " Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 6 passed (7)",
+    "  12 passing (30ms)\n  1 failing\n\n  1) cart adds",
+    "# pass 11\n# fail 1",
+    " 11 pass\n 1 fail",
+    "FAILED | 11 passed | 1 failed (30ms)",
+    "  1 failed\n    [chromium] > cart.spec.ts\n  8 passed (8.2s)",
+    "--- FAIL: TestTotal (0.00s)\nFAIL\nFAIL\tshop/cart\t0.010s",
+    "shop/cart/cart.go:9:2: undefined: total\nFAIL\tshop/cart [build failed]",
+    "test result: FAILED. 8 passed; 1 failed; 0 ignored",
+    "error[E0382]: borrow of moved value: `cart`",
+    "error: could not compile `shop` (lib) due to 1 previous error",
+    "Tests run: 12, Failures: 1, Errors: 0, Skipped: 0\n[INFO] BUILD FAILURE",
+    "12 tests completed, 1 failed\n\nBUILD FAILED in 3s",
+    "12 examples, 1 failure",
+    "12 runs, 30 assertions, 1 failures, 0 errors, 0 skips",
+    "FAILURES!\nTests: 12, Assertions: 30, Failures: 1.",
+    "Failed!  - Failed:     1, Passed:    11, Skipped:     0, Total:    12",
+    "Build FAILED.\n    1 Error(s)",
+    "92% tests passed, 1 tests failed out of 12",
+    "Executed 12 tests, with 1 failure (0 unexpected) in 0.1 seconds",
+    "Some tests failed.",
+    "not ok 3 - adds",
+    "Result: FAIL",
+    "src/a.ts(3,1): error TS2322: Type 'string' is not assignable",
+    "Found 3 errors in 2 files.",
+    "Found 3 errors in 1 file (checked 20 source files)",
+    "3 errors, 0 warnings, 0 informations",
+    "✖ 3 problems (2 errors, 1 warning)",
+    "Found 4 errors.",
+    "app.py:1:1: F401 'os' imported but unused",
+    "3 issues:\n* staticcheck: 3",
+    "12 files inspected, 3 offenses detected",
+    "Code style issues found in 2 files. Run Prettier to fix.",
+    "2 files would be reformatted, 10 files would be left unchanged.",
+    "Failed to compile.\n\n./app/page.tsx",
+    "make: *** [Makefile:9: all] Error 2",
+    "ninja: build stopped: subcommand failed.",
+    'npm error Missing script: "build"',
+    "cart.c:3:1: error: expected ';' before 'return'",
+    "12 passed in 0.81s\nmake: *** [test] Error 1",
+    "Process completed with exit code 1.",
+    "sh: pytest: command not found",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("output", GREEN)
+def test_green_is_read_as_green(output: str) -> None:
+    said = passed(output)
+    assert said is not None
+    assert said[0], said
+
+
+@pytest.mark.parametrize("output", RED)
+def test_red_is_read_as_red(output: str) -> None:
+    said = passed(output)
+    assert said is not None
+    assert not said[0], said
+
+
+@pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])
+def test_output_that_says_neither_is_neither(output: str) -> None:
+    assert passed(output) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "family"),
+    [
+        ("pytest -q tests", "test"),
+        ("python -m unittest discover", "test"),
+        ("npm run test:unit -- --watch=false", "test"),
+        ("pnpm test", "test"),
+        ("npx vitest run", "test"),
+        ("go test ./...", "test"),
+        ("cargo nextest run", "test"),
+        ("./gradlew test", "test"),
+        ("mvn -q verify", "test"),
+        ("make test", "test"),
+        ("npx tsc --noEmit", "lint"),
+        ("npm run lint", "lint"),
+        ("cargo clippy", "lint"),
+        ("go vet ./...", "lint"),
+        ("ruff check .", "lint"),
+        ("npm run build", "build"),
+        ("cargo build --release", "build"),
+        ("make", "build"),
+        ("docker build .", "build"),
+        ("grep -n todo app.py", None),
+        ("ls latest", None),
+        ("git status", None),
+    ],
+)
+def test_a_command_is_known_by_what_it_checks(command: str, family: str | None) -> None:
+    assert family_of(command) == family

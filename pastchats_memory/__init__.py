@@ -8,7 +8,8 @@ from pastchats_memory.errors import MemoryFault
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import Block, Hit, Item
+    from pastchats_memory.model import Hit, Item
+    from pastchats_memory.recollection import Block
 
 __all__ = ["Block", "Hit", "Item", "Memory", "MemoryFault"]
 
@@ -20,9 +21,9 @@ def __getattr__(name: str) -> object:
 
         return Memory
     if name in __all__:
-        from pastchats_memory import model
+        from pastchats_memory import model, recollection
 
-        return getattr(model, name)
+        return getattr(recollection if name == "Block" else model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

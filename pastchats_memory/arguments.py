@@ -11,6 +11,7 @@ from pastchats_memory.query import moment
 from pastchats_memory.statuses import STATUSES, priority_of, wanted_statuses
 from pastchats_memory.statuses import TYPES as TASK_TYPES
 
+OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
@@ -37,6 +38,7 @@ def filters_of(
     type_: str | None = None,
     status: str | None = None,
     priority: str | None = None,
+    outcome: str | None = None,
 ) -> Filters:
     """The filters that a caller names in words; None leaves one out, `.` is the project of the working directory.
 
@@ -58,6 +60,7 @@ def filters_of(
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
         statuses=_statuses(status),
         priorities=_priorities(priority),
+        outcomes=_outcomes(outcome),
     )
 
 
@@ -71,6 +74,13 @@ def _statuses(words: str | None) -> tuple[str, ...]:
     wanted = wanted_statuses((words or "").split(","))
     if words is not None and not wanted:
         raise UsageFault("no status is named", f"Use one or more of {', '.join(STATUSES)}.")
+    return wanted
+
+
+def _outcomes(words: str | None) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(word.strip().lower() for word in (words or "").split(",") if word.strip()))
+    if words is not None and (not wanted or not set(wanted) <= set(OUTCOMES)):
+        raise UsageFault(f"{words!r} is no outcome", f"Use {', '.join(OUTCOMES)}, with commas between several.")
     return wanted
 
 

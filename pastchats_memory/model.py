@@ -82,6 +82,8 @@ class Filters:
     """Of the task, as `statuses.wanted_statuses` gives them."""
     priorities: tuple[int, ...] = ()
     """Of the task, 0 to 4."""
+    outcomes: tuple[str, ...] = ()
+    """Of the episode that a turn belongs to, as recall says it; a resolved task has worked. Empty for all."""
     hidden: tuple[str, ...] = ()
     """Projects whose rows do not pass, because they are private and the caller is not in them."""
 
@@ -184,41 +186,6 @@ class Hits(list[Hit]):
     def __init__(self, hits: Iterable[Hit] = (), warnings: tuple[str, ...] = ()) -> None:
         super().__init__(hits)
         self.warnings = warnings
-
-
-@dataclass(frozen=True, slots=True)
-class Recollection:
-    """One entry of a recall block: an episode, with the turn of it that matched."""
-
-    hit: Hit
-    asked: str | None
-    """Excerpt of what was asked; None where nothing was, as in a note."""
-    answered: str | None
-    """Excerpt of what was answered, around what matched; None where the match is all there is."""
-    outcome: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
-    is_current: bool
-    """It belongs to the project in which the caller stands."""
-    shown_by: str = ""
-    """The line that shows the outcome, empty where none is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What primes an agent."""
-
-    query: str
-    memories: tuple[Recollection, ...]
-    text: str
-    """Markdown within the budget."""
-    tokens: int
-    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """The turns that matched, one an entry."""
-        return tuple(memory.hit for memory in self.memories)
 
 
 @dataclass(frozen=True, slots=True)

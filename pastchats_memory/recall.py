@@ -6,11 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.decisive import decisive
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.around import episode_around
+from pastchats_memory.episodes.around import episode_around, said
+from pastchats_memory.episodes.done import done_in
+from pastchats_memory.episodes.threads import thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Block, Hit, Hits, Item, Recollection, StoredTask
+from pastchats_memory.model import Hit, Hits, Item, StoredTask
+from pastchats_memory.recollection import Block, Recollection
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import MOST_HITS, Request, search_terms, with_snippet
 from pastchats_memory.search.terms import Terms
@@ -31,6 +35,8 @@ CANDIDATES = 40
 ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
 SHORTER_WIDTHS = (350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
+BESIDE = 150
+"""Characters of an excerpt for each further line that may stand beside it."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have to be shown in its place."""
 NEAR_TIE = 0.1
@@ -142,6 +148,8 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
                 continue
             taken.update((True, turn.id) for turn in episode)
             memory = _recollection(hit, stored[own], episode, ending, terms, request)
+            memory = _with_thread(database, memory, episode, ending, hits)
+            taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
             continue
@@ -162,10 +170,24 @@ def _recollection(
     return Recollection(
         hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
-        answered=None if answer is None else excerpt(answer.content, terms.weights, ANSWERED_WIDTH),
+        answered=None if answer is None else decisive(answer.content, terms.weights, ANSWERED_WIDTH),
         outcome=ending.said,
-        shown_by=ending.shown_by,
         is_current=hit.source_project == request.current_project,
+        done=() if item.role == "note" else done_in(episode),
+    )
+
+
+def _with_thread(
+    database: Database, memory: Recollection, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit]
+) -> Recollection:
+    """The memory with what shows its outcome, what failed before, and what came of it later."""
+    thread = thread_of(database, episode, ending, hits)
+    return replace(
+        memory,
+        evidence=said(database, ending).evidence,
+        before=thread.before,
+        after=thread.after,
+        superseded_by=thread.superseded_by,
     )
 
 
@@ -232,11 +254,16 @@ def _within_budget(
 
 
 def _shorter(memory: Recollection, terms: Terms) -> Iterator[Recollection]:
-    """The memory, then with excerpts cut down in steps, still around what matched."""
+    """The memory, then with excerpts cut down in steps, still around what matched; at last without what stands beside it."""
     yield memory
     for width in SHORTER_WIDTHS:
+        room = width // BESIDE
         yield replace(
             memory,
             asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
-            answered=memory.answered and excerpt(memory.answered, terms.weights, width),
+            answered=memory.answered and decisive(memory.answered, terms.weights, width),
+            done=memory.done[:room],
+            before=memory.before[-room:] if room else (),
+            after=memory.after if room else None,
+            superseded_by=memory.superseded_by if room else None,
         )

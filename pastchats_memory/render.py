@@ -8,7 +8,8 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from typing import Any
 
-from pastchats_memory.model import RECALL_HEADING, Block, Context, Hit, Hits, Item, Recollection, StoredTask
+from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask
+from pastchats_memory.recollection import Attempt, Block, Evidence, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
@@ -69,14 +70,41 @@ def entry_text(place: int, memory: Recollection) -> str:
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome != "unknown":
-        shown_by = one_line(memory.shown_by).replace("(", "[").replace(")", "]")
-        lines.append(f"Outcome: {memory.outcome}" + (f" ({shown_by})" if shown_by else ""))
+        lines.append(f"Outcome: {ending_text(memory.outcome, memory.shown_by)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quoted(memory.answered)]
+    if memory.done:
+        lines += ["Done:", quoted("\n".join(map(one_line, memory.done)))]
+    lines += _thread_lines(memory)
     lines.append(f"Source: {citation(hit)} · id {hit.id}")
     return "\n".join(lines) + "\n"
+
+
+def _thread_lines(memory: Recollection) -> list[str]:
+    lines: list[str] = []
+    for heading, attempts in (
+        ("Failed before:", memory.before),
+        ("Worked later:", (memory.after,)),
+        ("Superseded by:", (memory.superseded_by,)),
+    ):
+        shown = [attempt for attempt in attempts if attempt is not None]
+        lines += [heading, *map(attempt_line, shown)] if shown else []
+    return lines
+
+
+def attempt_line(attempt: Attempt) -> str:
+    """Another episode on one line, quoted: when, what was asked, how it ended, its id."""
+    when = local_time(attempt.timestamp)
+    ended = "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.shown_by)}"
+    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{ended} · id {attempt.id}"
+
+
+def ending_text(outcome: str, shown_by: str) -> str:
+    """`worked (12 passed)`; what is quoted cannot leave its brackets."""
+    quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
+    return outcome + (f" ({quotation})" if quotation else "")
 
 
 def quoted(text: str) -> str:
@@ -162,6 +190,11 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
             "asked": memory.asked,
             "answered": memory.answered,
             "outcome": memory.outcome,
+            "evidence": [evidence_json(shown) for shown in memory.evidence],
+            "done": list(memory.done),
+            "failed_before": [attempt_json(attempt) for attempt in memory.before],
+            "worked_later": memory.after and attempt_json(memory.after),
+            "superseded_by": memory.superseded_by and attempt_json(memory.superseded_by),
             "current_project": memory.is_current,
             "source": citation(memory.hit),
         }
@@ -173,6 +206,24 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
     )
 
 
+def evidence_json(shown: Evidence) -> dict[str, Any]:
+    """A line that shows an outcome, with its source."""
+    return {"quotation": shown.quotation, "source_path": shown.source_path, "source_line": shown.source_line}
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    """Another episode about the same problem."""
+    return {
+        "id": attempt.id,
+        "asked": attempt.asked,
+        "outcome": attempt.outcome,
+        "shown_by": attempt.shown_by,
+        "timestamp": attempt.timestamp,
+        "source_path": attempt.source_path,
+        "source_line": attempt.source_line,
+    }
+
+
 def context_json(context: Context, budget: int) -> dict[str, Any]:
     """`context/1`."""
     results = [{**hit_json(item.hit), "excerpt": item.excerpt, "source": citation(item.hit)} for item in context.items]
@@ -182,7 +233,7 @@ def context_json(context: Context, budget: int) -> dict[str, Any]:
     )
 
 
-def item_json(item: Item, *, is_asked: bool) -> dict[str, Any]:
+def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]:
     """A stored turn, whole."""
     return {
         "id": str(item.id),
@@ -196,7 +247,8 @@ def item_json(item: Item, *, is_asked: bool) -> dict[str, Any]:
         "conversation_id": item.conversation_id,
         "turn_index": item.turn_index,
         "timestamp": item.timestamp,
-        "outcome": "unknown",
+        "outcome": outcome.verdict,
+        "evidence": [evidence_json(shown) for shown in outcome.evidence],
         "metadata": dict(item.metadata),
         "places": [{"path": place.path, "line": place.line, "end_line": place.end_line} for place in item.places],
     }

@@ -24,8 +24,10 @@ PURE = {
     "rank",
     "outcome",
     "budget",
+    "recollection",
     "render",
     "excerpt",
+    "decisive",
     "redact",
     "echo",
     "statuses",
@@ -45,6 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": set(),
     "config": {"errors"},
     **{room: {"model", "errors"} for room in PURE},
+    "render": {"recollection", "model"},
+    "decisive": {"excerpt"},
     "questions": {"spans", "statuses"},
     "embed": {"errors"},
     "foreign": set(),
@@ -64,7 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "http_server": BELOW | {"memory", "arguments", "task_render"},
     "mcp_server": BELOW | {"memory", "arguments", "task_render"},
     "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http_server", "mcp_server", "task_render"},
-    "__init__": {"memory", "model", "errors"},
+    "__init__": {"memory", "recollection", "model", "errors"},
     "__main__": {"cli"},
 }
 """What each room may import of ours besides itself."""

@@ -27,6 +27,9 @@ project: Decorator = click.option("--project", metavar="NAME", help="Only this p
 since: Decorator = click.option("--since", metavar="WHEN", help="Only from this ISO date or time on, inclusive.")
 until: Decorator = click.option("--until", metavar="WHEN", help="Only up to this ISO date or time, inclusive.")
 
+outcome: Decorator = click.option(
+    "--outcome", metavar="A,B", help="Only what ended so: worked, failed, mixed, unknown."
+)
 yes: Decorator = click.option("--yes", is_flag=True, help="Do it without asking.")
 no: Decorator = click.option("--no", is_flag=True, help="Answer no to what would be asked.")
 

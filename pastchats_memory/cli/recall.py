@@ -17,6 +17,7 @@ Examples:
   pastchats-memory recall 'build webhook retries'
   pastchats-memory recall --query 'flaky login test' --budget 800 --project .
   pastchats-memory recall 'database migration' --since 2026-01-01 --json
+  pastchats-memory recall 'flaky login test' --outcome worked,failed
 """,
 )
 @options.query
@@ -24,6 +25,7 @@ Examples:
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
 @options.project
 @options.since
+@options.outcome
 @options.model
 @options.database
 @options.as_json
@@ -34,6 +36,7 @@ def command(
     limit: int,
     project: str | None,
     since: str | None,
+    outcome: str | None,
     model: str | None,
     db: str | None,
     as_json: bool,
@@ -45,7 +48,9 @@ def command(
     query = options.query_text(query_words, query_option)
     with options.open_memory(db, model=model) as memory:
         budget = memory.budget if budget is None else budget
-        block = memory.recall(query, budget, limit=limit, project=project, since=since, current_project=project_here())
+        block = memory.recall(
+            query, budget, limit=limit, project=project, since=since, outcome=outcome, current_project=project_here()
+        )
     if as_json:
         emit_json(recall_json(block, budget))
     else:

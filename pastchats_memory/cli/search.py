@@ -39,6 +39,7 @@ Examples:
 @click.option("--type", "type_", type=click.Choice(TYPES), help="Only these; task means the three.")
 @click.option("--status", metavar="A,B", help="Only tasks of these: pending, in_progress, todo, done, … or raw words.")
 @click.option("--priority", metavar="0,1", help="Only tasks of these: 0 critical … 4 lowest.")
+@options.outcome
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")

@@ -7,7 +7,8 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json
 from pastchats_memory.model import Item
-from pastchats_memory.render import item_json, local_time, one_line, sanitised
+from pastchats_memory.recollection import Outcome
+from pastchats_memory.render import ending_text, item_json, local_time, one_line, sanitised
 
 
 @click.command(
@@ -30,15 +31,20 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     if id_[:2] in ("t:", "c:", "a:"):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
-        items = memory.show(id_, neighbours)
+        shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]
     id_ = str(int(id_))
     if as_json:
-        emit_json({"schema": "show/1", "results": [item_json(item, is_asked=str(item.id) == id_) for item in items]})
-    elif items:
-        click.echo("\n".join(_text(item, is_asked=str(item.id) == id_) for item in items))
+        emit_json(
+            {
+                "schema": "show/1",
+                "results": [item_json(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown],
+            }
+        )
+    elif shown:
+        click.echo("\n".join(_text(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown))
     else:
         click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
-    return DONE if items else NOTHING
+    return DONE if shown else NOTHING
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
@@ -61,12 +67,14 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     return DONE
 
 
-def _text(item: Item, *, is_asked: bool) -> str:
+def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
     mark = "▶" if is_asked else " "
     when = local_time(item.timestamp)
     head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
     places = "".join(
         f"\n  Source: {one_line(place.path)}:{place.line} (turn {item.turn_index})" for place in item.places
     )
+    if is_asked and outcome.verdict != "unknown":
+        places += f"\n  Outcome: {ending_text(outcome.verdict, outcome.shown_by)}"
     body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pastchats_memory.episodes import episodes
 from pastchats_memory.model import Item
+from pastchats_memory.recollection import Evidence, Outcome
+from pastchats_memory.search.hits import standing_place
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
@@ -29,6 +31,25 @@ def episode_around(database: Database, item: Item) -> tuple[list[Item], Ending]:
     if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
         return episode, _unknown(episode[0], episode[-1])
     return episode, _derived(episode, parts[place + 1] if place + 1 < len(parts) else [])
+
+
+def how_ended(database: Database, item: Item) -> Outcome:
+    """What is said of the outcome of the item's episode. Raises StoreFault."""
+    return said(database, outcomes.of_turn(database, item) or episode_around(database, item)[1])
+
+
+def said(database: Database, ending: Ending) -> Outcome:
+    """The outcome that is sure enough to be said, each line of its evidence where it can be read now. Raises StoreFault."""
+    if ending.said == "unknown":
+        return Outcome()
+    items = {item.id: item for item in prompts.items(database, [shown.id for shown in ending.evidence])}
+    shown = (_evidence(shown.text, items[shown.id]) for shown in ending.evidence if shown.id in items)
+    return Outcome(ending.said, tuple(shown))
+
+
+def _evidence(quotation: str, item: Item) -> Evidence:
+    where = standing_place(item)
+    return Evidence(quotation, where.path, where.line or None)
 
 
 def _derived(episode: list[Item], following: list[Item]) -> Ending:

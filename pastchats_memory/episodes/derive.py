@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
 
 from pastchats_memory.episodes import T, episodes
+from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
@@ -19,6 +21,8 @@ from pastchats_memory.store.outcomes import Ending, Quotation, Said
 BATCH_ROWS = 2000
 """After so many rows the transaction ends: others may want to write."""
 BATCH_CONVERSATIONS = 200
+WAITED_S = 2.0
+"""Seconds that a question for outcomes waits for those that are due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,17 @@ def derive(
         left = outcomes.pending(database)
         progress(Progress(max(0, total - left), total))
     return Derived(max(0, total - left), found, left, time.monotonic() - start)
+
+
+def catch_up(database: Database) -> tuple[str, ...]:
+    """Derive what is due for somebody who waits, and say what of it had to be left."""
+    left = outcomes.pending(database)
+    if left and database.writable:
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
+            left = derive(database, most_s=WAITED_S).left
+    if not left:
+        return ()
+    return (f"outcomes of {left:,} conversations are not derived yet and count as unknown; run `reindex --outcomes`",)
 
 
 def _derive_some(database: Database) -> int:

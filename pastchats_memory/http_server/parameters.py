@@ -98,6 +98,10 @@ PRIORITY = Parameter(
     "priority", "Only tasks of these, with commas: 0 critical … 4 lowest.",
     {"type": "string", "pattern": "^[0-4](,[0-4]){0,4}$"},
 )  # fmt: skip
+OUTCOME = Parameter(
+    "outcome", "Only of episodes that ended so, with commas: worked, failed, mixed, unknown.",
+    {"type": "string", "pattern": "^(worked|failed|mixed|unknown)(,(worked|failed|mixed|unknown)){0,3}$"},
+)  # fmt: skip
 THRESHOLD = Parameter("threshold", "Least relevance.", _number(0, 1))
 MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _number(-1, 1))
 MEANING = Parameter("meaning", "Balance: 0 words … 1 meaning.", {**_number(0, 1), "default": 0.5})

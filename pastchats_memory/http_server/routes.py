@@ -100,7 +100,7 @@ def _item(memory: Memory, said: Said) -> Body | None:
         return _of_task(memory, said["id"])
     items = memory.show(said["id"], said.get("neighbours", 2))
     asked = str(int(said["id"]))
-    results = [item_json(item, is_asked=str(item.id) == asked) for item in items]
+    results = [item_json(item, memory.outcome(item), is_asked=str(item.id) == asked) for item in items]
     return {"schema": "show/1", "results": results} if results else None
 
 
@@ -140,10 +140,10 @@ ROUTES = (
     Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _semantic,
           (of.QUERY, of.LIMIT, of.STATUS, of.TYPE, of.PROJECT, of.MIN_SIMILARITY)),
     Route("/search", "Ranked turns, notes and tasks", ("search/1",), _search,
-          (of.QUERY, of.MODE, of.LIMIT, of.PAGE, of.ROLE, of.TYPE, of.STATUS, of.PRIORITY, of.THRESHOLD,
+          (of.QUERY, of.MODE, of.LIMIT, of.PAGE, of.ROLE, of.TYPE, of.STATUS, of.PRIORITY, of.OUTCOME, of.THRESHOLD,
            of.MIN_SIMILARITY, of.MEANING, *_WHERE)),
     Route("/recall", "The block before work starts", ("recall/1",), _recall,
-          (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE)),
+          (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE, of.OUTCOME)),
     Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context,
           (of.QUERY, *CONTEXT)),
     Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (of.NEIGHBOURS,), ID),

@@ -33,13 +33,30 @@ class SearchResult(BaseModel):
     warnings: list[str] = []
 
 
+class Attempted(BaseModel):
+    """Another episode about the same problem."""
+
+    id: str = Field(description="For `read`.")
+    asked: str
+    outcome: str
+    shown_by: str = Field(description="The line that shows it, quoted from a transcript.")
+    timestamp: str | None
+    source_path: str
+    source_line: int | None
+
+
 class Remembered(BaseModel):
     """An earlier episode."""
 
     id: str = Field(description="For `read`.")
     outcome: str = Field(description="worked, failed, mixed or unknown.")
+    shown_by: str = Field(description="The line that shows the outcome, quoted from a transcript.")
     asked: str | None
     answered: str | None
+    done: list[str] = Field(description="Commands as `$ make test`, and files.")
+    failed_before: list[Attempted] = Field(description="Attempts at the same that failed, in order.")
+    worked_later: Attempted | None = Field(description="The later attempt that worked, where this one did not.")
+    superseded_by: Attempted | None = Field(description="Where something else was later put in its place.")
     project: str
     current_project: bool
     timestamp: str | None
@@ -67,6 +84,8 @@ class ReadResult(BaseModel):
     lines: int = Field(description="Of the whole item.")
     next_start: int | None = Field(description="Where to go on reading; null at the end.")
     role: str
+    outcome: str = Field(default="unknown", description="Of the turn's episode: worked, failed, mixed or unknown.")
+    shown_by: str = Field(default="", description="The line that shows it.")
     project: str
     timestamp: str | None
     conversation_id: str | None

@@ -33,6 +33,7 @@ ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."
 Query = Annotated[str, Field(description="What to look for, in a few words; nothing in it is syntax.")]
 Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
 Project = Annotated[str | None, Field(description="Only of this project; `.` is the one of the working directory.")]
+Outcomes = Annotated[str | None, Field(description="Only what ended so: worked,failed,mixed,unknown.")]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 Asked = ParamSpec("Asked")
@@ -88,12 +89,13 @@ class Tools:
         until: Annotated[str | None, Field(description="Latest ISO date or time, a day meaning all of it.")] = None,
         type: Literal["prompt", "note", "task", "epic", "subtask", "comment", "attachment"] | None = None,  # noqa: A002 - the argument's name
         status: Annotated[str | None, Field(description="Only tasks of these, such as todo,in_progress.")] = None,
+        outcome: Outcomes = None,
         threshold: Threshold = None,
     ) -> Annotated[CallToolResult, results.SearchResult]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         hits = self._opened().search(
             query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
-            status=status, threshold=threshold,
+            status=status, outcome=outcome, threshold=threshold,
         )  # fmt: skip
         body = results.SearchResult(results=[found(hit) for hit in hits], warnings=list(hits.warnings))
         return _answer(f"{RECALL_PREAMBLE}\n{hits_text(hits)}" if hits else NOTHING, body, _paths(body.results))
@@ -105,11 +107,14 @@ class Tools:
         budget: Annotated[int | None, Field(ge=1, le=20_000, description="Tokens of the text.")] = None,
         project: Project = None,
         since: Since = None,
+        outcome: Outcomes = None,
     ) -> Annotated[CallToolResult, results.RecallResult]:
         """Before starting work: what was tried before, what worked and what failed. Says so where nothing fits."""
         memory = self._opened()
         budget = memory.budget if budget is None else budget
-        block = memory.recall(query, budget, project=project, since=since, current_project=project_here())
+        block = memory.recall(
+            query, budget, project=project, since=since, outcome=outcome, current_project=project_here()
+        )
         body = results.RecallResult(
             tokens=block.tokens,
             budget=budget,
@@ -143,7 +148,7 @@ class Tools:
         if not items:
             raise UsageFault(f"there is no item {id}", ID_HINT)
         item = next(item for item in items if item.id == int(id))
-        body = lines_of_item(items, item, start, end)
+        body = lines_of_item(items, item, memory.outcome(item), start, end)
         return _answer(item_text(item, body.content), body, [body.source_path])
 
     @_one_at_a_time

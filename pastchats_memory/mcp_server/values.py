@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.mcp_server import results
-from pastchats_memory.model import Hit, Item, Recollection, StoredTask
+from pastchats_memory.model import Hit, Item, StoredTask
+from pastchats_memory.recollection import Attempt, Outcome, Recollection
 from pastchats_memory.render import sanitised
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import Resolved
@@ -47,6 +48,11 @@ def remembered(memory: Recollection) -> results.Remembered:
     return results.Remembered(
         id=hit.id,
         outcome=memory.outcome,
+        shown_by=sanitised(memory.shown_by),
+        done=[sanitised(line) for line in memory.done],
+        failed_before=[attempted(one) for one in memory.before],
+        worked_later=None if memory.after is None else attempted(memory.after),
+        superseded_by=None if memory.superseded_by is None else attempted(memory.superseded_by),
         asked=memory.asked and sanitised(memory.asked),
         answered=memory.answered and sanitised(memory.answered),
         project=hit.source_project,
@@ -54,6 +60,19 @@ def remembered(memory: Recollection) -> results.Remembered:
         timestamp=hit.timestamp,
         source_path=hit.source_path,
         source_line=hit.source_line,
+    )
+
+
+def attempted(one: Attempt) -> results.Attempted:
+    """Another episode about the same problem."""
+    return results.Attempted(
+        id=one.id,
+        asked=sanitised(one.asked),
+        outcome=one.outcome,
+        shown_by=sanitised(one.shown_by),
+        timestamp=one.timestamp,
+        source_path=one.source_path,
+        source_line=one.source_line,
     )
 
 
@@ -91,7 +110,9 @@ def solved(one: Resolved) -> results.Solved:
     )
 
 
-def lines_of_item(items: Sequence[Item], item: Item, start: int, end: int | None) -> results.ReadResult:
+def lines_of_item(
+    items: Sequence[Item], item: Item, outcome: Outcome, start: int, end: int | None
+) -> results.ReadResult:
     """Some lines of a turn, with the ids of its neighbours. Raises UsageFault."""
     content, last, lines = _page(sanitised(item.content), start, end)
     place = items.index(item)
@@ -104,6 +125,8 @@ def lines_of_item(items: Sequence[Item], item: Item, start: int, end: int | None
         lines=lines,
         next_start=last + 1 if last < lines else None,
         role=item.role,
+        outcome=outcome.verdict,
+        shown_by=sanitised(outcome.shown_by),
         project=item.project,
         timestamp=item.timestamp,
         conversation_id=item.conversation_id,

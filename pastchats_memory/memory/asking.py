@@ -10,8 +10,9 @@ from pastchats_memory.arguments import filters_of
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.opened import Opened
-from pastchats_memory.model import Block, Context, Hits, Item, utf8
+from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
+from pastchats_memory.recollection import Block, Outcome
 from pastchats_memory.search import Request, search, search_terms, with_snippet
 from pastchats_memory.search.hits import cited
 
@@ -43,6 +44,7 @@ class Asking(Opened):
         type: str | None = None,  # noqa: A002 - the field's name in every output
         status: str | None = None,
         priority: str | None = None,
+        outcome: str | None = None,
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -61,6 +63,7 @@ class Asking(Opened):
             type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
             status: only tasks of one of these, with commas: a status, a synonym or a tracker's own word.
             priority: only tasks of one of these, with commas: 0 (critical) to 4 (lowest), or their names.
+            outcome: only of episodes that ended so, with commas: `worked`, `failed`, `mixed`, `unknown`.
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, 0 words to 1 meaning.
@@ -70,8 +73,9 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         filters = filters_of(
-            project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority
-        )
+            project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority,
+            outcome=outcome,
+        )  # fmt: skip
         request = Request(
             utf8(query),
             mode=mode,
@@ -82,8 +86,10 @@ class Asking(Opened):
             min_similarity=self._configured("min_similarity") if min_similarity is None else min_similarity,
             meaning=meaning,
         )
+        behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            return search(self._database, self._model(), self._without_private(request))
+            hits = search(self._database, self._model(), self._without_private(request))
+        return Hits(hits, (*hits.warnings, *behind))
 
     def recall(
         self,
@@ -93,6 +99,7 @@ class Asking(Opened):
         limit: int = 5,
         project: str | None = None,
         since: str | None = None,
+        outcome: str | None = None,
         current_project: str | None = None,
         not_conversation: str | None = None,
         given: frozenset[str] = frozenset(),
@@ -106,6 +113,7 @@ class Asking(Opened):
             limit: entries at most.
             project: only of this project; `.` is the one of the working directory.
             since: only from this ISO date or time on.
+            outcome: only what ended so, as for `search`.
             current_project: wins near ties and is marked.
             not_conversation: the id of the conversation that is going on, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
@@ -117,7 +125,7 @@ class Asking(Opened):
         """
         from pastchats_memory.recall import RecallRequest, recall
 
-        filters = filters_of(project=project, since=since)
+        filters = filters_of(project=project, since=since, outcome=outcome)
         request = RecallRequest(
             self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
@@ -125,8 +133,18 @@ class Asking(Opened):
             not_conversation=not_conversation,
             given=given,
         )
+        behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            return recall(self._database, self._model(), request, count_tokens or _count_tokens)
+            block = recall(self._database, self._model(), request, count_tokens or _count_tokens)
+        return replace(block, warnings=(*block.warnings, *behind)) if behind else block
+
+    def _outcomes_behind(self, filters: Filters) -> tuple[str, ...]:
+        """Warnings where outcomes are asked for that cannot be had in time. Raises StoreFault."""
+        if not filters.outcomes:
+            return ()
+        from pastchats_memory.episodes.derive import catch_up
+
+        return catch_up(self._database)
 
     def context(
         self,
@@ -187,6 +205,12 @@ class Asking(Opened):
         found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
         return [cited(item) for item in around if item.project not in hidden]
+
+    def outcome(self, item: Item) -> Outcome:
+        """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""
+        from pastchats_memory.episodes.around import how_ended
+
+        return how_ended(self._database, item)
 
     @property
     def tasks(self) -> TaskBoard:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import orjson
 
 from pastchats_memory.model import Filters
+from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
 
 NOTE = "note"
 FIRST_TEXT = 1 << 40
@@ -15,6 +17,9 @@ FIRST_TEXT = 1 << 40
 KINDS = "CASE WHEN t.attachment_id IS NOT NULL THEN 'attachment' WHEN t.comment_id IS NOT NULL THEN 'comment' ELSE k.type END"
 RAW_STATUS = "lower(replace(replace(k.status_raw, ' ', '_'), '-', '_'))"
 TEXT_TIME = "coalesce(m.created_at, k.updated_at, k.closed_at, k.created_at)"
+TASK_OUTCOME = (
+    f"CASE WHEN k.status IN ({', '.join(repr(status) for status in RESOLVED)}) THEN 'worked' ELSE 'unknown' END"
+)
 TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
 SCATTER = 2654435761
 """Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue."""
@@ -35,10 +40,26 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
             values.append(value)
     if filters.notes is not None:
         clauses.append(f"p.role {'=' if filters.notes else '!='} '{NOTE}'")
+    if filters.outcomes:
+        clause, wanted = _outcome_condition(filters.outcomes)
+        clauses.append(clause)
+        values.append(wanted)
     if filters.hidden:
         clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
         values.append(orjson.dumps(filters.hidden).decode())
     return " AND ".join(clauses) or "1", values
+
+
+def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
+    """On `prompts AS p`: what is said of its episode is among the words; what nothing is said of is unknown."""
+    others = [verdict for verdict in VERDICTS if verdict not in wanted]
+    among, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
+    ended_so = (
+        "SELECT q.id FROM outcomes o JOIN prompts q ON q.source_project = o.source_project "
+        "AND q.conversation_id = o.conversation_id AND q.turn_index BETWEEN o.first_index AND o.last_index "
+        f"WHERE o.confidence >= {LEAST_CONFIDENCE} AND o.verdict IN (SELECT value FROM json_each(?))"
+    )
+    return f"p.id {among} ({ended_so})", orjson.dumps(listed).decode()
 
 
 def task_conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -57,6 +78,7 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         (f"{KINDS} IN (SELECT value FROM json_each(?))", filters.kinds),
         (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
         ("k.priority IN (SELECT value FROM json_each(?))", filters.priorities),
+        (f"{TASK_OUTCOME} IN (SELECT value FROM json_each(?))", filters.outcomes),
         ("k.project NOT IN (SELECT value FROM json_each(?))", filters.hidden),
     ):
         if wanted:

@@ -15,6 +15,7 @@ RULES = "outcome_rules"
 COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 
 
+VERDICTS = ("worked", "failed", "mixed", "unknown")
 LEAST_CONFIDENCE = 0.85
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 

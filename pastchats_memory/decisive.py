@@ -1,0 +1,90 @@
+"""The lines of an answer that say what it came to, rather than its first ones. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pastchats_memory.excerpt import ELLIPSIS, excerpt
+
+LONG_LINE = 240
+"""Characters; a longer line is taken sentence by sentence."""
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])")
+_SAYS_WHY = re.compile(
+    r"\b(?:fix(?:ed|es)?|because|caused?|cause|culprit|reason|problem|issue|solution|solved|turn(?:s|ed) out|instead|works?|root|must|need(?:s|ed)? to"
+    r"|has to|so that|now|chang(?:e|ed)|add(?:ed)?|remov(?:e|ed)|replac(?:e|ed)|use[sd]?|set|install|run|pass(?:es|ed)?|missing|wrong|should|only)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"`[^`]+`|\b\w+[_.]\w+\(|--\w[\w-]+|\b[\w/.-]+\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java|rb|php|css|html)\b"
+)
+_ANNOUNCES = re.compile(
+    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|you're right|i (?:see|understand|apologize)"
+    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?]\s*$",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
+
+
+def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
+    """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
+
+    A line tells by the question's words in it, by saying why or what was changed, and by what it names of code; one that
+    announces or asks tells little. What stands between fences is code and counts by the question's words alone.
+
+    Args:
+        text: an answer of any length.
+        weights: of the question's words, lower-cased.
+        width: characters.
+    """
+    text = text.strip()
+    if len(text) <= width:
+        return text
+    lines = _lines(text)
+    total = sum(weights.values()) or 1.0
+    ranked = sorted(range(len(lines)), key=lambda place: -_worth(lines[place], weights, total))
+    chosen: set[int] = set()
+    left = width
+    for place in ranked:
+        line = lines[place][0]
+        cost = len(line) + 2 + (place - 1 not in chosen)
+        if cost > left or _worth(lines[place], weights, total) <= 0:
+            continue
+        chosen.add(place)
+        left -= cost
+    if not chosen:
+        return excerpt(text, weights, width)
+    parts: list[str] = []
+    for place in sorted(chosen):
+        if place and place - 1 not in chosen:
+            parts.append(ELLIPSIS)
+        parts.append(lines[place][0])
+    return "\n".join(parts)
+
+
+def _lines(text: str) -> list[tuple[str, bool]]:
+    """Lines and long lines' sentences, each with whether it is code."""
+    found: list[tuple[str, bool]] = []
+    in_code = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            in_code = not in_code
+            continue
+        pieces = [line] if in_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
+        found += [(piece.strip() if not in_code else piece.rstrip(), in_code) for piece in pieces if piece.strip()]
+    return found
+
+
+def _worth(line: tuple[str, bool], weights: Mapping[str, float], total: float) -> float:
+    text, is_code = line
+    if _BARE.match(text):
+        return 0.0
+    words = {word.lower() for word in _WORD.findall(text)}
+    about = sum(weight for word, weight in weights.items() if word in words) / total
+    if is_code:
+        return about
+    worth = about + 0.25 * min(2, len(set(map(str.lower, _SAYS_WHY.findall(text))))) + 0.2 * bool(_CODE.search(text))
+    return worth * (0.3 if _ANNOUNCES.search(text) else 1.0) if len(words) > 2 else about  # noqa: PLR2004 - a phrase tells nothing

@@ -1,0 +1,77 @@
+"""What was done in an episode: the commands that were run and the files that were changed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pastchats_memory.model import Item
+
+MOST_COMMANDS, MOST_FILES = 3, 4
+LONGEST_LINE = 120
+
+SHELLS = frozenset({
+    "bash", "exec_command", "execute_command", "local_shell", "powershell", "run_command", "run_in_terminal",
+    "run_shell_command", "run_terminal_cmd", "shell", "terminal", "unified_exec",
+})  # fmt: skip
+"""Tools that run a command, in lower case."""
+EDITORS = frozenset({
+    "apply_diff", "apply_patch", "create", "create_file", "edit", "edit_file", "insert_edit_into_file", "multiedit",
+    "notebookedit", "patch", "replace", "replace_in_file", "replace_string_in_file", "search_replace", "str_replace",
+    "str_replace_editor", "update", "write", "write_file", "write_to_file",
+})  # fmt: skip
+"""Tools that change a file."""
+_LOOKS = re.compile(
+    r"(?:cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed -n|awk|sleep|ps|env|history"
+    r"|cd|diff|jq|sort|date|whoami|printenv|git (?:status|log|diff|show|branch|blame|remote|stash list|rev-parse|ls-files|grep))(?:\s|$)"
+)
+"""Commands that look and change nothing."""
+_BETWEEN = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+
+
+def done_in(episode: Sequence[Item], failed: Iterable[int] = ()) -> tuple[str, ...]:
+    """The last few commands as `$ make test` and the files, each on one line; commands of the rows `failed` are left out.
+
+    What only looks at files tells nobody what was done.
+    """
+    left = frozenset(failed)
+    commands = list(dict.fromkeys(line for turn in episode if turn.id not in left for line in commands_of(turn)))
+    files = list(dict.fromkeys(name for turn in episode for name in _files(turn)))
+    shown = [f"$ {command}" for command in commands[-MOST_COMMANDS:]]
+    if files:
+        more = len(files) - MOST_FILES
+        shown.append(", ".join(files[:MOST_FILES]) + (f" and {more} more" if more > 0 else ""))
+    return tuple(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…" for line in shown)
+
+
+def commands_of(turn: Item) -> Iterator[str]:
+    """The commands that a turn ran, but for those that look around and those that failed."""
+    if turn.role == "tool":
+        heading = turn.content.partition("\n")[0]
+        if heading.startswith("$ ") and turn.metadata.get("kind") != "error" and not is_look(heading[2:]):
+            yield heading[2:].strip()
+        return
+    for tool, subject in _calls(turn):
+        if tool.lower() in SHELLS and subject and not is_look(subject):
+            yield subject
+
+
+def is_look(command: str) -> bool:
+    """Whether every part of a command only looks."""
+    return all(_LOOKS.match(part) for part in _BETWEEN.split(command.strip()) if part)
+
+
+def _files(turn: Item) -> Iterator[str]:
+    listed = turn.metadata.get("files")
+    if isinstance(listed, list):
+        yield from (str(name).rpartition("/")[2] for name in listed)
+    for tool, subject in _calls(turn):
+        if tool.lower() in EDITORS:
+            yield from (name.rpartition("/")[2] for name in subject.split(", ") if name)
+
+
+def _calls(turn: Item) -> Iterator[tuple[str, str]]:
+    tools = turn.metadata.get("tools")
+    for label in tools if isinstance(tools, list) else ():
+        tool, _, subject = str(label).partition(" ")
+        yield tool, subject.strip()

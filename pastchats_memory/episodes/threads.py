@@ -1,0 +1,159 @@
+"""One problem, several attempts: what failed before an episode, what worked after it, what took its place.
+
+Precision before recall. Within a conversation an attempt belongs to the next episode where the person's next words say that
+it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors of
+what was asked; and something is superseded where a later question names it as what is to be replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.excerpt import excerpt
+from pastchats_memory.model import Hit, Item
+from pastchats_memory.recollection import Attempt
+from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending
+
+ALIKE = 0.8
+"""Cosine of two questions from which they ask for the same."""
+MOST_BEFORE = 3
+FARTHEST = 6
+"""Episodes back and forth in a conversation that are looked at."""
+ASKED_WIDTH = 120
+
+_REPLACES = re.compile(
+    r"\b(?:instead of|rather than|replac(?:e|es|ed|ing)|switch(?:ed|ing)? (?:away )?from|mov(?:e|ed|ing) (?:away )?(?:from|off)|migrat(?:e|ed|ing) (?:away )?(?:from|off)"
+    r"|get(?:ting)? rid of|drop(?:ped|ping)?|abandon(?:ed)?|no longer(?: use| want| need)?|stop(?:ped)? using|ditch(?:ed)?)\s+(?:the |our |using |that |this )*"
+    r"`?([\w][\w.+#-]{2,40})",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_][\w.+#-]*\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The other episodes about the same problem."""
+
+    before: tuple[Attempt, ...] = ()
+    """Failed ones, in order."""
+    after: Attempt | None = None
+    """A later one that worked."""
+    superseded_by: Attempt | None = None
+
+
+def thread_of(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
+    """The thread of an episode.
+
+    Args:
+        database: to be read.
+        episode: its turns, in order.
+        ending: how it ended.
+        others: further hits of the same question, none of them hidden from whoever asks.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    first = episode[0]
+    if first.role == "note" or first.conversation_id is None:
+        return Thread()
+    attempts = [*_earlier_here(database, first, ending), *_later_here(database, first, ending)]
+    attempts += _elsewhere(database, episode, others)
+    before = [one for is_earlier, one in attempts if is_earlier and one.outcome in ("failed", "mixed")]
+    after = [one for is_earlier, one in attempts if not is_earlier and one.outcome == "worked"]
+    is_open = ending.said in ("failed", "mixed")
+    replaced = _superseding(database, episode, others)
+    return Thread(tuple(before[-MOST_BEFORE:]), after[0] if after and is_open else None, replaced)
+
+
+def is_failed_by_next(ending: Ending, following: int) -> bool:
+    """Whether the next episode, known by its first turn, begins with the words that say that this one failed."""
+    return ending.said in ("failed", "mixed") and any(shown.id == following for shown in ending.evidence)
+
+
+def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
+    found: list[tuple[bool, Attempt]] = []
+    following = first.id
+    for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
+        if not is_failed_by_next(earlier, following):
+            break
+        found.append((True, _attempt(database, id_, earlier)))
+        following = id_
+    return found[::-1]
+
+
+def _later_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
+    found: list[tuple[bool, Attempt]] = []
+    before = ending
+    for id_, later in outcomes.after(database, first, ending.last_index, FARTHEST):
+        if not is_failed_by_next(before, id_):
+            break
+        found.append((False, _attempt(database, id_, later)))
+        before = later
+    return found
+
+
+def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
+    """Attempts of other conversations of the project at what is asked in the same words or in others, in order."""
+    asked = next((turn for turn in episode if turn.role == "user"), None)
+    if asked is None or asked.timestamp is None:
+        return []
+    candidates = {
+        int(hit.id): hit
+        for hit in others
+        if hit.task is None and hit.role == "user" and hit.timestamp is not None
+        and hit.source_project == asked.project and hit.conversation_id != asked.conversation_id
+    }  # fmt: skip
+    ids, rows = vectors.matrix(database, [asked.id, *candidates])
+    if asked.id not in ids:
+        return []
+    cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
+    alike = [id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE]
+    found: dict[int, tuple[str, Attempt]] = {}
+    for item in prompts.items(database, alike):
+        ending = outcomes.of_turn(database, item)
+        if ending is not None and item.timestamp is not None:
+            found[item.id] = item.timestamp, _attempt_at(item, ending)
+    return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
+    """The first later question of the project that wants something else in the place of what this episode is about."""
+    last = episode[-1]
+    if last.timestamp is None:
+        return None
+    answered = {word for turn in episode if turn.role == "assistant" for word in _WORD.findall(turn.content)}
+    asked = {word for turn in episode if turn.role == "user" for word in _WORD.findall(turn.content)}
+    known = {word.lower() for word in answered if word in asked or not (word.isalpha() and word.islower())}
+    later = [
+        hit
+        for hit in others
+        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
+        and hit.source_project == last.project
+    ]  # fmt: skip
+    for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
+        named = {match[1].lower().rstrip(".") for match in _REPLACES.finditer(hit.content)}
+        if named & known and (found := prompts.items(database, [int(hit.id)])):
+            ending = outcomes.of_turn(database, found[0])
+            if ending is not None and ending.said != "failed":
+                return _attempt_at(found[0], ending)
+    return None
+
+
+def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
+    (item,) = prompts.items(database, [id_])
+    return _attempt_at(item, ending)
+
+
+def _attempt_at(item: Item, ending: Ending) -> Attempt:
+    line = item.places[0].line or None if item.places else None
+    return Attempt(
+        str(item.id), _one_line(item.content), ending.said, ending.shown_by, item.timestamp, item.source_path, line
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(excerpt(text, {}, ASKED_WIDTH).split())

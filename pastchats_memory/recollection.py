@@ -1,0 +1,97 @@
+"""What recall makes of earlier episodes: the entries of a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pastchats_memory.model import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A line of a transcript that shows how an episode ended."""
+
+    quotation: str
+    source_path: str
+    source_line: int | None
+    """Of the turn, 1-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is said of how an episode ended."""
+
+    verdict: str = "unknown"
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    evidence: tuple[Evidence, ...] = ()
+    """What shows it, the decisive line last; empty for unknown."""
+
+    @property
+    def shown_by(self) -> str:
+        """The decisive line, empty for unknown."""
+        return self.evidence[-1].quotation if self.evidence else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Another episode about the same problem."""
+
+    id: str
+    """Of its first turn."""
+    asked: str
+    """An excerpt on one line."""
+    outcome: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    shown_by: str
+    """The line that shows it."""
+    timestamp: str | None
+    source_path: str
+    source_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """One entry of a recall block: an episode, with the turn of it that matched."""
+
+    hit: Hit
+    asked: str | None
+    """Excerpt of what was asked; None where nothing was, as in a note."""
+    answered: str | None
+    """Excerpt of what was answered, around what matched; None where the match is all there is."""
+    outcome: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    is_current: bool
+    """It belongs to the project in which the caller stands."""
+    evidence: tuple[Evidence, ...] = ()
+    """What shows the outcome, the decisive line last; empty where none is known."""
+    done: tuple[str, ...] = ()
+    """What was done: commands as `$ make test`, else names of files; each on one line."""
+    before: tuple[Attempt, ...] = ()
+    """Failed attempts at the same, in order."""
+    after: Attempt | None = None
+    """The later attempt at the same that worked, where this one did not."""
+    superseded_by: Attempt | None = None
+    """Where something else was later put in the place of what was decided."""
+
+    @property
+    def shown_by(self) -> str:
+        """The line that shows the outcome, empty where none is known."""
+        return self.evidence[-1].quotation if self.evidence else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What primes an agent."""
+
+    query: str
+    memories: tuple[Recollection, ...]
+    text: str
+    """Markdown within the budget."""
+    tokens: int
+    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The turns that matched, one an entry."""
+        return tuple(memory.hit for memory in self.memories)

@@ -209,6 +209,8 @@ ABLATIONS = {
     "without the conversation": (rank, {"CONVERSATION": 0.0}),
     "without who typed it": (rank, {"TYPED": 0.0}),
     "without centring": (pool, {"standing_out": uncentred}),
+    "without who is named": (rank, {"NAMED": 0.0}),
+    "without surprise": (rank, {"SURPRISE": 0.0}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
     "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
     "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),

@@ -8,6 +8,7 @@ experiments that set the numbers, and what each is worth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,24 +23,33 @@ RRF_K = 10
 WORDS, MEANING, TOGETHER = "words", "meaning", "together"
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
-BEST_MATCH = 10.0
-"""What the best match by words is worth, on the scale of `emphasised`: as much as standing out by 3.7 deviations. This
-number and those below are what `benchmarks/leave_one_out.py` ends at with all sets, but for BEST_ROWS."""
-EMPHASIS = 1.75
+BEST_MATCH = 7.0
+"""What the best match by words is worth, on the scale of `meant`. This number and those below are near what
+`benchmarks/leave_one_out.py` ends at with all sets, but for BEST_ROWS and SURPRISE, moved until no metric of any set was below
+the better of words and meaning."""
+EMPHASIS = 1.25
 """Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
+SURPRISE = 2.5
+"""Power of how much farther the nearest row stands out than chance alone would have it among so many."""
 PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
-PHRASE = 0.8
+PHRASE = 1.2
 """Share of the lesser one's weight that counts where two words stand side by side, as in the question."""
 BESIDE = 0.4
-"""Share that counts of the words which a row lacks and the rows around it have: an answer is found by its question."""
-CONVERSATION = 0.2
+"""Share that counts of the words which a row lacks and the rows around it have, and of how much nearer in meaning the
+best of them is: an answer is found by its question."""
+CONVERSATION = 0.6
 """Share that counts of what the conversation's best rows have for them."""
 BEST_ROWS = 3
 """So many of them, by their mean."""
+ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED = 0.2, 0.3, 0.2, 0.03
+"""The same four where nothing but words is asked: then they settle near ties, and presence only harms."""
+FEWEST = 3
+"""Rows that a corpus counts as at least, since of one nothing stands out."""
 TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
-
+NAMED = 2.0
+"""What it is worth that the row begins with the name of a speaker whom the question names."""
 
 IN_WORDS = 0.4
 """What it adds to a cosine that all of the question's weight stands in the row; a half of it adds a sixteenth of that."""
@@ -141,6 +151,24 @@ def emphasised(deviations: Floats) -> Floats:
     return np.asarray(np.sign(deviations) * np.abs(deviations) ** EMPHASIS)
 
 
+def meant(deviations: Floats, searched: int) -> Floats:
+    """The deviations emphasised, and the more the farther the nearest row stands out beyond chance.
+
+    The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"): a question that nothing is
+    about has a nearest row too, and in a larger corpus a nearer one.
+
+    Args:
+        deviations: shape (n,), of `standing_out`, the nearest row among them.
+        searched: rows of the corpus that it is the nearest of.
+
+    Returns:
+        Shape (n,).
+    """
+    farthest = max(float(deviations.max(initial=0.0)), 0.0)
+    by_chance = math.sqrt(2 * math.log(max(searched, FEWEST)))
+    return np.asarray((farthest / by_chance) ** SURPRISE * emphasised(deviations))
+
+
 def strengths(matches: Floats, weights: Floats) -> Floats:
     """How strongly each word stands in each row: its BM25 there, and PRESENCE of its weight for being there at all.
 
@@ -165,6 +193,22 @@ def beside(strong: Floats, around: Places) -> Floats:
     padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # which -1 points at
     strongest = padded[:, around].max(axis=2, initial=0.0)
     return np.asarray(np.maximum(strongest - strong[:, :n], 0.0).sum(axis=0))
+
+
+def nearer_beside(own: Floats, around: Places) -> Floats:
+    """By how much the best of the rows around a row is ahead of it, 0 where none is.
+
+    Args:
+        own: shape (n,).
+        around: as for `beside`; of rows behind the first n nothing is known, and they count for nothing.
+
+    Returns:
+        Shape (n,).
+    """
+    n = len(own)
+    padded = np.append(own, -np.inf)
+    best = padded[np.where((around >= 0) & (around < n), around, n)].max(axis=1, initial=-np.inf)
+    return np.asarray(np.maximum(best - own, 0.0))
 
 
 def of_conversation(own: Floats, conversations: Places) -> Floats:
@@ -196,11 +240,15 @@ class Signals:
     around: Places
     """Shape (n, reach), the places of the rows around each; -1 where there is none."""
     deviations: Floats
-    """Shape (n,), of `standing_out`."""
+    """Shape (n,), of `standing_out`; empty where nothing but words is asked."""
     conversations: Places
     """Shape (n,), a number for each conversation."""
     typed: NDArray[np.bool_]
     """Shape (n,), whether a person wrote it."""
+    named: NDArray[np.bool_]
+    """Shape (n,), whether it begins with the name of a speaker whom the question names."""
+    searched: int
+    """Rows of the corpus that these were found among."""
 
 
 def evidence(signals: Signals, meaning: float) -> Floats:
@@ -214,10 +262,22 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     strong = strengths(signals.matches, signals.weights)
     standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
     scale = 2 * (1 - meaning) * BEST_MATCH / (float(standing.max(initial=0.0)) or 1.0)
-    own = scale * standing + 2 * meaning * emphasised(signals.deviations)
-    context = scale * BESIDE * beside(strong, signals.around)
+    near = 2 * meaning * meant(signals.deviations, signals.searched)
+    own = scale * standing + near
+    context = scale * beside(strong, signals.around) + nearer_beside(near, signals.around)
+    said_by = TYPED * signals.typed + NAMED * signals.named
+    return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said_by)
+
+
+def evidence_of_words(signals: Signals) -> Floats:
+    """What speaks for each of the n rows by words alone, in shares of the best match; shape (n,)."""
+    n = len(signals.around)
+    standing = signals.matches[:, :n].sum(axis=0) + ALONE_PHRASE * signals.phrases
+    most = float(standing.max(initial=0.0)) or 1.0
+    own = standing / most
+    context = ALONE_BESIDE * beside(signals.matches, signals.around) / most
     return np.asarray(
-        own + context + CONVERSATION * of_conversation(own, signals.conversations) + TYPED * signals.typed
+        own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + ALONE_TYPED * signals.typed
     )
 
 

@@ -12,9 +12,9 @@ from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
-from pastchats_memory.rank import MEANING, TOGETHER, WORDS, Ranked, balanced, continued, fuse, relevance
+from pastchats_memory.rank import MEANING, TOGETHER, WEIGHTS, WORDS, Ranked, balanced, continued, fuse, relevance
 from pastchats_memory.search.hits import Fit, hit_of
-from pastchats_memory.search.pool import by_evidence
+from pastchats_memory.search.pool import by_evidence, by_words
 from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of, shares, terms_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -111,8 +111,11 @@ def with_snippet(hit: Hit, terms: Terms) -> Hit:
 def _fused(database: Database, request: Request, matches: Matches, query_vector: Vector | None) -> list[Ranked]:
     """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
     last = MOST_HITS if request.is_selective else request.limit * request.page
-    if query_vector is None or request.mode == "keyword":
-        return fuse({WORDS: matches.ids[: max(last, DEPTH)]}, {WORDS: 1.0})
+    if query_vector is None or request.mode == "keyword" or request.meaning == 0:
+        best = matches.ids[:DEPTH]
+        by_evidence_of_words = by_words(database, matches, sorted(best), request.filters)
+        fused = fuse({WORDS: best, TOGETHER: by_evidence_of_words}, WEIGHTS)
+        return continued(fused, {WORDS: matches.ids[:last]}, WEIGHTS)
     if request.mode == "semantic":
         return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
     by_meaning = _near(database, request, query_vector, DEPTH)

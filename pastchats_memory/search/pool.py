@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.model import Filters
-from pastchats_memory.rank import Signals, evidence, standing_out
+from pastchats_memory.query import words
+from pastchats_memory.rank import Signals, evidence, evidence_of_words, standing_out
 from pastchats_memory.search.terms import Matches, scores_at
-from pastchats_memory.store import lexical, prompts, vectors
+from pastchats_memory.store import lexical, vectors
+from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import spread_ids
+from pastchats_memory.store.filters import count, spread_ids
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""
 TYPED_ROLES = frozenset({"user", "note"})
 """Of rows that a person wrote; texts of tasks count with them."""
+SPEAKER = re.compile(r"\s*([^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}): ")
+"""The name before what was said, in a transcript of several people."""
 SAMPLE = 256
 """Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
 
@@ -33,25 +38,51 @@ def by_evidence(
     sampled, background = vectors.matrix(database, spread_ids(database, filters, SAMPLE))
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    about = prompts.belongings(database, pool)
-    beside = prompts.around(database, pool, REACH, filters)
+    deviations = standing_out(vectors.unit(query_vector), rows, background)
+    return _ordered(pool, evidence(_signals(database, matches, pool, filters, deviations), meaning))
+
+
+def by_words(database: Database, matches: Matches, pool: Sequence[int], filters: Filters) -> list[int]:
+    """The pool, ids in ascending order, by `rank.evidence_of_words`, best first; equal ones by id. Raises StoreFault."""
+    if not pool:
+        return []
+    return _ordered(pool, evidence_of_words(_signals(database, matches, pool, filters, np.empty(0))))
+
+
+def _ordered(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
+    return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
+
+
+def _signals(
+    database: Database, matches: Matches, pool: Sequence[int], filters: Filters, deviations: NDArray[np.float64]
+) -> Signals:
+    about = belongings(database, pool)
+    beside = around(database, pool, REACH, filters)
     ids = np.array([*pool, *sorted({other for _, other in beside}.difference(pool))])
     numbers: dict[str | int, int] = {}
-    conversations = [numbers.setdefault(about[id_][1] or id_ if id_ in about else id_, len(numbers)) for id_ in pool]
+    conversations = [
+        numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
+    ]
     terms = matches.terms
-    signals = Signals(
+    return Signals(
         matches=np.array(
             [terms.looked_up[word] * scores_at(rows, ids) for word, rows in matches.postings.items()]
         ).reshape(-1, len(ids)),
         weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
         phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=_places(beside, pool, ids),
-        deviations=standing_out(vectors.unit(query_vector), rows, background),
+        deviations=deviations,
         conversations=np.array(conversations),
-        typed=np.array([id_ not in about or about[id_][0] in TYPED_ROLES for id_ in pool]),
+        typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool]),
+        named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
+        searched=count(database, filters),
     )
-    total = evidence(signals, meaning)
-    return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
+
+
+def _is_named(opening: str, asked: Iterable[str]) -> bool:
+    """Whether a text begins with the name of a speaker that stands in the question."""
+    speaker = SPEAKER.match(opening)
+    return speaker is not None and not set(words(speaker[1])).isdisjoint(asked)
 
 
 def _phrases(

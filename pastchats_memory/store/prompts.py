@@ -8,10 +8,9 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from pastchats_memory.model import Filters, Item, Metadata, Place, Prompt
+from pastchats_memory.model import Item, Metadata, Place, Prompt
 from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live import LIVE
 from pastchats_memory.store.outcomes import Ending
 
@@ -180,30 +179,9 @@ def of_episode(database: Database, item: Item, ending: Ending, reach: int) -> li
     )
 
 
-def around(database: Database, ids: Sequence[int], reach: int, filters: Filters) -> list[tuple[int, int]]:
-    """Pairs of an id and another turn at most `reach` before or after it in its conversation that the filters let through."""
-    where, values = conditions(filters)
-    return database.run(
-        "SELECT q.id, p.id FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
-        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
-        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where} ORDER BY q.id, p.id",
-        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
-    )
-
-
 def turns_in(database: Database, conversation_id: str) -> int:
     """How many turns a conversation has, in all projects. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
-
-
-def belongings(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-    """By id the role and what names its conversation, None for none; a text of a task has neither. Raises StoreFault."""
-    found = database.run(
-        "SELECT id, role, source_project || char(10) || conversation_id FROM prompts "
-        "WHERE id IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(ids)).decode(),),
-    )
-    return {id_: (role, conversation) for id_, role, conversation in found}
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:

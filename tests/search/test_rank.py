@@ -227,6 +227,29 @@ def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -
     assert rank.of_conversation(np.empty(0), np.empty(0, dtype=np.int64)).tolist() == []
 
 
+def test_the_same_deviations_mean_more_where_the_nearest_row_stands_out_beyond_chance() -> None:
+    by_chance = math.sqrt(2 * math.log(1000))
+    assert rank.meant(np.array([by_chance, 1.0]), 1000).tolist() == pytest.approx([by_chance**rank.EMPHASIS, 1.0])
+    assert rank.meant(np.array([2 * by_chance, 1.0]), 1000)[1] == pytest.approx(2**rank.SURPRISE)
+    assert rank.meant(np.array([by_chance, 1.0]), 100_000)[1] < 1.0
+
+
+@pytest.mark.parametrize("searched", [0, 1, 2, 3])
+def test_in_a_corpus_of_a_row_or_none_nothing_is_divided_by_nothing(searched: int) -> None:
+    assert np.isfinite(rank.meant(np.array([1.0]), searched)).all()
+    assert rank.meant(np.empty(0), searched).tolist() == []
+    assert rank.meant(np.array([-1.0, -2.0]), searched).tolist() == [0.0, 0.0]
+
+
+def test_a_row_is_helped_by_how_much_nearer_the_best_row_around_it_is() -> None:
+    around = np.array([[1, 3, -1], [0, 2, -1], [0, 1, 4]])  # of rows 3 and 4 nothing is known
+    assert rank.nearer_beside(np.array([1.0, 4.0, 2.0]), around).tolist() == [3.0, 0.0, 2.0]
+    assert rank.nearer_beside(np.array([1.0]), np.empty((1, 0), dtype=np.int64)).tolist() == [0.0]
+
+
+SEARCHED = 1000
+
+
 def signals(rows: int, **given: np.ndarray) -> rank.Signals:
     """Of rows in conversations of their own, with nothing around them and nothing that speaks for them."""
     nothing = {
@@ -237,8 +260,9 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "deviations": np.zeros(rows),
         "conversations": np.arange(rows),
         "typed": np.zeros(rows, dtype=bool),
+        "named": np.zeros(rows, dtype=bool),
     }
-    return rank.Signals(**{**nothing, **given})
+    return rank.Signals(**{**nothing, **given}, searched=SEARCHED)
 
 
 def test_evidence_equals_a_sum_worked_by_hand() -> None:
@@ -251,21 +275,27 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         deviations=np.array([1.0, 4.0]),
         conversations=np.array([0, 0]),
         typed=np.array([True, False]),
+        named=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
     scale = rank.BEST_MATCH / first
-    own = [rank.BEST_MATCH + 1.0, scale * 1.0 + 4.0**rank.EMPHASIS]
+    surprise = (4.0 / math.sqrt(2 * math.log(SEARCHED))) ** rank.SURPRISE
+    near = [surprise * 1.0, surprise * 4.0**rank.EMPHASIS]
+    own = [rank.BEST_MATCH + near[0], scale * 1.0 + near[1]]
     of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
     by_hand = [
-        own[0] + scale * rank.BESIDE * 1.0 + of_both + rank.TYPED,
-        own[1] + scale * rank.BESIDE * (2.0 + rank.PRESENCE) + of_both,
+        own[0] + rank.BESIDE * (scale * 1.0 + near[1] - near[0]) + of_both + rank.TYPED,
+        own[1] + rank.BESIDE * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED,
     ]
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
 
 
-def test_the_best_match_by_words_is_worth_standing_out_by_almost_four_deviations() -> None:
-    alone = evidence(signals(3, matches=np.array([[1.0, 0.0, 0.0]]), deviations=np.array([0.0, 3.7, 3.8])), 0.5)
-    assert alone[1] < alone[0] < alone[2]
+def test_the_best_match_by_words_is_worth_standing_out_by_four_deviations_among_a_thousand_rows() -> None:
+    match = np.array([[1.0, 0.0]])
+    less = evidence(signals(2, matches=match, deviations=np.array([0.0, 3.9])), 0.5)
+    more = evidence(signals(2, matches=match, deviations=np.array([0.0, 4.2])), 0.5)
+    assert less[1] < less[0]
+    assert more[1] > more[0]
 
 
 @pytest.mark.parametrize("meaning", [0.0, 0.3, 0.5, 1.0])
@@ -275,10 +305,31 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
     for more in (
         signals(2, matches=usual, deviations=np.array([1.0, 0.0])),
         signals(2, matches=usual, typed=np.array([True, False])),
+        signals(2, matches=usual, named=np.array([True, False])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):
         assert evidence(more, meaning)[0] >= plain
+
+
+def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
+    given = signals(
+        2,
+        matches=np.array([[2.0, 0.0], [0.0, 1.0]]),
+        weights=np.array([9.0, 9.0]),  # presence does not count here
+        phrases=np.array([0.5, 0.0]),
+        around=np.array([[1], [0]]),
+        conversations=np.array([0, 0]),
+        typed=np.array([True, False]),
+    )
+    best = 2.0 + rank.ALONE_PHRASE * 0.5
+    of_both = rank.ALONE_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS
+    by_hand = [
+        1.0 + rank.ALONE_BESIDE * 1.0 / best + of_both + rank.ALONE_TYPED,
+        1.0 / best + rank.ALONE_BESIDE * 2.0 / best + of_both,
+    ]
+    assert rank.evidence_of_words(given).tolist() == pytest.approx(by_hand)
+    assert rank.evidence_of_words(signals(2, matches=np.empty((0, 2)), weights=np.empty(0))).tolist() == [0.0, 0.0]
 
 
 def test_nothing_known_of_any_row_leaves_them_equal() -> None:

@@ -1,0 +1,47 @@
+"""What turns belong to and what stands around them, for the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from pastchats_memory.model import Filters
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import conditions
+
+OPENING = 64
+"""Characters of a turn in which the name of its speaker may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """What a turn is part of, and how it begins."""
+
+    role: str
+    conversation: str | None
+    """What names it in all projects; None for none."""
+    opening: str
+    """The first OPENING characters."""
+
+
+def belongings(database: Database, ids: Sequence[int]) -> dict[int, Belonging]:
+    """By id what the turns belong to; texts of tasks are missing. Raises StoreFault."""
+    found = database.run(
+        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?) FROM prompts "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (OPENING, orjson.dumps(list(ids)).decode()),
+    )
+    return {id_: Belonging(*about) for id_, *about in found}
+
+
+def around(database: Database, ids: Sequence[int], reach: int, filters: Filters) -> list[tuple[int, int]]:
+    """Pairs of an id and another turn at most `reach` before or after it in its conversation that the filters let through."""
+    where, values = conditions(filters)
+    return database.run(
+        "SELECT q.id, p.id FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
+        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
+        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where} ORDER BY q.id, p.id",
+        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
+    )

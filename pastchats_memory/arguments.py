@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +63,14 @@ def filters_of(
         priorities=_priorities(priority),
         outcomes=_outcomes(outcome),
     )
+
+
+def source_named(path: str) -> tuple[str, ...]:
+    """A source as it was typed, and as it was indexed if it is a path: a file or a folder, which need not be there any more."""
+    try:
+        return path, utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
+    except OSError:  # the working directory is gone
+        return (path,)
 
 
 def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.store import checks, sources, vec0, vectors
+from pastchats_memory.store import checks, erasing, sources, vec0, vectors
 from pastchats_memory.store.database import Database
 
 
@@ -69,6 +69,7 @@ def examine(database: Database, embedder: Embedder) -> list[Finding]:
     """Every check, the damaging ones first. Raises StoreFault when the file cannot even be read."""
     return [
         *_database_findings(database),
+        _erased(database),
         _permissions(database.path),
         _model(database, embedder),
         _extension(database),
@@ -94,6 +95,19 @@ def _database_findings(database: Database) -> list[Finding]:
         )
     )
     return findings
+
+
+def _erased(database: Database) -> Finding:
+    """Finishes what is left to do."""
+    is_erased = erasing.finish(database) if database.writable else not erasing.is_due(database)
+    return Finding(
+        "deletions",
+        is_erased,
+        "nothing that was deleted is in the file" if is_erased else "what was deleted last is still in the file",
+        ""
+        if is_erased
+        else "End the other processes that read this database, and run `pastchats-memory doctor` again.",
+    )
 
 
 def _permissions(path: Path) -> Finding:

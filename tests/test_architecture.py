@@ -37,7 +37,20 @@ PURE = {
 }
 SEARCHING = {"search", "episodes", "recall", "context", "tasks"}
 BELOW = (
-    {"reindex", "embed", "store", "foreign", "readers", "ingest", "health", "config", "project", "model", "errors"}
+    {
+        "forget",
+        "reindex",
+        "embed",
+        "store",
+        "foreign",
+        "readers",
+        "ingest",
+        "health",
+        "config",
+        "project",
+        "model",
+        "errors",
+    }
     | PURE
     | SEARCHING
 )
@@ -59,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
+    "forget": {"store", "model", "errors"} | PURE,
     "configured": {"config", "embed", "ingest", "model"},
     "arguments": {"project", "model", "errors"} | PURE,
     "privacy": {"config", "arguments", "store", "tasks"},

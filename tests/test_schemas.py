@@ -190,6 +190,17 @@ def test_what_the_commands_about_tasks_print_fits_their_schemas(program: Program
     assert answered(program("task", "delete", "T-1", "--yes", "--json"), "task")["deleted"] == "T-1"
 
 
+def test_what_forget_prints_fits_its_schema(own_demo: Program) -> None:
+    found = answered(own_demo("forget", "--query", "flaky login", "--json"), "forget", status=1)
+    assert (found["outcome"], found["turns"]) == ("found", len(found["results"]))
+    gone = answered(own_demo("forget", "--query", "flaky login", "--yes", "--json"), "forget")
+    assert (gone["outcome"], gone["erased"], gone["turns"]) == ("forgotten", True, found["turns"])
+    assert answered(own_demo("forget", "--list", "--json"), "forget")["results"] == gone["results"]
+    assert answered(own_demo("forget", "--undo", "--json"), "forget")["results"] == gone["results"]
+    assert answered(own_demo("forget", "--list", "--json"), "forget", status=1)["results"] == []
+    assert answered(own_demo("forget", "--query", "zeppelin", "--json"), "forget", status=1)["results"] == []
+
+
 def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
     assert answered(demo("search", "--json", "retry", "--project", "nowhere"), "search", status=1)["results"] == []
     assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []

@@ -41,6 +41,7 @@ COMMANDS = (
     "reindex",
     "backup",
     "restore",
+    "forget",
     "mcp",
     "serve",
     "install",

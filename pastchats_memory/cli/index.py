@@ -237,6 +237,7 @@ def _text(report: IndexReport) -> str:
         f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
         f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} were known already; {work}.",
     ]
+    lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
     lines += _listed("Not taken", [f"{one_line(state.path)}: {state.reason}" for state in passed_over])
     lines += _listed(
         "Not understood", [f"{one_line(line.path)}:{line.line}: {one_line(line.reason)}" for line in report.unreadable]
@@ -264,6 +265,7 @@ def _json(report: IndexReport) -> dict[str, Any]:
         "superseded": report.superseded,
         **report.counts(),
         "tasks_added": report.tasks,
+        "forgotten": report.forgotten,
         "results": [_file(state) for state in report.files],
     }
 
@@ -275,6 +277,7 @@ def _file(state: FileReport) -> dict[str, Any]:
         "added": state.added,
         "updated": state.updated,
         "skipped": state.skipped,
+        "forgotten": state.forgotten,
         "unchanged": state.is_unchanged,
         "reason": state.reason,
         "unreadable": [{"line": line.line, "reason": line.reason} for line in state.unreadable],

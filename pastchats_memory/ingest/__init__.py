@@ -28,7 +28,7 @@ from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import BadJson, NotText, Source
-from pastchats_memory.store import sources, vectors
+from pastchats_memory.store import erasing, prompts, sources, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import SourceState
 
@@ -71,12 +71,13 @@ def index(
     try:
         writer = Writer(database, embedder, report, run_id, options)
         todo, opened = _prepare(database, found, options, report)
-        lies_ahead = forecast(embedder, todo, lambda plan: _texts(plan, options))
+        lies_ahead = forecast(embedder, todo, lambda plan: _texts(database, plan, options))
         announce(replace(lies_ahead, beside=_runs_under_way(database)))
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
             vectors.pack_all(database)
             derive(database)
+        erasing.finish(database, wait_ms=0)
         with database.transaction():
             for archive in opened:
                 recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)
@@ -160,13 +161,16 @@ def _prepare(
     return [plan for plan in planned if not plan.is_unchanged], opened
 
 
-def _texts(plan: Plan, options: IndexOptions) -> Iterator[str]:
+def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
+    """The texts of a file as the run would embed them: without secrets, nor what was forgotten or is not to be read."""
     try:
         source, reader, _ = _open(plan.candidate, options)
     except OSError:  # which the run itself will say
         return
     if reader is not None:
-        yield from (turn.content for turn in _turns(source, reader, Reading(plan, reader.FORMAT)))
+        found = list(_prompts(database, source, reader, Reading(plan, reader.FORMAT), options))
+        gone = prompts.forgotten(database, found)
+        yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
 
 
 def _index_files(

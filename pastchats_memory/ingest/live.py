@@ -65,7 +65,7 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
         client: who says so; the row's source is `live:CLIENT` until a transcript has it.
 
     Raises:
-        UsageFault: its project has opted out.
+        UsageFault: its project has opted out, or these words were forgotten.
         ModelUnavailable, ModelChanged: nothing was stored.
         StoreFault: nothing was stored.
     """
@@ -78,6 +78,7 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
     hashes = Identities(path).of(replace(turn, native_id=known_by))
     project = utf8(project or project_at(turn.cwd or "."))
     prompt = prompt_of(replace(turn, native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
+    _refuse_forgotten(corpus.forgotten(database, [prompt]))
     encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)
     if not encoded:
         (vector,) = embedder.embed([prompt.turn.content])
@@ -91,6 +92,15 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
         index = live.next_index(database, turn.conversation_id, project, path)
         placed = replace(prompt, turn_index=index)
         written = corpus.put(database, [placed], encoded, embedder.name, source_id)
+        _refuse_forgotten(written.forgotten)
         live.remember(database, event, written.ids[0])
         vectors.catch_up(database)
     return Stored(str(written.ids[0]), is_new=bool(written.added))
+
+
+def _refuse_forgotten(gone: object) -> None:
+    if gone:
+        raise UsageFault(
+            "this was forgotten, and is not stored again",
+            "`pastchats-memory forget --list` shows what was; --undo lifts it.",
+        )

@@ -20,6 +20,8 @@ class FileReport:
     updated: int = 0
     skipped: int = 0
     """Turns that were stored already."""
+    forgotten: int = 0
+    """Turns and tasks that were left out, because they were forgotten."""
     is_unchanged: bool = False
     """It was not read: what is said of it was found out when it was."""
     reason: str | None = None
@@ -73,6 +75,8 @@ class IndexReport:
     """Rows, new or stored before and read again, whose text already had a vector."""
     tasks: int = 0
     """Tasks that were added."""
+    forgotten: int = 0
+    """Turns and tasks that were left out, because they were forgotten."""
     superseded: int = 0
     """Rows of notes that are no longer in their file."""
     duration_s: float = 0.0

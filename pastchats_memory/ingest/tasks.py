@@ -18,7 +18,8 @@ from pastchats_memory.redact.tasks import redacted_task
 from pastchats_memory.store import projects, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
-from pastchats_memory.store.tasks import LONGEST_TITLE, Filed, TaskWriter, supersede_tasks
+from pastchats_memory.store.tasks import LONGEST_TITLE, Filed, TaskWriter, supersede_tasks, without_forgotten
+from pastchats_memory.store.tombstones import Tombstones
 
 TASK_FORMATS = frozenset(
     reader.FORMAT for reader in (beads, checklist, claude_tasks, github_issues, issue_files, taskmaster)
@@ -34,6 +35,7 @@ class Stored:
     updated: int
     superseded: int
     """Tasks that are no longer in it."""
+    forgotten: int
 
 
 def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
@@ -81,7 +83,9 @@ def _text(text: str) -> str:
 
 def ready(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
     """The vectors that storing the tasks will need, made before the write lock is taken. Raises ModelUnavailable."""
-    texts = texts_to_come(one.task for waiting in files for one in waiting)
+    tombstones = Tombstones(database)
+    kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
+    texts = texts_to_come(one.task for one in kept if one is not None)
     return encoded(database, texts, embedder.name, _encode(embedder))
 
 
@@ -102,7 +106,7 @@ def store(
     gone = 0
     if format_ in TASK_FORMATS:
         gone = supersede_tasks(database, name, (id_ for id_, _ in done))
-    return Stored(outcomes.count("added"), outcomes.count("updated"), gone)
+    return Stored(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
 
 
 def _encode(embedder: Embedder) -> Embed:

@@ -57,6 +57,7 @@ class Reading:
     seen: set[int] = field(default_factory=set)
     added: int = 0
     updated: int = 0
+    forgotten: int = 0
     read: int = 0
     is_whole: bool = False
     fingerprint: str | None = None
@@ -82,7 +83,8 @@ class Reading:
             self.format,
             added=self.added,
             updated=self.updated,
-            skipped=self.read + len(self.filed) - self.added - self.updated,
+            skipped=self.read + len(self.filed) - self.added - self.updated - self.forgotten,
+            forgotten=self.forgotten,
             unreadable=tuple(self.unreadable),
         )
 
@@ -185,13 +187,15 @@ class Writer:
         return True
 
     def _without_vector(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
-        """The turns that are not stored with just this text, and whose vector we have not got."""
+        """The turns that are not stored with just this text, nor were forgotten, and whose vector we have not got."""
         same = corpus.unchanged(self._database, prompts)
-        return [
+        lacking = [
             prompt
             for prompt, unchanged in zip(prompts, same, strict=True)
             if not unchanged and prompt.text_hash not in encoded
         ]
+        gone = corpus.forgotten(self._database, lacking)
+        return [prompt for prompt in lacking if prompt.content_hash not in gone]
 
     def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
         """Add the JSON vectors of these turns, by text_hash."""
@@ -208,8 +212,11 @@ class Writer:
             written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
             file.added += written.added
             file.updated += written.updated
+            file.forgotten += written.forgotten
             file.seen.update(written.ids)
             self._report.added += written.added
+            self._report.forgotten += written.forgotten
+            self._report.cached -= written.forgotten  # they need no vector
             self._report.skipped += len(written.ids) - written.added - written.updated
             file.waiting.clear()
         return source_id
@@ -229,6 +236,8 @@ class Writer:
                 self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
             )
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
+            file.forgotten += stored.forgotten
+            self._report.forgotten += stored.forgotten
             self._report.superseded += stored.superseded
             self._report.tasks += stored.added
             sources.finish_source(self._database, _state(file, self._options), file.resume)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os import PathLike
+from dataclasses import replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pastchats_memory.arguments import filters_of, source_named
 from pastchats_memory.config import load
 from pastchats_memory.configured import about_leaving, index_options, model_settings, next_model
 from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.memory.opened import DEFAULTS, Opened
-from pastchats_memory.privacy import look_for_private_projects
+from pastchats_memory.model import utf8
+from pastchats_memory.privacy import hidden_projects, look_for_private_projects
 from pastchats_memory.store.sources import meta
+from pastchats_memory.store.tombstones import forgettings
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
+    from pastchats_memory.forget import Forgotten
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.store.backup import Counts
+    from pastchats_memory.store.tombstones import Forgetting
 
 
 class Keeping(Opened):
@@ -79,6 +85,48 @@ class Keeping(Opened):
 
         turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._model(), turn, project, client)
+
+    def forget(
+        self, *ids: str, conversation: str | None = None, source: str | PathLike[str] | None = None,
+        project: str | None = None, since: str | None = None, until: str | None = None, query: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:  # fmt: skip
+        """Forget for good what all of these choose; with `dry_run` only say what that comes to.
+
+        Private projects stay, but for the one that the working directory is in and the one that is named.
+
+        Args:
+            ids: `12`, `t:KEY`, `c:5`, `a:7`.
+            conversation: native id of one: its turns, and tasks that nothing but it tells of.
+            source: path of a file or folder, whether it is still there or not.
+            project: its turns and tasks; `.` is the one of the working directory.
+            since: from this ISO date or time on; what has no time stays.
+            until: up to and with this date or time.
+            query: rows that have all of its words, or just this text.
+            dry_run: forget nothing.
+
+        Raises:
+            UsageFault: nothing says what to forget, or it cannot be asked.
+            StoreFault: it cannot be written; nothing is forgotten.
+        """
+        from pastchats_memory.forget import Selector, find, forget
+
+        hidden = hidden_projects(self._database, None)
+        filters = filters_of(project=project, since=since, until=until)
+        filters = replace(filters, hidden=tuple(name for name in hidden if name != filters.project))
+        sources = () if source is None else source_named(fspath(source))
+        selector = Selector(tuple(ids), conversation, sources, query and utf8(query), filters=filters)
+        return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)
+
+    def forgotten(self) -> list[Forgetting]:
+        """What was forgotten and not lifted, the oldest first. Raises StoreFault."""
+        return forgettings(self._database)
+
+    def undo_forget(self, number: int | None = None) -> Forgetting | None:
+        """Let what was forgotten then, or last, come back when it is indexed again; None for no such. Raises StoreFault."""
+        from pastchats_memory.forget import undo
+
+        return undo(self._database, number)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""

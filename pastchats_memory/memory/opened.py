@@ -14,6 +14,7 @@ from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.privacy import hidden_projects
 from pastchats_memory.search import Request
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.erasing import finish_at_opening
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
@@ -64,6 +65,7 @@ class Opened:
             embedder_of(config.model, model_settings(config), may_fetch=True).load()  # or nothing is made
         database = open_database(file, create=create, vec0=vec0)
         catch_up_at_opening(database)
+        finish_at_opening(database)
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         if config.model is not None or config.endpoint is not None:
             memory.notices = tuple(about_the_model(config, file, meta(database), memory._model()))

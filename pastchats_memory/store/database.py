@@ -57,9 +57,9 @@ class Database:
         found = self.run(statement, values)
         return found[0][0] if found else None
 
-    def blobs(self, table: str, column: str) -> Blobs:
-        """A way to read the column's values into memory that the caller has."""
-        return Blobs(self, table, column)
+    def blobs(self, table: str, column: str, *, writable: bool = False) -> Blobs:
+        """A way to read the column's values into memory that the caller has, or to overwrite parts of them."""
+        return Blobs(self, table, column, writable=writable)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -110,22 +110,33 @@ class Database:
 class Blobs:
     """Values of a column, row by row, without the two copies that a statement would make of each."""
 
-    def __init__(self, database: Database, table: str, column: str) -> None:
+    def __init__(self, database: Database, table: str, column: str, *, writable: bool) -> None:
         self._database = database
         self._table = table
         self._column = column
+        self._writable = writable
         self._open: apsw.Blob | None = None
 
     def read(self, row: int, into: memoryview) -> None:
         """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
         with translated(str(self._database.path)):
-            if self._open is None:
-                self._open = self._database.connection.blob_open(
-                    "main", self._table, self._column, row, writeable=False
-                )
-            else:
-                self._open.reopen(row)
-            self._open.read_into(into)
+            self._of(row).read_into(into)
+
+    def write(self, row: int, start: int, content: bytes) -> None:
+        """Overwrite a part of a row's value, inside the caller's transaction. Raises StoreFault."""
+        with translated(str(self._database.path)):
+            blob = self._of(row)
+            blob.seek(start)
+            blob.write(content)
+
+    def _of(self, row: int) -> apsw.Blob:
+        if self._open is None:
+            self._open = self._database.connection.blob_open(
+                "main", self._table, self._column, row, writeable=self._writable
+            )
+        else:
+            self._open.reopen(row)
+        return self._open
 
     def close(self) -> None:
         """Let go of the row that was read last."""

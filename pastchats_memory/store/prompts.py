@@ -13,6 +13,7 @@ from pastchats_memory.store import projects
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live import LIVE
 from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.tombstones import Tombstones
 
 NOTED = ("specstory", "prompt-history", LIVE)
 """What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
@@ -27,11 +28,13 @@ ITEM_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a batch: ids in the order of its prompts, and how many rows are new or have new text."""
+    """What became of a batch: ids in the order of the prompts that are stored, and how many rows are new or have new text."""
 
     ids: tuple[int, ...]
     added: int
     updated: int
+    forgotten: int
+    """Turns that were left out, because they were forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,19 @@ def unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
     ]
 
 
+def forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
+    """The content_hashes of the turns that are not stored because they were forgotten. Raises StoreFault."""
+    tombstones = Tombstones(database)
+    if not tombstones:
+        return frozenset()
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    return tombstones.among([prompt for prompt in prompts if prompt.content_hash not in rows])
+
+
 def put(
     database: Database, prompts: Sequence[Prompt], encoded: Mapping[bytes, str], model: str, source_id: int
 ) -> Written:
-    """Store a batch from one source, rows, vectors and full text together; inside the caller's transaction.
+    """Store a batch from one source, rows, vectors and full text together, but not what was forgotten; inside the caller's transaction.
 
     `vectors.catch_up` brings the engines along, once a transaction rather than once a source.
 
@@ -84,6 +96,8 @@ def put(
     Raises:
         StoreFault: the batch was not written.
     """
+    gone = forgotten(database, prompts)
+    prompts = [prompt for prompt in prompts if prompt.content_hash not in gone]
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     rows |= _copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
     rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
@@ -112,7 +126,7 @@ def put(
         "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
         [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],
     )
-    return Written(tuple(ids), added, updated)
+    return Written(tuple(ids), added, updated, len(gone))
 
 
 def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:

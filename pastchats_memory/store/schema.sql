@@ -1,6 +1,7 @@
--- The database contract of pastchats-memory, schema version 9.
+-- The database contract of pastchats-memory, schema version 10.
 --
--- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks.
+-- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
+-- forgettings with their tombstones.
 -- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, outcomes, vector_blocks, and the vec0 tables `vec_prompts`
 -- and `vec_tasks`, which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -381,3 +382,26 @@ WHEN (old.content, old.role, old.turn_index, old.source_project, old.metadata_js
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)
   SELECT new.source_project, new.conversation_id, 0 WHERE new.conversation_id IS NOT NULL;
 END;
+
+-- What was forgotten: never the text, nor words of a query that chose it.
+CREATE TABLE forgettings (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at TEXT NOT NULL,
+  selector TEXT NOT NULL,                  -- JSON: by what it was chosen
+  key BLOB NOT NULL,                       -- 32 random bytes under which its tombstones are hashed
+  turns INTEGER NOT NULL,
+  tasks INTEGER NOT NULL,
+  comments INTEGER NOT NULL,
+  attachments INTEGER NOT NULL,
+  before TEXT                              -- all turns older than that, stored or not: it needs no tombstones
+);
+
+-- Tombstones: keyed hashes of identities and texts, by which what was forgotten is known should it be read again.
+CREATE TABLE forgotten (
+  hash BLOB NOT NULL,                      -- 16 bytes
+  forgetting_id INTEGER NOT NULL REFERENCES forgettings(id) ON DELETE CASCADE,
+  length INTEGER,                          -- of a turn that may go on: characters that it had
+  PRIMARY KEY (hash, forgetting_id)
+) WITHOUT ROWID;
+
+CREATE INDEX forgotten_by_forgetting ON forgotten(forgetting_id);

@@ -122,8 +122,10 @@ def task_of(body: Mapping[str, Any]) -> Filed:
 
 
 def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> str:
-    """Store an exported task, inside the caller's transaction: `added`, `updated` or `unchanged`. Raises StoreFault."""
+    """Store an exported task, inside the caller's transaction: `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault."""
     id_, done = writer.put(task_of(body))
+    if done == "forgotten":
+        return done
     set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
     for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
         if body[name] is None:

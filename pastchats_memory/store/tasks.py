@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
 from pastchats_memory.statuses import RESOLVED, status_of
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import Embed, TaskTexts
+from pastchats_memory.store.task_texts import Embed, TaskTexts, task_text
+from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
 
 LONGEST_TITLE = 500
 CONVERSATION = "conversation:"
@@ -50,16 +51,39 @@ def identity_of(project: str, scope: str, native_id: str) -> str:
     return hashlib.sha256(f"task\0{within}\0{scope}\0{native_id.lower()}".encode()).hexdigest()
 
 
+def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) -> Filed | None:
+    """The task without what of it was forgotten, or None; a person who says a thing again is not held to it. Raises StoreFault."""
+    if not tombstones or not (filed.source_path or filed.identity):
+        return filed
+    task, name = filed.task, filed.name
+    if tombstones.has(*marks_of_task(name, task_text(task.title, task.description))) and not database.value(
+        "SELECT count(*) FROM tasks WHERE identity = ?", (name,)
+    ):
+        return None
+    comments = [
+        said
+        for identity, said in _numbered(task.comments)
+        if not tombstones.has(*marks_of_comment(name, identity, said.content))
+    ]
+    attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
+    return replace(filed, task=replace(task, comments=tuple(comments), attachments=tuple(attachments)))
+
+
 class TaskWriter:
     """Stores tasks with all that belongs to them; inside the caller's transaction, who lets the engines catch up."""
 
     def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str] | None = None) -> None:
         """Vectors that are not in `ready`, nor in the database, are made by `embed` while the transaction waits."""
         self._database = database
+        self._tombstones = Tombstones(database)
         self.texts = TaskTexts(database, model, embed, ready or {})
 
     def put(self, filed: Filed) -> tuple[int, str]:
-        """The task's id, and whether it was `added`, `updated` or `unchanged`. Raises StoreFault, ModelUnavailable."""
+        """The task's id, and whether it was `added`, `updated` or `unchanged`; 0 where it was `forgotten`. Raises StoreFault, ModelUnavailable."""
+        kept = without_forgotten(self._database, self._tombstones, filed)
+        return (0, "forgotten") if kept is None else self._put(kept)
+
+    def _put(self, filed: Filed) -> tuple[int, str]:
         database = self._database
         found = database.run(f"SELECT id, {', '.join(COLUMNS)} FROM tasks WHERE identity = ?", (filed.name,))
         fields = dict(zip(COLUMNS, _fields(filed, is_known=bool(found)), strict=True))

@@ -76,6 +76,13 @@ def drop(database: Database) -> None:
         database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
+def shadow_tables(database: Database) -> list[tuple[str, str]]:
+    """Ordinary tables in which sqlite-vec keeps where a row's vector lies, and the vectors: there without it, too."""
+    there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, OF_TASKS)]
+    return [pair for pair in pairs if there.issuperset(pair)]
+
+
 def make(database: Database, dim: int) -> None:
     """The tables, where they are missing, and anew where they are another model's."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):

@@ -15,6 +15,8 @@ from pastchats_memory.redact import redacted_value
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import task_exchange, task_rows, vectors
 from pastchats_memory.store.task_texts import task_text
+from pastchats_memory.store.tasks import without_forgotten
+from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks import capture as capturing
 from pastchats_memory.tasks.ask import Answer, ask
 from pastchats_memory.tasks.desk import Desk
@@ -119,10 +121,12 @@ class TaskBoard(Desk):
         return task_rows.unseen(self._database, self._standing.hidden)
 
     def import_(self, lines: Iterable[str]) -> dict[str, int]:
-        """Store exported tasks, all of them or none; how many were added, updated, unchanged. Raises UsageFault, StoreFault."""
+        """Store exported tasks, all of them or none; how many were added, updated, unchanged, or left out as forgotten. Raises UsageFault, StoreFault."""
         bodies = [_body(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
-        done = {"added": 0, "updated": 0, "unchanged": 0}
-        ready = self.ready(task_exchange.task_of(body).task for body in bodies)
+        done = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}
+        tombstones = Tombstones(self._database)
+        kept = (without_forgotten(self._database, tombstones, task_exchange.task_of(body)) for body in bodies)
+        ready = self.ready(filed.task for filed in kept if filed is not None)
         with self._database.transaction():
             writer = self.writer(ready)
             for body in bodies:

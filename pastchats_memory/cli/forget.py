@@ -1,0 +1,181 @@
+"""`forget`: what is to be gone for good, shown first."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, table, warn
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.forget import LONGEST_ID, Forgotten
+from pastchats_memory.memory import Memory
+from pastchats_memory.render import local_time, one_line
+from pastchats_memory.store.tombstones import COUNTED, Forgetting
+
+SHOWN = 10
+WIDTH = 100
+"""Characters of a row that are shown."""
+STILL_READ = (
+    "another process is reading an older state of the database, which keeps the deleted text in its log; "
+    "the next command that opens it when that has ended removes it, and `pastchats-memory doctor` says whether it has"
+)
+LAST = "last"
+
+
+@click.command(
+    "forget",
+    epilog="""\b
+Examples:
+  pastchats-memory forget --id 12 --id t:PUMP-1
+  pastchats-memory forget --query 'launch code'
+  pastchats-memory forget --project acme --until 2025-12-31 --yes
+  pastchats-memory forget --source ~/.claude/projects/-home-me-acme
+  pastchats-memory forget --list
+  pastchats-memory forget --undo 3
+""",
+)
+@click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
+@click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
+@click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
+@options.project
+@options.since
+@options.until
+@click.option("--query", metavar="TEXT", help="What has all of these words, or just this text.")
+@click.option("--list", "listed", is_flag=True, help="When what was forgotten, never the text.")
+@click.option(
+    "--undo",
+    metavar="NUMBER",
+    is_flag=False,
+    flag_value=LAST,
+    help="Let it be indexed again: a number of --list, or the last.",
+)
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def command(
+    listed: bool,
+    undo: str | None,
+    yes: bool,
+    no: bool,
+    db: str | None,
+    as_json: bool,
+    **by: Any,
+) -> int:
+    """Delete what all the options choose, and keep it from coming back by another indexing, import or copy.
+
+    It is shown first and asked for. Without a terminal and without --yes nothing is forgotten then, exit code 1. What is said
+    in the same place later is indexed; `exclude` keeps a source or project out from the start.
+    """
+    if (listed or undo is not None) and any(by.values()):
+        raise UsageFault("--list and --undo go alone", "Leave the other options out.")
+    with options.open_memory(db) as memory:
+        if listed:
+            return _list(memory.forgotten(), as_json=as_json)
+        if undo is not None:
+            return _undo(memory, undo, as_json=as_json)
+        ids = by.pop("ids")
+        found = memory.forget(*ids, **by, dry_run=True)
+        _about_private(found)
+        if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
+            return _left(found, as_json=as_json)
+        return _gone(memory.forget(*ids, **by), as_json=as_json)
+
+
+def _about_private(found: Forgotten) -> None:
+    if found.private:
+        rows = counted(found.private, "row")
+        warn([f"{rows} of private projects stay: forget from inside them, or name one with --project"])
+
+
+def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
+    """Show what would go, and ask where somebody can answer."""
+    if as_json:
+        return False
+    click.echo(f"This would be forgotten: {_counts(found)}.")
+    for row in found.rows[:SHOWN]:
+        words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
+        click.echo("  " + " · ".join(filter(None, (row.id, local_time(row.timestamp), one_line(row.project), words))))
+    more = found.total - min(SHOWN, len(found.rows))
+    if more:
+        click.echo(f"  … and {more:,} more")
+    if no or sys.stdin is None or not sys.stdin.isatty():
+        return False
+    return click.confirm("Forget it for good?", default=False)
+
+
+def _left(found: Forgotten, *, as_json: bool) -> int:
+    if as_json:
+        emit_json(_json("found", found, [asdict(row) for row in found.rows]))
+    elif not found:
+        click.echo("There is nothing of that in the memory.", err=True)
+    else:
+        click.echo("Nothing was forgotten; --yes forgets it.", err=True)
+    return NOTHING
+
+
+def _gone(gone: Forgotten, *, as_json: bool) -> int:
+    if gone.forgetting is None:  # another process was quicker
+        return _left(gone, as_json=as_json)
+    if not gone.is_erased:
+        warn([STILL_READ])
+    if as_json:
+        emit_json(_json("forgotten", gone, [_forgetting_json(gone.forgetting)]))
+    else:
+        number = gone.forgetting.number
+        click.echo(
+            f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
+        )
+    return DONE
+
+
+def _list(known: list[Forgetting], *, as_json: bool) -> int:
+    if as_json:
+        emit_json({"schema": "forget/1", "outcome": "listed", "results": [_forgetting_json(one) for one in known]})
+    elif known:
+        rows = [[one.number, local_time(one.at), _counts(one), _by(one)] for one in known]
+        click.echo(table(rows, ["number", "when", "what", "chosen by"], stretch=3))
+    else:
+        click.echo("Nothing is forgotten.", err=True)
+    return DONE if known else NOTHING
+
+
+def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
+    if number != LAST and not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_ID):
+        raise UsageFault(f"{number!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
+    lifted = memory.undo_forget(None if number == LAST else int(number))
+    if as_json:
+        results = [_forgetting_json(lifted)] if lifted else []
+        emit_json({"schema": "forget/1", "outcome": "undone", "results": results})
+    elif lifted is None:
+        click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
+    else:
+        click.echo(
+            f"Lifted {lifted.number}: {_counts(lifted)}, chosen by {_by(lifted)}. The text itself is gone; it comes back "
+            "only where its files are indexed again: pastchats-memory index --force PATH"
+        )
+    return DONE if lifted else NOTHING
+
+
+def _counts(of: Forgotten | Forgetting) -> str:
+    kinds = ((of.turns, "turn"), (of.tasks, "task"), (of.comments, "comment"), (of.attachments, "attachment"))
+    return ", ".join(counted(number, kind) for number, kind in kinds if number) or "nothing"
+
+
+def _by(one: Forgetting) -> str:
+    said = {name: ", ".join(value) if isinstance(value, list) else value for name, value in one.selector.items()}
+    return one_line("; ".join(name if value is None else f"{name} {value}" for name, value in said.items()))
+
+
+def _forgetting_json(one: Forgetting) -> dict[str, Any]:
+    return {**asdict(one), "selector": dict(one.selector)}
+
+
+def _json(outcome: str, of: Forgotten, results: list[dict[str, Any]]) -> dict[str, Any]:
+    counts = {kind: getattr(of, kind) for kind in (*COUNTED, "private")}
+    erased = {"erased": of.is_erased} if outcome == "forgotten" else {}
+    return {"schema": "forget/1", "outcome": outcome, **counts, **erased, "results": results}

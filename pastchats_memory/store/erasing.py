@@ -1,0 +1,108 @@
+"""Deleted text out of the file: out of the full-text indexes, whose old segments keep it, and out of the write-ahead log.
+
+SQLite overwrites the rows themselves (`secure_delete`), sqlite-vec its vectors. What is left to do is written down in the
+transaction that deletes, so that it is done at the next opening if the process ends before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from typing import Any
+
+from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
+from pastchats_memory.store import vec0
+from pastchats_memory.store.database import BUSY_MS, Database
+from pastchats_memory.store.sources import meta, set_meta
+
+FULL_TEXT = ("prompts_fts", "task_texts_fts")
+UNERASED = "unerased"
+"""Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
+UNMERGED = "unmerged"
+"""Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
+PAGES = 1000
+"""Of a full-text index that one step writes anew: some 30 ms, so that no other writer waits for long."""
+
+
+def begin(database: Database) -> None:
+    """Write down, inside the caller's transaction that deletes, that `finish` is to come. Raises StoreFault."""
+    times = int(meta(database).get(UNERASED, "0")) + 1
+    set_meta(database, {UNERASED: str(times), UNMERGED: str(times)})
+
+
+def blank(database: Database, ids: str, values: Sequence[Any]) -> None:
+    """Overwrite vectors that only sqlite-vec can delete, where it is not loaded; inside the caller's transaction.
+
+    Args:
+        database: open for writing.
+        ids: a statement that gives the ids of the rows.
+        values: that it binds.
+
+    Raises:
+        StoreFault: it was not written.
+    """
+    if database.vec0_loaded:
+        return
+    for places, chunks in vec0.shadow_tables(database):
+        found = database.run(
+            f"SELECT c.oid, v.chunk_offset, length(c.vectors) / k.size FROM {places} v "
+            f"JOIN {chunks} c ON c.rowid = v.chunk_id JOIN {places.removesuffix('_rowids')}_chunks k "
+            f"ON k.chunk_id = v.chunk_id WHERE v.rowid IN ({ids}) ORDER BY 1",
+            values,
+        )
+        with closing(database.blobs(chunks, "vectors", writable=True)) as blobs:
+            for row, offset, size in found:
+                blobs.write(row, offset * size, bytes(size))
+
+
+def is_due(database: Database) -> bool:
+    """Whether deleted text may still be in the file. Raises StoreFault."""
+    return UNERASED in meta(database)
+
+
+def finish(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
+    """Whether nothing that was deleted is in the file any more; not where another process still reads an old state of it.
+
+    Args:
+        database: open for writing, in no transaction.
+        wait_ms: how long readers are waited for.
+
+    Raises:
+        StoreFault: it cannot be written; the next call goes on.
+    """
+    times = meta(database).get(UNERASED)
+    if times is None:
+        return True
+    _merge(database)
+    database.connection.set_busy_timeout(wait_ms)
+    try:
+        is_open, *_ = database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+    finally:
+        database.connection.set_busy_timeout(BUSY_MS)
+    if not is_open:
+        database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNERASED, times))
+    return not is_open
+
+
+def finish_at_opening(database: Database) -> None:
+    """The same without waiting, where only the log is left: to write an index anew takes too long for a question."""
+    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (UNERASED,)):
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
+            if UNMERGED not in meta(database):
+                finish(database, wait_ms=0)
+
+
+def _merge(database: Database) -> None:
+    """Write the full-text indexes anew in small steps, which leaves out what was deleted."""
+    times = meta(database).get(UNMERGED)
+    if times is None:
+        return
+    for table in FULL_TEXT:
+        step = -PAGES  # which lets all segments take part, as `optimize` does; further steps go on with that
+        written = 2
+        while written > 1:
+            before = database.connection.total_changes()
+            database.run(f"INSERT INTO {table}({table}, rank) VALUES ('merge', ?)", (step,))
+            written = database.connection.total_changes() - before
+            step = PAGES
+    database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNMERGED, times))  # not of a later deletion

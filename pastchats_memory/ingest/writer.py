@@ -119,7 +119,7 @@ class Writer:
         with self._database.transaction():
             if plan.state is not None and plan.state.format in SUPERSEDING:
                 source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
-                self._report.superseded += corpus.supersede(self._database, source_id, ())
+                self._report.superseded += sources.supersede(self._database, source_id, ())
                 vectors.catch_up(self._database)
             sources.finish_source(self._database, state)
 
@@ -231,7 +231,7 @@ class Writer:
             if not file.is_resumed and (
                 {file.format, was} & SUPERSEDING or (is_other_reader and file.plan.is_known_whole)
             ):
-                self._report.superseded += corpus.supersede(self._database, source_id, file.seen)
+                self._report.superseded += sources.supersede(self._database, source_id, file.seen)
             stored = tasks.store(
                 self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
             )

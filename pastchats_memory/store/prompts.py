@@ -146,22 +146,6 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
     return len(prompt.turn.content) > row.length
 
 
-def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
-    """Delete the rows of a rewritten file that are no longer in it nor anywhere else; how many. Raises StoreFault."""
-    before = database.value("SELECT count(*) FROM prompts")
-    gone = database.run(
-        "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
-        (source_id, orjson.dumps(list(seen)).decode()),
-    )
-    database.run_many(
-        "DELETE FROM sightings WHERE source_id = ? AND prompt_id = ?", [(source_id, id_) for (id_,) in gone]
-    )
-    database.run_many(
-        "DELETE FROM prompts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sightings WHERE prompt_id = prompts.id)", gone
-    )
-    return int(before - database.value("SELECT count(*) FROM prompts"))
-
-
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
     """Those of the ids that are stored, in the order given. Raises StoreFault."""
     found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
@@ -83,6 +83,22 @@ def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: 
     """File everything of a source under its new path. Raises StoreFault."""
     database.run("UPDATE sources SET path = ?, mtime_ns = ?, file_id = ? WHERE path = ?", (new, mtime_ns, file_id, old))
     database.run("UPDATE prompts SET source_path = ? WHERE source_path = ?", (new, old))
+
+
+def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
+    """Delete the rows of a rewritten file that are no longer in it nor anywhere else; how many. Raises StoreFault."""
+    before = database.value("SELECT count(*) FROM prompts")
+    gone = database.run(
+        "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
+        (source_id, orjson.dumps(list(seen)).decode()),
+    )
+    database.run_many(
+        "DELETE FROM sightings WHERE source_id = ? AND prompt_id = ?", [(source_id, id_) for (id_,) in gone]
+    )
+    database.run_many(
+        "DELETE FROM prompts WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sightings WHERE prompt_id = prompts.id)", gone
+    )
+    return int(before - database.value("SELECT count(*) FROM prompts"))
 
 
 def earlier_in(database: Database, path: str, content_hash: str, line: int) -> bool:

@@ -145,7 +145,7 @@ def _news(conversation: Conversation, ends: dict[str, str]) -> Conversation:
     """
     digest, digests = sha256(), []
     for message in conversation.messages:
-        digest.update(f"{message.speaker.role}\0{message.text}\0".encode())
+        digest.update(f"{message.speaker.role}\0{message.text}\0".encode("utf-8", "surrogatepass"))
         digests.append(digest.hexdigest()[:16])
     known = next((place for place in range(len(digests), 0, -1) if digests[place - 1] in ends), 0)
     pairs = ((message.speaker.role, message.text) for message in conversation.messages)

@@ -10,16 +10,18 @@ from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.times import LOCAL, iso_utc
-from pastchats_memory.readers.tracked import folder_of_project, short_hash, titled
+from pastchats_memory.readers.tracked import folder_of_project, is_template, short_hash, titled
 
 FORMAT = "checklist"
-VERSION = 1
+VERSION = 2
 
 NAMES = re.compile(
     r"(?:\A|[-_. ])(?:todos?|to-?dos?|tasks?|checklist|backlog|roadmap|plan)(?:\Z|[-_. ])", re.IGNORECASE
 )
 BOX_SHARE = 0.5
 """Of the lines with text, so many boxes make a file of another name a checklist."""
+INDENTED_SHARE = 0.1
+"""Of the lines of a todo.txt, which has a task a line: with more it is a text of that name."""
 STATES = {
     " ": "todo",
     "x": "done",
@@ -44,10 +46,11 @@ _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 def recognise(source: Source) -> bool:
     """Whether boxes are what the file is about: by its name and one box, or by half of its lines; or it is a todo.txt."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+    if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
         return False
     if source.path.name.lower() in ("todo.txt", "done.txt"):
-        return bool(source.head.strip())
+        told = [line for line in source.head.splitlines() if line.strip()]
+        return bool(told) and sum(line[0].isspace() for line in told) <= len(told) * INDENTED_SHARE
     lines = source.head.splitlines()
     code = in_code(lines)
     boxes = sum(not code[place] and _BOX.match(line) is not None for place, line in enumerate(lines))

@@ -12,10 +12,12 @@ from pastchats_memory.readers.exchanges import (
     PAIR_KEYS,
     TAKEN,
     hints_at_exchanges,
+    lines_of,
     pairs_of,
     row_of,
     rows_of,
     sides_of,
+    table_of,
     told_in_text,
 )
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
@@ -30,11 +32,19 @@ from pastchats_memory.readers.message import (
     place_of,
     time_of,
 )
-from pastchats_memory.readers.speakers import LONGEST_KEY, ROLE_PARTS, Speaker, hints_at_speakers, known_role, parts_of
+from pastchats_memory.readers.speakers import (
+    LONGEST_KEY,
+    ROLE_PARTS,
+    Speaker,
+    hints_at_speakers,
+    known_role,
+    parts_of,
+    roles_of_names,
+)
 
 CONTAINER_KEYS = (
     "chat_messages", "history", "messages", "conversations", "conversation", "chat", "chats", "turns", "dialog", "dialogue", "dialogs",
-    "thread", "threads", "sessions", "session", "transcript", "exchanges", "entries", "items", "input", "data",
+    "thread", "threads", "sessions", "session", "transcript", "exchanges", "entries", "items", "input", "data", "visible",
 )  # fmt: skip
 """In this order: a tree (`history`) says more than the flat copy beside it."""
 CURRENT_KEYS = ("current_leaf_message_uuid", "currentId", "current_node", "currentNode", "currentMessageId")
@@ -119,7 +129,7 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
     if depth > DEEPEST or not _may_speak(value) or (depth == 0 and is_of_another_kind(value)):
         return
     if isinstance(value, list):
-        messages = _messages_of(value)
+        messages = _messages_of(value) or _messages_of([*table_of(value), *lines_of(value)])
         if messages:
             yield Conversation(messages, outer)
         else:
@@ -152,6 +162,8 @@ def _may_speak(value: object) -> bool:
                 return True
             stack.extend(inner for inner in at.values() if isinstance(inner, dict | list))
         elif isinstance(at, list):
+            if table_of(at) or lines_of(at[:1]):
+                return True
             if len(at) > 1 and isinstance(at[0], str) and isinstance(at[1], str) and known_role(at[0][:LONGEST_KEY]):
                 return True
             stack.extend(inner for inner in at if isinstance(inner, dict | list))
@@ -276,8 +288,8 @@ def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversat
     )
     if asked is None:
         return None
-    answers = (_answer_in(value) for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES)
-    answer = next((messages for messages in answers if messages), ())
+    responses = [value for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES]
+    answer = next((messages for value in responses if (messages := _answer_in(value) or _plain_answer(value))), ())
     sent = _sent_in(fields[asked], context, depth + 1) if answer else []
     if any(one.messages[-1].speaker.role == "assistant" for one in sent):
         return None
@@ -301,6 +313,15 @@ def _answer_in(value: object, depth: int = 0) -> tuple[Message, ...]:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     found = (_answer_in(item, depth + 1) for item in inner) if depth < DEEPEST_ANSWER else iter(())
     return next((messages for messages in found if messages), ())
+
+
+def _plain_answer(response: object) -> tuple[Message, ...]:
+    """The text of a response that does not say who speaks."""
+    said = (
+        response if isinstance(response, str) else mapping_of(response).get("content", mapping_of(response).get("text"))
+    )
+    message = message_of({"role": "assistant", "content": said}) if isinstance(said, str | list) else None
+    return (message,) if message and message.text else ()
 
 
 def _made(rows: Iterable[Json]) -> tuple[Message, ...]:
@@ -353,11 +374,14 @@ def is_dialogue(messages: list[Message], objects: int) -> bool:
     if len(messages) < max(2, objects * WEAK_SHARE):
         return False
     roles = {speaker.role for speaker in told if speaker.certainty}
-    return {"user", "assistant"} <= roles or _people_talk(told)
+    named = roles_of_names(told).values() if len(told) >= FEWEST_SPEECHES else ()
+    return {"user", "assistant"} <= {*roles, *named} or _people_talk(told)
 
 
 def _people_talk(speakers: list[Speaker]) -> bool:
     """Whether a few names take turns, as people do, and columns of a table do not."""
     words = Counter(speaker.word for speaker in speakers)
-    fits = 1 < len(words) <= MOST_SPEAKERS and all(_NAME.match(word) and not word.isnumeric() for word in words)
+    numbered = all("speaker" in parts_of(speaker.key) for speaker in speakers)
+    named = all(_NAME.match(word) and (numbered or not word.isnumeric()) for word in words)
+    fits = 1 < len(words) <= MOST_SPEAKERS and named
     return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))

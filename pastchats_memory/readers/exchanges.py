@@ -10,9 +10,19 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pastchats_memory.readers.fields import Json, list_of, text_of
-from pastchats_memory.readers.speakers import FILLERS, LONGEST_WORD, ROLE_KEYS, ROLE_PARTS, known_role, parts_of
+from pastchats_memory.readers.speakers import (
+    FILLERS,
+    LONGEST_WORD,
+    ROLE_KEYS,
+    ROLE_PARTS,
+    is_role_key,
+    known_role,
+    parts_of,
+)
 
-ASKS = frozenset({"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor"})
+ASKS = frozenset(
+    {"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor", "me"}
+)
 ANSWERS = frozenset(
     {
         "completion",
@@ -36,12 +46,14 @@ PLAIN = frozenset({"query", "question", "q", "a", "answer", "request", "response
 """Words that are used of other things too: pairs of them must look like speech, and tell when or by what they were said."""
 ASKED = frozenset({"question", "q"})
 SIGNS = frozenset({
-    "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts",
+    "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts", "at", "when",
 })  # fmt: skip
 PAIR_KEYS = frozenset({
-    "chatbot", "chat_history", "history", "pairs", "turns", "exchanges", "conversation", "dialog", "dialogue", "messages", "chat",
+    "visible", "chatbot", "chat_history", "history", "pairs", "turns", "exchanges", "conversation", "dialog", "dialogue", "messages", "chat",
 })  # fmt: skip
 TEXT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "chat", "chosen", "text", "prompt")
+SIDE_KEYS = ("text", "content", "value", "message", "body")
+MOST_BESIDE = 8
 FEWEST_WORDS = 3
 MOST_KEYS = 40
 """An object with more is a table of translations or of codes (`ME`, `AI`), not an exchange."""
@@ -49,6 +61,7 @@ MOST_KEYS = 40
 SIDES = ("user", "assistant")
 
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_SAID = re.compile(r"(Human|User|You|Assistant|AI|Bot|System|ChatGPT|Claude): (\S.*)", re.DOTALL | re.IGNORECASE)
 _TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(?=\S)")
 
 
@@ -57,7 +70,7 @@ def sides_of(fields: Json) -> list[Json]:
     asks, answers = _sides(fields)
     if not asks or len(answers) != 1:
         return []
-    question, answer = fields[asks[0]], fields[answers[0]]
+    question, answer = _text_in(fields[asks[0]]), _text_in(fields[answers[0]])
     if isinstance(question, list) and isinstance(answer, list):
         return _alternating(question, answer)
     if not isinstance(question, str) or not isinstance(answer, str) or not question.strip():
@@ -69,11 +82,18 @@ def sides_of(fields: Json) -> list[Json]:
         return []
     # an id is the exchange's, not that of one of its sides
     rest = {key: value for key, value in fields.items() if key not in (*asks, *answers, "id", "uuid", "_id")}
-    whole = "\n\n".join(text for key in asks if (text := text_of(fields[key]).strip()))
+    whole = "\n\n".join(text for key in asks if (text := text_of(_text_in(fields[key])).strip()))
     return [
         {**rest, "role": "user", "content": whole, TAKEN: (" and ".join(asks), asks[0])},
         {**rest, "role": "assistant", "content": answer, TAKEN: (answers[0], answers[0])},
     ]
+
+
+def _text_in(value: object) -> object:
+    """The text of a side that is an object with little else, else the value."""
+    if isinstance(value, dict) and len(value) <= MOST_BESIDE:
+        return next((text for key in SIDE_KEYS if isinstance(text := value.get(key), str)), value)
+    return value
 
 
 TAKEN = "\0taken"
@@ -88,14 +108,14 @@ def words_in(text: str) -> int:
 @lru_cache(maxsize=4096)
 def asks_in(key: str) -> bool:
     """Whether a key names what a person said in an exchange."""
-    return len(_words_of(key)) == 1 and bool(_words_of(key) & ASKS)
+    return bool(_words_of(key)) and _words_of(key) <= ASKS
 
 
 @lru_cache(maxsize=4096)
 def answers_in(key: str) -> bool:
     """Whether a key names what was answered."""
     words = _words_of(key)
-    return len(words) == 1 and bool(words & ANSWERS or (words & MODELS and len(parts_of(key)) > 1))
+    return words <= ANSWERS | MODELS and bool(words & ANSWERS or (words & MODELS and len(parts_of(key)) > 1))
 
 
 def _words_of(key: str) -> frozenset[str]:
@@ -107,7 +127,7 @@ def _sides(fields: Json) -> tuple[list[str], list[str]]:
     if len(fields) > MOST_KEYS:
         return [], []
     asks = [key for key in fields if asks_in(key)]
-    answers = [key for key in fields if answers_in(key)]
+    answers = [key for key, value in fields.items() if value is not None and answers_in(key)]
     if "instruction" in asks:
         asks = ["instruction", "input"] if "input" in fields else ["instruction"]
     elif not asks and "input" in fields:
@@ -154,6 +174,25 @@ def _tells_speakers(key: str, values: list[object]) -> bool:
     return named and len(words) == len(values) and {"user", "assistant"} <= told
 
 
+def lines_of(items: list[object]) -> list[Json]:
+    """The messages of a list of texts, each of which begins with who says it: `["User: …", "Assistant: …"]`."""
+    marks = [_SAID.match(item) if isinstance(item, str) else None for item in items]
+    if not all(marks):
+        return []
+    return [{"role": known_role(mark[1]), "content": mark[2].strip()} for mark in marks if mark]
+
+
+def table_of(items: list[object]) -> list[Json]:
+    """The rows of a list of rows whose first one names the columns, of which one says who speaks."""
+    head = list_of(items[0] if items else None)
+    words = [name for name in head if isinstance(name, str)]
+    speaks = any(is_role_key(name.lower()) for name in words)
+    if not speaks or len(words) < len(head) or len(items) <= len(SIDES) or len(set(words)) < len(head):
+        return []
+    rows = [list_of(item) for item in items[1:]]
+    return [dict(zip(words, row, strict=True)) for row in rows] if all(len(row) == len(head) for row in rows) else []
+
+
 def row_of(item: list[object]) -> Json | None:
     """`["user", "hello"]` as a message."""
     who, text, *rest = item if len(item) > 1 else (None, None)
@@ -187,9 +226,9 @@ def hints_at_exchanges(fields: Json) -> bool:
     """Whether any function of this module could find something in the object itself, judged quickly."""
     asks = answers = False
     for key, value in fields.items():
-        if isinstance(value, str):
+        if isinstance(value, str) or isinstance(_text_in(value), str):
             asks, answers = asks or asks_in(key) or key == "input", answers or answers_in(key) or "utterance" in key
-            if key in TEXT_KEYS and _TURN.match(value[:LONGEST_WORD].lstrip()):
+            if key in TEXT_KEYS and isinstance(value, str) and _TURN.match(value[:LONGEST_WORD].lstrip()):
                 return True
         elif isinstance(value, list):
             asks, answers = asks or asks_in(key), answers or answers_in(key)

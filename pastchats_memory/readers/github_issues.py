@@ -36,7 +36,9 @@ def _issues(source: Source, document: object) -> list[Json]:
 
 def _is_issue(fields: Json) -> bool:
     state = text_of(fields.get("state")).lower()
-    return isinstance(fields.get("number"), int) and bool(text_of(fields.get("title"))) and state in STATES
+    number = fields.get("number")
+    numbered = isinstance(number, int) and not isinstance(number, bool)
+    return numbered and bool(text_of(fields.get("title"))) and state in STATES
 
 
 def read(source: Source) -> Iterator[Task | Unreadable]:

@@ -11,11 +11,11 @@ from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.times import LOCAL, iso_utc
-from pastchats_memory.readers.tracked import folder_of_project, links_to, names_of, titled
+from pastchats_memory.readers.tracked import folder_of_project, is_template, links_to, names_of, titled
 from pastchats_memory.statuses import RESOLVED, folded, is_status, priority_of, status_of, type_of
 
 FORMAT = "issue-files"
-VERSION = 1
+VERSION = 2
 
 OF_DOCUMENTS = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
 """Words of STATUS tables that articles and decisions have too: they make an issue only beside another of its keys."""
@@ -32,12 +32,12 @@ _OLD_DAY = re.compile(r"(\d\d)-(\d\d)-(\d\d)\Z")
 
 def recognise(source: Source) -> bool:
     """Whether the front matter has the status of an issue, and it or the text a title."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+    if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
         return False
     lines = source.head.split("\n")
     front = front_matter([line.rstrip("\r") for line in lines])
     word = _text(front.fields, "status", "state")
-    if not front.lines or not _title(front.fields, lines[front.lines :]):
+    if not word or not _title(front.fields, lines[front.lines :]):
         return False
     is_issue = any(key in front.fields for key in ISSUE_KEYS)
     return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)

@@ -15,7 +15,14 @@ from pastchats_memory.readers.speakers import HOLDERS, Speaker, parts_of, speake
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
 
-TEXT_KEYS = ("content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data")
+TEXT_KEYS = (
+    "content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data", "items", "Items",
+    "candidates", "blocks", "fragments",
+)  # fmt: skip
+HELD = ("items", "Items", "candidates", "blocks", "fragments")
+"""Lists of other things too: they hold a text only where they hold objects with one."""
+WRAPPERS = ("payload", "data", "utterance", "turn", "msg", "entry", "attributes", "record", "event", "node")
+"""Keys under which a whole message stands, with what is said of it beside."""
 TIME_KEYS = (
     "timestamp",
     "created_at",
@@ -31,7 +38,7 @@ TIME_KEYS = (
     "datetime_utc",
 )
 TEXT_PARTS = frozenset({
-    "text", "content", "message", "msg", "body", "utterance", "said", "says", "say", "line", "transcript", "markdown", "speech", "payload",
+    "text", "txt", "content", "message", "msg", "body", "utterance", "said", "says", "say", "line", "transcript", "markdown", "speech", "payload",
 })  # fmt: skip
 """A key of several words with one of these holds the text, if no listed one does."""
 NOT_A_TEXT = frozenset({
@@ -39,7 +46,21 @@ NOT_A_TEXT = frozenset({
     "status", "context", "tokens", "height", "start", "end", "name", "key", "class", "style", "sender", "author",
 })  # fmt: skip
 TIME_PARTS = frozenset(
-    {"time", "timestamp", "date", "datetime", "at", "ts", "stamp", "created", "sent", "started", "asked"}
+    {
+        "time",
+        "timestamp",
+        "date",
+        "datetime",
+        "at",
+        "ts",
+        "stamp",
+        "created",
+        "sent",
+        "started",
+        "asked",
+        "when",
+        "posted",
+    }
 )
 TIME_HOLDERS = ("time", "meta", "metadata", "info")
 OWN_ID_KEYS = ("id", "uuid", "message_id", "messageId", "msg_id", "_id")
@@ -61,6 +82,7 @@ PROJECT_KEYS = ("project", "project_name", "workspace")
 PARENT_KEYS = ("parentMessageId", "parent_message_id", "parent_message_uuid", "parentId", "parent_id", "parent")
 TREE_KEYS = ("children", "childrenIds", "replies")
 ORDER_KEYS = ("turn_index",)
+CANDIDATE_IDS, CHOSEN = ("candidate_id", "id"), "primary_candidate_id"
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """What agents in editors wrap a person's words in; everything around is theirs."""
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
@@ -105,7 +127,7 @@ class Message:
 
 def message_of(fields: Json) -> Message | None:
     """The message that the object is, or None for an object without a role or without a place for text."""
-    fields = _selected_version(fields)
+    fields = _selected_version(_unwrapped(fields))
     time_key, timestamp = time_of(_nested(fields))
     speaker = speaker_of(fields, dated=timestamp is not None)
     if speaker is None:
@@ -191,7 +213,24 @@ def _path(value: object) -> str | None:
     return clean(unquote(urlparse(value).path) if value.startswith("file://") else value)
 
 
+def _unwrapped(fields: Json) -> Json:
+    """The message that a record of something else holds, with what the record says beside it; else the object itself."""
+    if isinstance(fields.get("lc"), int) and isinstance(inner := fields.get("kwargs"), dict):  # as LangChain dumps it
+        kind = list_of(fields.get("id"))[-1:]
+        return {"type": kind[0], **inner} if kind else inner
+    held = [inner for key in WRAPPERS if isinstance(inner := fields.get(key), dict)]
+    if len(held) != 1 or speaker_of(fields) is not None or (speaker := speaker_of(held[0])) is None:
+        return fields
+    told = speaker.certainty > 0 and _body(held[0], speaker)[1]
+    return {key: value for key, value in fields.items() if value is not held[0]} | held[0] if told else fields
+
+
 def _selected_version(fields: Json) -> Json:
+    if len(candidates := list_of(fields.get("candidates"))) > 1:  # drafts of one answer, of which one was shown
+        shown = [
+            item for item in map(mapping_of, candidates) if first_text(item, CANDIDATE_IDS)[1] == fields.get(CHOSEN)
+        ]
+        return fields | {"candidates": (shown or candidates)[:1]}
     versions, chosen = list_of(fields.get("versions")), fields.get("currentlySelected")
     if isinstance(chosen, int) and 0 <= chosen < len(versions):
         return mapping_of(versions[chosen]) or fields
@@ -218,6 +257,7 @@ def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
             or key == speaker.key
             or not isinstance(value, str | list | dict | None)
             or (key == "data" and not isinstance(value, dict))
+            or (key in HELD and not _holds_objects(value))
         ):
             continue
         pieces = _pieces(value, tools=speaker.role == "tool")
@@ -235,6 +275,10 @@ def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
             if any(piece.strip() for piece in pieces):
                 return key, pieces + _pasted(fields)
     return present, _pasted(fields)
+
+
+def _holds_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _shown(text: str, role: str) -> str:
@@ -271,7 +315,7 @@ def _pieces(value: object, *, tools: bool, depth: int = 0) -> list[str]:
         return [piece for part in value for piece in _pieces(part, tools=tools, depth=depth + 1)]
     if not isinstance(value, dict) or (_is_hidden(value) and not tools):
         return []
-    for key in ("text", "content", "value", "parts", "steps", "Text"):
+    for key in ("text", "content", "value", "parts", "steps", "Text", "Content", "body", "raw_content", "plain"):
         pieces = _pieces(value.get(key), tools=tools, depth=depth + 1)
         if any(piece.strip() for piece in pieces):
             return pieces

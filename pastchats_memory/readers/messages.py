@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from itertools import islice, takewhile
@@ -28,11 +28,12 @@ from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
+from pastchats_memory.readers.speakers import roles_of_names
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
-VERSION = 3
+VERSION = 4
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
@@ -164,6 +165,7 @@ def _read_messages(
     """One message a line, or an item of a long list: the conversation is the one that the line names, else the one of a header line, else the file."""
     first = [message for value in opening for message in messages_in(value) if message.text]
     shared = _ids_are_conversations(first)
+    renamed = roles_of_names(message.speaker for message in first)
     file_id = conversation_hash((message.speaker.role, message.text) for message in first)
     for header in takewhile(_is_header, opening):
         context = context.inside(mapping_of(header))
@@ -173,7 +175,8 @@ def _read_messages(
         elif messages := messages_in(item.value):
             for message in messages:
                 if message.text:
-                    yield _turn(message, context, line=_line(item, message), fallback_id=file_id, shared=shared)
+                    line = _line(item, message)
+                    yield _turn(message, context, line=line, fallback_id=file_id, shared=shared, renamed=renamed)
         elif not isinstance(item.value, dict):
             yield Unreadable(str(source.path), item.line, "not a JSON object")
         elif "role" in item.value and "content" in item.value:
@@ -191,20 +194,33 @@ def _line(item: Record | Element, message: Message) -> int:
 def _turns(conversation: Conversation, places: Places) -> Iterator[Turn]:
     said = [message for message in conversation.messages if message.text]
     shared = _ids_are_conversations(said)
+    renamed = roles_of_names(message.speaker for message in said)
     fallback_id = conversation_hash((message.speaker.role, message.text) for message in said)
     abandoned = conversation.abandoned
     for place, message in enumerate(conversation.messages):
         if message.text:
             branch = "abandoned" if place in abandoned else "main"
             line = places.line(message.first_piece)
-            yield _turn(message, conversation.context, line=line, fallback_id=fallback_id, shared=shared, branch=branch)
+            about = conversation.context
+            yield _turn(
+                message, about, line=line, fallback_id=fallback_id, shared=shared, renamed=renamed, branch=branch
+            )
 
 
 def _turn(
-    message: Message, context: Context, *, line: int, fallback_id: str, shared: bool, branch: str = "main"
+    message: Message,
+    context: Context,
+    *,
+    line: int,
+    fallback_id: str,
+    shared: bool,
+    renamed: Mapping[str, str],
+    branch: str = "main",
 ) -> Turn:
-    role = message.speaker.role
-    metadata = dict(message.metadata or {})
+    role = renamed.get(message.speaker.role, message.speaker.role)
+    metadata = dict(message.metadata or {}) | (
+        {"speaker": message.speaker.word} if role != message.speaker.role else {}
+    )
     about = {"title": context.title, "model": context.model}
     return Turn(
         role=role,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +11,20 @@ from pastchats_memory.readers.fields import Json, mapping_of
 
 ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
 ROLE_PARTS = frozenset(
-    {"role", "sender", "author", "speaker", "actor", "who", "talker", "persona", "participant", "interlocutor"}
+    {
+        "role",
+        "sender",
+        "author",
+        "speaker",
+        "actor",
+        "who",
+        "talker",
+        "persona",
+        "participant",
+        "interlocutor",
+        "poster",
+        "writer",
+    }
 )
 """A key of several words with one of these says who speaks: `speaker_role`, `authorRole`."""
 NOT_A_SPEAKER = frozenset({"id", "ids", "uid", "url", "email", "avatar", "count", "mapping", "color", "image"})
@@ -25,14 +39,17 @@ FLAGS = {
 """Keys with true or false, and who speaks when it is true."""
 HOLDERS = ("message", "info")
 """Keys under which some programs put the message itself, beside a record of their own."""
+ABOUT = ("attrs", "attributes", "meta", "metadata", "properties")
+"""Keys under which it may be said who speaks, beside the text."""
 LONGEST_WORD = 40
+MOST_NUMBERS = 10
 LONGEST_KEY = 64
 
 _ROLE_WORDS = {
-    "user": "user human prompter usermessage humanmessage you me customer visitor outgoing outbound",
+    "user": "user human prompter usermessage humanmessage you me customer visitor outgoing outbound prompt",
     "assistant": (
         "assistant gpt chatgpt bard model ai bot chatbot claude gemini agent llm copilot aimessage assistantmessage modelmessage "
-        "incoming inbound"
+        "incoming inbound completion machine"
     ),
     "system": "system developer systemmessage",
     "tool": "tool function observation functioncall functionresponse toolcall toolresult toolresponse tooluse toolmessage ipython",
@@ -40,12 +57,15 @@ _ROLE_WORDS = {
 ROLE_OF_WORD = {word: role for role, words in _ROLE_WORDS.items() for word in words.split()}
 FILLERS = frozenset({
     "message", "messages", "msg", "msgs", "turn", "turns", "utterance", "utterances", "text", "texts", "reply", "replies", "response",
-    "responses", "input", "inputs", "said", "says", "uttered", "role",
+    "responses", "input", "inputs", "said", "says", "uttered", "role", "str", "string", "content", "body", "markdown",
+    "output", "outputs", "final", "raw", "original",
 })  # fmt: skip
 """Words that stand beside a role in the name of an event or a key: `user_message`, `bot_uttered`."""
 _MODEL_NAME = re.compile(
     r"(chatgpt|gpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|codex)([-_ .0-9]|\Z)|o[134](-|\Z)"
 )
+_MACHINE = re.compile(r"(?:\A|[^a-zA-Z])(?:AI|[Bb]ot|[Cc]hat[Bb]ot|[Aa]ssistant|GPT|ChatGPT|Copilot)(?:[^a-zA-Z]|\Z)")
+"""Such a word within a speaker's name makes it a program's: `AI helper`, `@kiln-bot:home.org`."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -68,18 +88,20 @@ def speaker_of(fields: Json, *, dated: bool = False) -> Speaker | None:
         dated: it has a time, so that a mere name may be its author's.
 
     """
-    named = [(key, word) for key in _role_keys(fields) if (word := _word(fields.get(key)))]
+    named = [(key, word) for key in _role_keys(fields) if (word := _word(fields.get(key)) or _number(fields, key))]
     held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
     known = [
         Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1)
         for key, word in named
-        if (role := known_role(word))
+        if (role := known_role(word) or _role_of_name(key, word))
     ]
     best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
     if best:
         return best[0]
     if flagged := _flagged(fields):
         return flagged
+    beside = [inner for key in ABOUT if isinstance(inner := fields.get(key), dict)]
+    held += [speaker for inner in beside if (speaker := speaker_of(inner)) and speaker.certainty]
     if held:
         return held[0]
     if len(fields) == 1 and (role := known_role(key := next(iter(fields)))):
@@ -102,7 +124,7 @@ def is_role_key(key: str) -> bool:
 
 def hints_at_speakers(fields: Json) -> bool:
     """Whether `speaker_of` could find one, judged quickly: most objects of most files have nothing of the kind."""
-    if len(fields) == 1 and known_role(next(iter(fields))[:LONGEST_KEY]):
+    if "lc" in fields or (len(fields) == 1 and known_role(next(iter(fields))[:LONGEST_KEY])):
         return True
     for key, value in fields.items():
         if isinstance(value, str):
@@ -113,9 +135,28 @@ def hints_at_speakers(fields: Json) -> bool:
         elif isinstance(value, bool):
             if _plain(key) in FLAGS:
                 return True
+        elif isinstance(value, int):
+            if "speaker" in parts_of(key):
+                return True
         elif isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in DOUBTFUL_KEYS):
             return True
     return False
+
+
+def _role_of_name(key: str, word: str) -> str | None:
+    """The role in a name, as `support_agent` or `Kiln bot` has it."""
+    if not is_role_key(key) and key not in NAME_KEYS:
+        return None
+    last = _PART.findall(word)[-1:]
+    spelled = last and " " not in word and not word.startswith("@") and ROLE_OF_WORD.get(last[0].lower())
+    return spelled or ("assistant" if key != "role" and _MACHINE.search(word) else None)
+
+
+def _number(fields: Json, key: str) -> str | None:
+    """Who speaks where speakers are numbered."""
+    value = fields.get(key)
+    numbered = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_NUMBERS
+    return str(value) if numbered and "speaker" in parts_of(key) else None
 
 
 def _role_keys(fields: Json) -> list[str]:
@@ -157,7 +198,9 @@ def _word(value: object, depth: int = 0) -> str | None:
     """The word for who speaks: a text, or in an object a known role, a flag's, else a name."""
     if isinstance(value, dict) and depth <= 1:
         words = [
-            word for key in ("role", "type", "kind") if isinstance(word := value.get(key), str) and known_role(word)
+            word
+            for key in ("role", "type", "kind", "label", "Label", "__typename")
+            if isinstance(word := value.get(key), str) and known_role(word)
         ]
         flagged = _flagged(value)
         if flagged and flagged.role == "user" and FLAGS[_plain(flagged.key)] == "assistant":
@@ -167,3 +210,12 @@ def _word(value: object, depth: int = 0) -> str | None:
             mapping_of(value.get("user")), depth + 1
         )
     return value.strip() if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_WORD else None
+
+
+def roles_of_names(speakers: Iterable[Speaker]) -> dict[str, str]:
+    """What the one unknown name is in a conversation with somebody known: a person beside a program, or the other way round."""
+    told = list(speakers)
+    known = {speaker.role for speaker in told if speaker.certainty} & {"user", "assistant"}
+    unknown = {speaker.role for speaker in told if not speaker.certainty}
+    other = {"user": "assistant", "assistant": "user"}
+    return {unknown.pop(): other[known.pop()]} if len(known) == len(unknown) == 1 else {}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import PurePath
 
 from pastchats_memory.model import TaskLink
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
+
+_TEMPLATE = re.compile(r"(?:issue|pull_request)_template(?:\.|\Z)", re.IGNORECASE)
 
 
 def titled(text: str) -> str:
@@ -52,3 +55,8 @@ def folder_of_project(path: PurePath) -> str:
 def short_hash(text: str) -> str:
     """Eight hexadecimal digits that stand for a text."""
     return hashlib.sha256(" ".join(text.split()).lower().encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def is_template(path: PurePath) -> bool:
+    """Whether the file is what issues or pull requests begin as, and so no task."""
+    return any(_TEMPLATE.match(part) for part in path.parts)

@@ -132,3 +132,19 @@ def counted(row):
     if row["format"] == "backlog-md":
         return 1
     return int(row["human_prompts_or_items"] or 0) + int(row["assistant_messages_or_subitems"] or 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ISSUE_TEMPLATE/bug.md", "---\nname: Bug\nabout: Tell of a bug\ntitle: ''\nstatus: open\n---\n# Bug\n"),
+        ("PULL_REQUEST_TEMPLATE.md", "- [ ] tests\n- [ ] docs\n"),
+        ("todo.txt", "Version 9.\n\n    Known bugs:\n      it hums\n"),
+        ("post.md", "---\ntitle: Kilns\nlabels: [heat]\n---\nAn article.\n"),
+    ],
+)
+def test_what_tasks_begin_as_and_texts_of_such_names_are_no_tasks(tmp_path, name, text):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    assert not any(reader.recognise(Source(path)) for reader in (checklist, issue_files))

@@ -108,3 +108,117 @@ def test_a_response_that_repeats_the_answer_that_was_sent_adds_none(tmp_path):
 )
 def test_half_an_exchange_is_none(value, tmp_path):
     assert not messages.recognise(Source(written(tmp_path, value)))
+
+
+AGAIN, ONCE_MORE = "Who replaces a relay here?", "The caretaker does."
+TALK = (("user", ASK), ("assistant", ANSWER), ("user", AGAIN), ("assistant", ONCE_MORE))
+"""What every one of these shapes holds."""
+
+
+def each(of):
+    return [of(role == "user", text) for role, text in TALK]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(
+            {"log": each(lambda mine, text: {"who": "me" if mine else "AI helper", "said": text})}, id="a program's name"
+        ),
+        pytest.param(
+            each(lambda mine, text: {"author": {"name": "Ada" if mine else "Kim", "isBot": not mine}, "content": text}),
+            id="one person and a bot",
+        ),
+        pytest.param(
+            each(lambda mine, text: {"sender": f"@{'ada' if mine else 'kiln-bot'}:kiln.example", "content": {"body": text}}),
+            id="addresses",
+        ),
+        pytest.param(
+            each(lambda mine, text: {"at": 5, "utterance": {"speaker": "customer" if mine else "agent", "transcript": text}}),
+            id="a message within a record",
+        ),
+        pytest.param(
+            each(lambda mine, text: {
+                "lc": 1, "id": ["langchain", "HumanMessage" if mine else "AIMessage"], "kwargs": {"content": text},
+            }),
+            id="langchain's dumps",
+        ),
+        pytest.param(
+            each(lambda mine, text: {"Role": {"Label": "user" if mine else "assistant"}, "Items": [{"Text": text}]}),
+            id="semantic kernel",
+        ),
+        pytest.param(
+            each(lambda mine, text: {
+                "author": {"is_human": mine},
+                "candidates": [{"candidate_id": "a", "raw_content": "A draft."}, {"candidate_id": "b", "raw_content": text}],
+                "primary_candidate_id": "b",
+            }),
+            id="drafts of an answer",
+        ),
+        pytest.param(
+            [["time", "speaker", "line"], *each(lambda mine, text: ["", "Human" if mine else "Assistant", text])], id="a table"
+        ),
+        pytest.param(
+            {"nodes": each(lambda mine, text: {"kind": "prompt" if mine else "completion", "text": text})}, id="a graph"
+        ),
+        pytest.param({"visible": [[ASK, ANSWER], [AGAIN, ONCE_MORE]]}, id="what was visible"),
+        pytest.param(
+            [{"input": {"text": ASK}, "output": {"text": ANSWER}, "at": "2026-05-01"},
+             {"input": {"text": AGAIN}, "output": {"text": ONCE_MORE}, "at": "2026-05-02"}],
+            id="sides that are objects",
+        ),
+        pytest.param(
+            {"entries": [{"query_str": ASK, "answer": ANSWER, "created": 5}, {"query_str": AGAIN, "answer": ONCE_MORE, "created": 6}]},
+            id="a query as a string",
+        ),
+        pytest.param([f"{'User' if mine else 'AI'}: {text}" for mine, text in each(lambda *said: said)], id="a list of lines"),
+        pytest.param(
+            {"thread": {"edges": each(lambda mine, text: {"node": {"author": {"__typename": "User" if mine else "Bot"}, "body": text}})}},
+            id="a graph's answer",
+        ),
+        pytest.param(
+            {"children": each(lambda mine, text: {"attrs": {"speaker": "user" if mine else "assistant"}, "text": text})}, id="attributes"
+        ),
+        pytest.param(
+            each(lambda mine, text: {"sender_role": "end_user" if mine else "support_agent", "message": {"plain": text}}),
+            id="two words for a role",
+        ),
+        pytest.param(
+            [{"user_query": ASK, "model_output": ANSWER}, {"user_query": AGAIN, "model_output": ONCE_MORE}], id="two words for a side"
+        ),
+        pytest.param({"day": [{"me": ASK, "bot": ANSWER}, {"me": AGAIN, "bot": ONCE_MORE}]}, id="me and the bot"),
+        pytest.param(
+            [{"request": {"messages": [{"role": "user", "content": ask}]}, "response": {"content": [{"type": "text", "text": answer}]}}
+             for ask, answer in ((ASK, ANSWER), (AGAIN, ONCE_MORE))],
+            id="a response that does not say whose it is",
+        ),
+    ],
+)  # fmt: skip
+def test_a_shape_that_nobody_named_is_understood(value, tmp_path):
+    path = written(tmp_path, value)
+    assert said(path) == list(TALK)
+    if isinstance(value, list) and isinstance(value[0], dict):
+        lines = tmp_path / "a.jsonl"
+        lines.write_text("".join(json.dumps(item) + "\n" for item in value), encoding="utf-8")
+        assert said(lines) == list(TALK)
+
+
+def test_numbered_speakers_are_people(tmp_path):
+    talk = [{"speaker": place % 2, "utterance": text} for place, (_, text) in enumerate(TALK)]
+    assert {role for role, _ in said(written(tmp_path, talk))} == {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [["speaker", "volts"], ["Assistant"]],
+        [["speaker", 5, 5, 5], ["Human", ASK, "", ""], ["Assistant", ANSWER, "", ""]],
+        [["speaker", "speaker", "a", "b"], ["Human", ASK, "", ""], ["Assistant", ANSWER, "", ""]],
+        [{"speaker": 40, "text": ASK}, {"speaker": True, "text": ANSWER}] * 2,
+        [{"lc": 1, "kwargs": {"temperature": 0}}],
+        [{"sender": "kiln bot", "text": ANSWER}, {"sender": "ada", "text": ASK}],
+        [{"user": "ada", "candidates": ["x"]}, {"role": "ada", "items": []}],
+    ],
+)
+def test_what_only_has_the_words_of_a_conversation_is_none(value, tmp_path):
+    assert not messages.recognise(Source(written(tmp_path, value)))

@@ -37,7 +37,7 @@ class Attempt:
     """Another episode about the same problem."""
 
     id: str
-    """Of its first turn."""
+    """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
     outcome: str
@@ -95,3 +95,29 @@ class Block:
     def hits(self) -> tuple[Hit, ...]:
         """The turns that matched, one an entry."""
         return tuple(memory.hit for memory in self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What failed repeatedly, and what ended it."""
+
+    project: str
+    times: int
+    """That it failed."""
+    attempts: tuple[Attempt, ...]
+    """The last of those that failed, in order."""
+    ended_by: Attempt | None
+    """The one after them that worked, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that worked before."""
+
+    project: str
+    command: str
+    """On one line, as it was run."""
+    times: int
+    """Episodes that worked in which it was run, of those that fit the question."""
+    episode: Attempt
+    """The one of these that fits best."""

@@ -9,7 +9,7 @@ from datetime import datetime, time, tzinfo
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Evidence, Outcome, Recollection
+from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
@@ -90,15 +90,15 @@ def _thread_lines(memory: Recollection) -> list[str]:
         ("Superseded by:", (memory.superseded_by,)),
     ):
         shown = [attempt for attempt in attempts if attempt is not None]
-        lines += [heading, *map(attempt_line, shown)] if shown else []
+        lines += [heading, *(f"{attempt_line(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
     return lines
 
 
 def attempt_line(attempt: Attempt) -> str:
-    """Another episode on one line, quoted: when, what was asked, how it ended, its id."""
+    """Another episode on one line, quoted: when, what was asked, how it ended."""
     when = local_time(attempt.timestamp)
     ended = "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.shown_by)}"
-    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{ended} · id {attempt.id}"
+    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{ended}"
 
 
 def ending_text(outcome: str, shown_by: str) -> str:
@@ -204,6 +204,55 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
         {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},
         block.warnings,
     )
+
+
+def lessons_text(lessons: Sequence[Lesson]) -> str:
+    """What failed repeatedly, as Markdown; each attempt quoted with its source."""
+    parts = []
+    for place, lesson in enumerate(lessons, start=1):
+        ended = [*_sourced(lesson.ended_by)] if lesson.ended_by else ["Nothing is known to have ended it."]
+        attempts = [line for attempt in lesson.attempts for line in _sourced(attempt)]
+        heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
+        parts.append("\n".join([heading, *attempts, "Ended by:", *ended]))
+    return "\n\n".join(parts) + "\n"
+
+
+def how_text(commands: Sequence[Command]) -> str:
+    """Commands that worked, as Markdown; each quoted with the episode in which it did."""
+    parts = []
+    for place, one in enumerate(commands, start=1):
+        times = "once" if one.times == 1 else f"in {one.times} episodes"
+        heading = f"## {place}. {one_line(one.project)} · worked {times}"
+        parts.append("\n".join([heading, quoted(f"$ {one_line(one.command)}"), "In:", *_sourced(one.episode)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _sourced(attempt: Attempt) -> tuple[str, str]:
+    line = f":{attempt.source_line}" if attempt.source_line else ""
+    return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line} · id {attempt.id}"
+
+
+def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str, Any]:
+    """`lessons/1`."""
+    results = [
+        {
+            "project": lesson.project,
+            "times": lesson.times,
+            "attempts": [attempt_json(attempt) for attempt in lesson.attempts],
+            "ended_by": lesson.ended_by and attempt_json(lesson.ended_by),
+        }
+        for lesson in lessons
+    ]
+    return _with_warnings({"schema": "lessons/1", "results": results}, warnings)
+
+
+def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, Any]:
+    """`how/1`."""
+    results = [
+        {"project": one.project, "command": one.command, "times": one.times, "episode": attempt_json(one.episode)}
+        for one in commands
+    ]
+    return _with_warnings({"schema": "how/1", "results": results}, warnings)
 
 
 def evidence_json(shown: Evidence) -> dict[str, Any]:

@@ -29,6 +29,8 @@ COMMANDS = (
     "task",
     "capture",
     "ask",
+    "lessons",
+    "how",
     "similar",
     "find-duplicates",
     "duplicates",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 
-class HasRole(Protocol):
+class Spoken(Protocol):
     """A turn, in whatever shape."""
 
     @property
@@ -17,8 +17,13 @@ class HasRole(Protocol):
         """Who said it."""
         ...
 
+    @property
+    def content(self) -> str:
+        """What was said."""
+        ...
 
-T = TypeVar("T", bound=HasRole)
+
+T = TypeVar("T", bound=Spoken)
 
 
 def episodes(turns: Iterable[T]) -> Iterator[list[T]]:

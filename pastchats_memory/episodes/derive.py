@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pastchats_memory.episodes import T, episodes
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
@@ -17,6 +18,9 @@ from pastchats_memory.model import Item
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending, Quotation, Said
+
+if TYPE_CHECKING:
+    from pastchats_memory.outcome import Evidence
 
 BATCH_ROWS = 2000
 """After so many rows the transaction ends: others may want to write."""
@@ -115,7 +119,21 @@ def _derive_some(database: Database) -> int:
 def endings_of(turns: Iterator[Said]) -> Iterator[tuple[int, Ending]]:
     """How each episode of a conversation ended, with the id of its first turn."""
     for episode, following in pairwise(chain(episodes(turns), [[]])):
-        yield episode[0].id, ending_of(episode, spoken_first(following))
+        yield asking(episode).id, ending_of(episode, spoken_first(following))
+
+
+def asking(episode: Sequence[T]) -> T:
+    """The turn that says what is wanted: the longest that the person began with, since commands of the client come first."""
+    return max(spoken_first(episode), key=lambda turn: len(turn.content), default=episode[0])
+
+
+def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
+    """The evidence with its turn; of several in which the person went on, the one that is quoted."""
+    turn = turns[shown.place]
+    if shown.place == len(turns) - 1 and spoken:
+        plain = shown.quotation.rstrip("…")
+        turn = next((one for one in spoken if plain in " ".join(one.content.split())), turn)
+    return Quotation(shown.quotation, turn.id, turn.turn_index)
 
 
 def spoken_first(following: Iterable[T]) -> list[T]:
@@ -133,6 +151,5 @@ def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> 
         return Ending(*span, "unknown", 0.0, "")
     rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
     found = outcome_of(rows, "\n".join(turn.content for turn in spoken))
-    turns = [*episode, *spoken[:1]]
-    evidence = tuple(Quotation(shown.quotation, turns[shown.place].id) for shown in found.evidence)
+    evidence = tuple(_quotation(shown, [*episode, *spoken[:1]], spoken) for shown in found.evidence)
     return Ending(*span, found.verdict, found.confidence, found.signal, evidence)

@@ -69,19 +69,17 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
     return Thread(tuple(before[-MOST_BEFORE:]), after[0] if after and is_open else None, replaced)
 
 
-def is_failed_by_next(ending: Ending, following: int) -> bool:
-    """Whether the next episode, known by its first turn, begins with the words that say that this one failed."""
-    return ending.said in ("failed", "mixed") and any(shown.id == following for shown in ending.evidence)
+def is_failed_by_next(ending: Ending) -> bool:
+    """Whether the next episode begins with the words that say that this one failed."""
+    return ending.said in ("failed", "mixed") and any(shown.turn_index > ending.last_index for shown in ending.evidence)
 
 
 def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
     found: list[tuple[bool, Attempt]] = []
-    following = first.id
     for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
-        if not is_failed_by_next(earlier, following):
+        if not is_failed_by_next(earlier):
             break
         found.append((True, _attempt(database, id_, earlier)))
-        following = id_
     return found[::-1]
 
 
@@ -89,7 +87,7 @@ def _later_here(database: Database, first: Item, ending: Ending) -> list[tuple[b
     found: list[tuple[bool, Attempt]] = []
     before = ending
     for id_, later in outcomes.after(database, first, ending.last_index, FARTHEST):
-        if not is_failed_by_next(before, id_):
+        if not is_failed_by_next(before):
             break
         found.append((False, _attempt(database, id_, later)))
         before = later
@@ -116,7 +114,7 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     for item in prompts.items(database, alike):
         ending = outcomes.of_turn(database, item)
         if ending is not None and item.timestamp is not None:
-            found[item.id] = item.timestamp, _attempt_at(item, ending)
+            found[item.id] = item.timestamp, attempt_at(item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
 
 
@@ -139,16 +137,17 @@ def _superseding(database: Database, episode: Sequence[Item], others: Sequence[H
         if named & known and (found := prompts.items(database, [int(hit.id)])):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
-                return _attempt_at(found[0], ending)
+                return attempt_at(found[0], ending)
     return None
 
 
 def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
     (item,) = prompts.items(database, [id_])
-    return _attempt_at(item, ending)
+    return attempt_at(item, ending)
 
 
-def _attempt_at(item: Item, ending: Ending) -> Attempt:
+def attempt_at(item: Item, ending: Ending) -> Attempt:
+    """The episode that the item asks for, as another one tells of it."""
     line = item.places[0].line or None if item.places else None
     return Attempt(
         str(item.id), _one_line(item.content), ending.said, ending.shown_by, item.timestamp, item.source_path, line

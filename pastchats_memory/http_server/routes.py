@@ -15,7 +15,9 @@ from pastchats_memory.model import Context, Hit
 from pastchats_memory.render import (
     citation,
     context_json,
+    how_json,
     item_json,
+    lessons_json,
     one_line,
     recall_json,
     search_json,
@@ -82,6 +84,14 @@ def _recall(memory: Memory, said: Said) -> Body:
     return recall_json(memory.recall(**said), said.get("budget", memory.budget))
 
 
+def _lessons(memory: Memory, said: Said) -> Body:
+    return lessons_json(*memory.lessons(said.get("project"), said.get("limit", 5)))
+
+
+def _how(memory: Memory, said: Said) -> Body:
+    return how_json(*memory.how(said["query"], said.get("project"), said.get("limit", 5)))
+
+
 def context_of(memory: Memory, question: str, said: Said) -> Context:
     """What is remembered of the question, within what was said by the parameters `CONTEXT`."""
     further = {**said}
@@ -144,6 +154,8 @@ ROUTES = (
            of.MIN_SIMILARITY, of.MEANING, *_WHERE)),
     Route("/recall", "The block before work starts", ("recall/1",), _recall,
           (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE, of.OUTCOME)),
+    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _lessons, (of.PROJECT, of.FEW)),
+    Route("/how", "The commands that worked before, for a task", ("how/1",), _how, (of.QUERY, of.PROJECT, of.FEW)),
     Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context,
           (of.QUERY, *CONTEXT)),
     Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (of.NEIGHBOURS,), ID),

@@ -38,6 +38,8 @@ def server_of(config: Config, *, allow_write: bool = False) -> MCPServer:
         tools.find_similar,
         tools.check_prior_work,
         tools.consult_episodic_memory,
+        tools.lessons,
+        tools.how,
         tools.status,
     )
     for tool in reading:

@@ -20,10 +20,19 @@ from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
-from pastchats_memory.mcp_server.values import alike, found, lines_of_item, lines_of_task, remembered, solved
+from pastchats_memory.mcp_server.values import (
+    alike,
+    commanded,
+    found,
+    learned,
+    lines_of_item,
+    lines_of_task,
+    remembered,
+    solved,
+)
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
-from pastchats_memory.render import hits_text, item_text, sanitised
+from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, sanitised
 from pastchats_memory.store.database import file_identity
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
@@ -34,6 +43,7 @@ Query = Annotated[str, Field(description="What to look for, in a few words; noth
 Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
 Project = Annotated[str | None, Field(description="Only of this project; `.` is the one of the working directory.")]
 Outcomes = Annotated[str | None, Field(description="Only what ended so: worked,failed,mixed,unknown.")]
+Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 Asked = ParamSpec("Asked")
@@ -193,6 +203,24 @@ class Tools:
         body = results.EpisodesResult(results=[solved(one) for one in episodes], warnings=list(warnings))
         text = "\n\n".join(resolved_text(one) for one in episodes) or "No solved task has to do with it."
         return _answer(text, body, _paths(body.results))
+
+    @_one_at_a_time
+    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, results.LessonsResult]:
+        """What failed more than once in this project, and what ended it."""
+        found, warnings = self._opened().lessons(project)
+        body = results.LessonsResult(results=[learned(one) for one in found], warnings=list(warnings))
+        text = (
+            f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else "Nothing is known to have failed more than once."
+        )
+        return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
+
+    @_one_at_a_time
+    def how(self, task: Query, project: Here = ".") -> Annotated[CallToolResult, results.HowResult]:
+        """The commands that worked before in this project, for a task."""
+        found, warnings = self._opened().how(task, project)
+        body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
+        text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else "No command is known to have worked for it."
+        return _answer(text, body, (one.episode.source_path for one in found))
 
     @_one_at_a_time
     def status(self) -> Annotated[CallToolResult, results.StatusResult]:

@@ -8,7 +8,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.mcp_server import results
 from pastchats_memory.model import Hit, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Outcome, Recollection
+from pastchats_memory.recollection import Attempt, Command, Lesson, Outcome, Recollection
 from pastchats_memory.render import sanitised
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import Resolved
@@ -73,6 +73,20 @@ def attempted(one: Attempt) -> results.Attempted:
         timestamp=one.timestamp,
         source_path=one.source_path,
         source_line=one.source_line,
+    )
+
+
+def learned(one: Lesson) -> results.Lesson:
+    """What failed repeatedly."""
+    ended_by = None if one.ended_by is None else attempted(one.ended_by)
+    attempts = [attempted(attempt) for attempt in one.attempts]
+    return results.Lesson(project=one.project, times=one.times, attempts=attempts, ended_by=ended_by)
+
+
+def commanded(one: Command) -> results.Command:
+    """A command that worked."""
+    return results.Command(
+        project=one.project, command=_short(one.command), times=one.times, episode=attempted(one.episode)
     )
 
 

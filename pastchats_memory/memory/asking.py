@@ -12,7 +12,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
-from pastchats_memory.recollection import Block, Outcome
+from pastchats_memory.recollection import Block, Command, Lesson, Outcome
 from pastchats_memory.search import Request, search, search_terms, with_snippet
 from pastchats_memory.search.hits import cited
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks.board import TaskBoard
     from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 
+EPISODES_ASKED = 40
+"""Hits whose episodes are looked through for commands."""
 LONGEST_ID = 18
 """Digits; every number that long fits into SQLite's 64 bits."""
 
@@ -211,6 +213,34 @@ class Asking(Opened):
         from pastchats_memory.episodes.around import how_ended
 
         return how_ended(self._database, item)
+
+    def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
+        """What failed repeatedly in a project (`.` is that of the working directory, None all) and what ended it; and warnings.
+
+        Raises:
+            UsageFault: there is no working directory.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.lessons import lessons
+
+        filters = filters_of(project=project, outcome="failed,mixed,worked")
+        behind = self._outcomes_behind(filters)
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            return lessons(self._database, filters.project, hidden, limit), behind
+
+    def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
+        """The commands that worked before for a task, the best fitting first; and warnings. Raises UsageFault, StoreFault."""
+        from pastchats_memory.episodes.how import commands
+        from pastchats_memory.recall import worth_saying
+
+        filters = filters_of(project=project, outcome="worked")
+        behind = self._outcomes_behind(filters)
+        wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
+        with self._database.snapshot():
+            hits, terms = search_terms(self._database, self._model(), wanted)
+            found = commands(self._database, worth_saying(hits, terms), limit)
+        return found, (*hits.warnings, *behind)
 
     @property
     def tasks(self) -> TaskBoard:

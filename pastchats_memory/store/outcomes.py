@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -27,6 +27,8 @@ class Quotation:
     text: str
     id: int
     """Of the turn."""
+    turn_index: int = -1
+    """Of the turn in its conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,18 @@ class Due:
     project: str
     conversation_id: str
     from_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An episode whose outcome is said."""
+
+    asked: int
+    """Id of the turn that asks."""
+    conversation: tuple[str, str]
+    """Project and id."""
+    timestamp: str | None
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +139,7 @@ def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
-    """The endings of a conversation's episodes from there on, each with the id of its first row, in the place of what was there.
+    """The endings of a conversation's episodes from there on, each with the id of the row that asks, in the place of what was there.
 
     The conversation is then no longer due. Inside the caller's transaction. Raises StoreFault.
     """
@@ -139,7 +153,7 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
         "confidence, signal, evidence_json, rules) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (*conversation, end.first_index, end.last_index, id_, end.verdict, end.confidence, end.signal,
-             orjson.dumps([(shown.text, shown.id) for shown in end.evidence]).decode(), rules)
+             orjson.dumps([(shown.text, shown.id, shown.turn_index) for shown in end.evidence]).decode(), rules)
             for id_, end in endings
         ],
     )  # fmt: skip
@@ -158,7 +172,7 @@ def of_turn(database: Database, item: Item) -> Ending | None:
 
 
 def before(database: Database, item: Item, first_index: int, most: int) -> list[tuple[int, Ending]]:
-    """The episodes of its conversation that end before the index, the last first, with the ids of their first rows. Raises StoreFault."""
+    """The episodes of its conversation that end before the index, the last first, with the ids of the rows that ask. Raises StoreFault."""
     rows = database.run(
         f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
         "AND o.first_index < ? ORDER BY o.first_index DESC LIMIT ?",
@@ -177,12 +191,19 @@ def after(database: Database, item: Item, last_index: int, most: int) -> list[tu
     return [(id_, _ending(row)) for id_, *row in rows]
 
 
-def counts(database: Database) -> Mapping[str, int]:
-    """How many episodes have which verdict. Raises StoreFault."""
-    return dict(database.run("SELECT verdict, count(*) FROM outcomes GROUP BY verdict"))
+def told_of(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
+    """The newest episodes whose outcome is said, of one project or of all but the hidden ones. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT o.prompt_id, o.source_project, o.conversation_id, p.timestamp, {COLUMNS} FROM outcomes o "
+        "JOIN prompts p ON p.id = o.prompt_id WHERE o.confidence >= ? AND o.verdict != 'unknown' "
+        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
+        "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
+        (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
+    )
+    return [Ended(id_, (of, said_in), when, _ending(row)) for id_, of, said_in, when, *row in rows]
 
 
 def _ending(row: Sequence[object]) -> Ending:
     first, last, verdict, confidence, signal, evidence = row
-    quotations = tuple(Quotation(text, id_) for text, id_ in orjson.loads(str(evidence)))
+    quotations = tuple(Quotation(*shown) for shown in orjson.loads(str(evidence)))
     return Ending(first, last, verdict, confidence, signal, quotations)  # type: ignore[arg-type] # as the columns are declared

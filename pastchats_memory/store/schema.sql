@@ -342,11 +342,11 @@ CREATE TABLE outcomes (
   conversation_id TEXT NOT NULL,
   first_index INTEGER NOT NULL,            -- turn_index of the episode's first row
   last_index INTEGER NOT NULL,             -- and of its last
-  prompt_id INTEGER NOT NULL,              -- its first row
+  prompt_id INTEGER NOT NULL,              -- the row that asks, else its first
   verdict TEXT NOT NULL,                   -- worked, failed, mixed, unknown
   confidence REAL NOT NULL,                -- 0 for unknown
   signal TEXT NOT NULL,                    -- the rule that decided; '' for unknown
-  evidence_json TEXT NOT NULL,             -- array of at most two [quotation, id of the row that it is of]
+  evidence_json TEXT NOT NULL,             -- array of at most two [quotation, id of the row that it is of, its turn_index]
   rules TEXT NOT NULL,                     -- version of the rules
   PRIMARY KEY (source_project, conversation_id, first_index)
 ) WITHOUT ROWID;

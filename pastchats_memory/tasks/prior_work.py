@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.around import episode_around
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Filters, Hit, Item, StoredTask
+from pastchats_memory.likeness import likeness
+from pastchats_memory.model import Filters, Item, StoredTask
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import RESOLVED, folded
-from pastchats_memory.store import prompts
+from pastchats_memory.store import prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.tasks.near import Near, asked, near
+from pastchats_memory.tasks.near import Asked, Near, asked, near
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MOST_RESULTS = 3
 SUPERSEDED = frozenset({"superseded", "obsolete", "duplicate", "replaced"})
 """Raw words of a cancelled task that was given up for another one."""
 SUPERSEDING_LINKS = frozenset({"superseded-by", "superseded_by", "duplicates", "duplicate-of"})
+MOST_ASKED = 10
+"""Turns nearest to what is wanted whose episodes are looked at."""
+LONGEST_ASKED = 400
+"""Characters of such a turn that are compared."""
 MOST_EPISODIC = 5
 LEAST_SIMILARITY = 0.35
 """Cosine below which a solved task that shares no word with the problem says nothing about it."""
@@ -29,7 +35,8 @@ LEAST_SIMILARITY = 0.35
 class Episode:
     """What a person asked in a conversation and how it ended."""
 
-    hit: Hit
+    item: Item
+    """What was asked."""
     outcome: str
     """`worked`, `failed`, `mixed` or `unknown`."""
 
@@ -62,8 +69,23 @@ def check_prior_work(database: Database, embedder: Embedder, query: str, filters
     """The verdict with the three best matches of the tasks that pass. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
-    found = near(database, embedder, asked(embedder, query.strip()), filters)
-    return judged(found)
+    wanted = asked(embedder, query.strip())
+    found = near(database, embedder, wanted, filters)
+    if any(one.likeness.is_duplicate for one in found[:MOST_RESULTS]):
+        return judged(found)
+    return judged(found, episodes_like(database, wanted, filters.hidden))
+
+
+def episodes_like(database: Database, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
+    """Episodes in which a person asked for the same, the most alike first; none of a hidden project. Raises StoreFault."""
+    said = Filters(role="user", notes=False, hidden=hidden)
+    cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
+    found: list[tuple[float, Episode]] = []
+    for item in prompts.items(database, list(cosines)):
+        alike = likeness(cosines[item.id], cosines[item.id], wanted.text, item.content[:LONGEST_ASKED])
+        if alike.is_duplicate:
+            found.append((alike.score, Episode(item, episode_around(database, item)[1].said)))
+    return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
 
 def judged(found: Sequence[Near], episodes: Sequence[Episode] = ()) -> PriorWork:
@@ -81,7 +103,8 @@ def judged(found: Sequence[Near], episodes: Sequence[Episode] = ()) -> PriorWork
     for episode in episodes:
         if episode.outcome in ("worked", "failed"):
             worked = episode.outcome == "worked"
-            text = "A conversation about it ended well." if worked else "A conversation about it ended in failure."
+            ended = "well" if worked else "in failure"
+            text = f"A conversation about it ended {ended} (id {episode.item.id})."
             return PriorWork("done" if worked else "failed_before", text, results)
     closest = f"; the nearest is t:{results[0].task.key}" if results else ""
     return PriorWork("new", f"No task says the same{closest}.", results)

@@ -21,7 +21,8 @@ from mcp.types import CallToolResult
 from program import Program, write_messages
 
 READING = {
-    "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "status",
+    "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "lessons", "how",
+    "status",
 }  # fmt: skip
 WRITING = {"store_turn", "index_paths"}
 ANSWERS_S = 60
@@ -83,6 +84,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "find_similar text": ("find_similar", {"text": "Retry webhooks that failed, with backoff"}),
     "check_prior_work": ("check_prior_work", {"query": "Retry failed webhooks with backoff"}),
     "consult": ("consult_episodic_memory", {"problem_context": "sign in returns 429"}),
+    "lessons": ("lessons", {"project": None}),
+    "how": ("how", {"task": "sign in returns 429", "project": None}),
     "status": ("status", {}),
     "no such item": ("read", {"id": "999999"}),
     "no id": ("read", {"id": "twelve"}),

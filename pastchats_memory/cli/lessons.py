@@ -1,0 +1,37 @@
+"""`lessons`: what failed repeatedly in a project, and what ended it."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.render import lessons_json, lessons_text
+
+
+@click.command(
+    "lessons",
+    epilog="""\b
+Examples:
+  pastchats-memory lessons
+  pastchats-memory lessons --project ledgerly --limit 3
+  pastchats-memory lessons --all --json
+""",
+)
+@options.project
+@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Lessons at most.")
+@options.database
+@options.as_json
+def command(project: str | None, limit: int, db: str | None, *, everywhere: bool, as_json: bool) -> int:
+    """What failed more than once in the project you are in, and what ended it, each with its source."""
+    with options.open_memory(db) as memory:
+        found, warnings = memory.lessons(None if everywhere else project or ".", limit)
+    if as_json:
+        emit_json(lessons_json(found, warnings))
+    elif found:
+        click.echo(lessons_text(found), nl=False)
+    else:
+        click.echo("Nothing is known to have failed more than once here; --all looks in every project.", err=True)
+    warn(warnings)
+    return DONE if found else NOTHING

@@ -1,0 +1,101 @@
+"""What failed repeatedly in a project, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pastchats_memory.episodes.threads import ALIKE, attempt_at, is_failed_by_next
+from pastchats_memory.recollection import Lesson
+from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ended
+
+MOST_EPISODES = 2000
+"""The newest of a project whose outcome is known."""
+REPEATEDLY = 2
+MOST_ATTEMPTS = 5
+"""That a lesson tells, the last ones."""
+
+
+def lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
+    """What failed at least twice, the most often failed first, then the newest.
+
+    Attempts belong together where the person's next words say of one that it failed, and where they ask for the same.
+
+    Args:
+        database: to be read.
+        project: only of this one; None for all.
+        hidden: projects that are not to be seen.
+        limit: lessons at most.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
+    groups = [group for group in _groups(database, told) if _failures(group) >= REPEATEDLY]
+    groups.sort(key=lambda group: (_failures(group), group[-1].timestamp or ""), reverse=True)
+    return [_lesson(database, group) for group in groups[:limit]]
+
+
+def _failures(group: Sequence[Ended]) -> int:
+    return sum(one.ending.said in ("failed", "mixed") for one in group)
+
+
+def _groups(database: Database, told: Sequence[Ended]) -> list[list[Ended]]:
+    """Episodes about the same problem, each group in the order of time."""
+    leader = list(range(len(told)))
+
+    def led_by(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]
+            place = leader[place]
+        return place
+
+    for first, second in (*_chained(told), *_alike(database, told)):
+        leader[led_by(second)] = led_by(first)
+    groups: dict[int, list[Ended]] = {}
+    for place in range(len(told)):
+        groups.setdefault(led_by(place), []).append(told[place])
+    return [sorted(group, key=lambda one: (one.timestamp or "", one.ending.first_index)) for group in groups.values()]
+
+
+def _chained(told: Sequence[Ended]) -> list[tuple[int, int]]:
+    """Pairs of places: an episode and the one that begins by saying that it failed."""
+    ordered = sorted(range(len(told)), key=lambda place: (told[place].conversation, told[place].ending.first_index))
+    return [
+        (first, second)
+        for first, second in pairwise(ordered)
+        if told[first].conversation == told[second].conversation
+        and told[first].ending.last_index + 1 == told[second].ending.first_index
+        and is_failed_by_next(told[first].ending)
+    ]
+
+
+def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
+    """Pairs of a failed episode and another one of its project that was asked for the same."""
+    places = {one.asked: place for place, one in enumerate(told)}
+    ids, rows = vectors.matrix(database, list(places))
+    failed = [row for row, id_ in enumerate(ids) if told[places[id_]].ending.said in ("failed", "mixed")]
+    if not failed:
+        return []
+    near = np.argwhere(rows[failed] @ rows.T >= ALIKE).tolist()
+    pairs = [(places[ids[failed[first]]], places[ids[second]]) for first, second in near]
+    return [(one, other) for one, other in pairs if told[one].conversation[0] == told[other].conversation[0]]
+
+
+def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:
+    last = max(place for place, one in enumerate(group) if one.ending.said in ("failed", "mixed"))
+    ended_by = next((one for one in group[last + 1 :] if one.ending.said == "worked"), None)
+    failed = [one for one in group if one.ending.said in ("failed", "mixed")]
+    shown = [*failed[-MOST_ATTEMPTS:], *((ended_by,) if ended_by else ())]
+    items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
+    attempts = [attempt_at(items[one.asked], one.ending) for one in shown]
+    return Lesson(
+        project=group[0].conversation[0],
+        times=len(failed),
+        attempts=tuple(attempts[: len(attempts) - 1 if ended_by else None]),
+        ended_by=attempts[-1] if ended_by else None,
+    )

@@ -1,0 +1,114 @@
+"""`lessons`, `how` and the verdict on prior work: what failed repeatedly, which commands worked, what conversations say of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from program import REPOSITORY, Program
+
+from pastchats_memory import Memory
+from pastchats_memory.episodes.done import is_look
+from pastchats_memory.render import lessons_json, lessons_text
+
+ASKED = "The webhook worker sends some events twice, make it send each of them once."
+AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
+LOCK = ("assistant", "I put a lock around the sending of webhook events.")
+CLAIM = ("assistant", "The worker now claims a webhook event in the table before it sends it.")
+GREEN = ("tool", "$ pytest -q tests/test_worker.py\n8 passed in 1.2s")
+
+
+def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> Path:
+    lines = (
+        {
+            "conversation_id": conversation, "project": project, "role": role, "content": text,
+            "timestamp": f"2026-05-{day:02}T08:{minute:02}:07.000Z",
+        }
+        for minute, (role, text) in enumerate(turns)
+    )  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{conversation}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    """Webhooks that failed three times in two conversations of one project before they worked; once in another project."""
+    folder = tmp_path / "said"
+    told(folder, "monday", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,
+         ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))  # fmt: skip
+    told(folder, "tuesday", 5, ("user", AGAIN), LOCK, ("user", "No, it still sends them twice."), CLAIM, GREEN)
+    told(folder, "shed", 6, ("user", ASKED), LOCK, ("user", "No, wrong."), ("assistant", "I see."), project="shed")
+    told(folder, "kitchen", 7, ("user", "Which flour is best for pizza?"), ("assistant", "Tipo 00."), project="kitchen")
+    with Memory.open(tmp_path / "memory.db") as opened:
+        opened.index([folder])
+        # As if every signal were right often enough to be said: here it counts what is made of outcomes.
+        opened._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001
+        yield opened
+
+
+def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_what_ended_it(memory: Memory) -> None:
+    (lesson,), warnings = memory.lessons("garden")
+    assert (lesson.project, lesson.times, warnings) == ("garden", 3, ())
+    assert [one.asked for one in lesson.attempts] == [ASKED, "No, still broken after a restart.", AGAIN]
+    assert {one.outcome for one in lesson.attempts} == {"failed"}
+    assert lesson.ended_by is not None
+    assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
+    schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(lessons_json([lesson], warnings))
+    assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in lessons_text([lesson])
+
+
+def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
+    assert memory.lessons("shed") == ([], ())
+    assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]
+
+
+def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory) -> None:
+    (command,), _ = memory.how("webhook worker sends events twice", "garden")
+    assert (command.command, command.times) == ("pytest -q tests/test_worker.py", 1)
+    assert command.episode.outcome == "worked"
+    assert memory.how("webhook worker sends events twice", "shed")[0] == []
+    assert memory.how("best flour for pizza", None)[0] == []
+
+
+def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
+    memory._database.run("INSERT INTO project_folders VALUES ('/garden', 'garden', 1)")  # noqa: SLF001
+    assert memory.lessons(None)[0] == []
+    assert memory.how("webhook worker sends events twice", None)[0] == []
+    assert memory.check_prior_work(ASKED).verdict != "done"
+
+
+def test_a_conversation_that_asked_for_the_same_decides_where_no_task_does(memory: Memory) -> None:
+    work = memory.check_prior_work("The webhook worker sends some events twice, make it send each of them once.")
+    assert work.verdict == "failed_before"
+    assert memory.check_prior_work("Which flour is best for pizza?").verdict == "new"
+    memory._database.run("UPDATE outcomes SET verdict = 'worked' WHERE verdict = 'failed'")  # noqa: SLF001
+    assert memory.check_prior_work(ASKED).verdict == "done"
+
+
+def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
+    for number in (1, 2):
+        told(program.home / "said", f"c{number}", number, ("user", ASKED), CLAIM, GREEN)
+    assert program("index", program.home / "said").status == 0
+    for name, arguments in (("how", ["webhook worker sends events twice", "--all"]), ("lessons", ["--all"])):
+        run = program(name, *arguments, "--json")
+        schema = json.loads((REPOSITORY / f"contracts/schemas/{name}.json").read_text(encoding="utf-8"))
+        Draft202012Validator(schema).validate(json.loads(run.stdout))
+        assert run.status == (0 if run.results else 1)
+    shown = program("how", "webhook worker sends events twice", "--project", "garden").stdout
+    assert "> $ pytest -q tests/test_worker.py" in shown
+    assert "said/c2.jsonl:1 · id " in shown
+
+
+@pytest.mark.parametrize("command", ["ls -la", "cd src && grep -rn x . | head", "git status; git diff", "cat a.py"])
+def test_commands_that_only_look_are_known(command: str) -> None:
+    assert is_look(command)
+
+
+@pytest.mark.parametrize("command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest"])
+def test_commands_that_do_something_are_known(command: str) -> None:
+    assert not is_look(command)

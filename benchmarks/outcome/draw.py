@@ -7,7 +7,8 @@ First draw: all episodes of six formats, since there are hardly more than were t
 with it the half to which each belongs. Second draw, when both halves had been looked at: of everything that was never drawn, all
 episodes of the other agents and chats, a few of the two collections of conversations, and of the long history in which aider
 was made one episode a session; a part of these from sessions in which the person came back often, since *failed* is rare
-and no rule of ours is needed to know that people come back when something failed.
+and no rule of ours is needed to know that people come back when something failed. Third draw, when the second had been looked
+at: of that history's other sessions.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ HERE = Path(__file__).parent
 FORMATS = ("claude-code", "codex", "aider", "specstory", "opencode", "continue")
 OTHERS = ("amp", "chatgpt", "claude-ai", "cursor", "pi-agent", "vscode-copilot-chat")
 COLLECTIONS, OF_COLLECTIONS = ("openai-messages", "sharegpt"), 10
-HISTORY, OF_HISTORY, OF_LONG_SESSIONS = "chat-history.md", 50, 34
+HISTORY, OF_HISTORY, OF_LONG_SESSIONS, OF_REST = "chat-history.md", 50, 34, 80
 """`tests/fixtures/chat-history.md` of the source distribution of aider-chat 0.86.2 (Apache-2.0)."""
 LEAST_WORDS = 4
 """In the history: with fewer the author only tried whether his program answers ("hi")."""
@@ -104,17 +105,34 @@ def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:
     later = [one for one in episodes if one.file.partition("/")[0] in OTHERS]
     later += chance.sample([one for one in episodes if one.file.partition("/")[0] in COLLECTIONS], OF_COLLECTIONS)
     later += _of_history([one for one in episodes if one.file == HISTORY], chance)
-    return halves + [("later", one) for one in chance.sample(later, len(later))]
+    last = _rest_of_history([one for one in episodes if one.file == HISTORY], later, random.Random(20261124))  # noqa: S311
+    return [*halves, *(("later", one) for one in chance.sample(later, len(later))), *(("last", one) for one in last)]
 
 
 def _of_history(episodes: list[Episode], chance: random.Random) -> list[Episode]:
     sessions: dict[str | None, list[Episode]] = {}
     for one in episodes:
-        if sum(len(turn.content.split()) for turn in one.turns if turn.kind == "prompt") >= LEAST_WORDS:
+        if _is_asked(one):
             sessions.setdefault(one.turns[0].conversation_id, []).append(one)
     names = chance.sample(list(sessions), len(sessions))
     rest = [name for name in names[OF_HISTORY:] if len(sessions[name]) >= LONG_SESSION]
     return [chance.choice(sessions[name]) for name in (*names[:OF_HISTORY], *rest[:OF_LONG_SESSIONS])]
+
+
+def _rest_of_history(episodes: list[Episode], drawn: list[Episode], chance: random.Random) -> list[Episode]:
+    """One episode a session of those that nothing was drawn of, each prompt once."""
+    used = {one.turns[0].conversation_id for one in drawn}
+    seen = {one.digest for one in drawn}
+    sessions: dict[str | None, list[Episode]] = {}
+    for one in episodes:
+        if one.turns[0].conversation_id not in used and one.digest not in seen and _is_asked(one):
+            seen.add(one.digest)
+            sessions.setdefault(one.turns[0].conversation_id, []).append(one)
+    return [chance.choice(sessions[name]) for name in chance.sample(list(sessions), OF_REST)]
+
+
+def _is_asked(episode: Episode) -> bool:
+    return sum(len(turn.content.split()) for turn in episode.turns if turn.kind == "prompt") >= LEAST_WORDS
 
 
 def shown(number: int, episode: Episode) -> str:

@@ -1,9 +1,9 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later]
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts
 
-The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the part `later` for its number only.
+The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the part `last` for its number only.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def given(episode: Episode) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--part", choices=("build", "test", "later"), default="later")
+    parser.add_argument("--part", choices=("build", "test", "later", "last"), default="last")
     parser.add_argument("--signals", action="store_true")
     arguments = parser.parse_args()
     by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folders)}

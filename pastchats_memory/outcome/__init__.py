@@ -27,6 +27,7 @@ from pastchats_memory.outcome.endings import (
     rejected_in_part,
     task_completed,
     task_stuck,
+    torn,
 )
 from pastchats_memory.outcome.next_words import asked_again, half_works, same_error, still_so, undone
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
@@ -82,6 +83,7 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("worked", 0.83, accepted),
     # What machines said: the last word counts, not the first.
     ("failed", 0.64, broke_off),
+    ("failed", 0.64, torn),
     ("mixed", 0.67, admitted_in_part),
     ("failed", 0.50, check_failed),
     ("failed", 0.50, gave_up),

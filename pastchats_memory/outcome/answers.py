@@ -30,6 +30,10 @@ _CLAIM = Pattern(
     |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
     |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*已|^\W*(?:готово|исправлено|сделано|обновлено|добавлено|hecho|listo|fertig|erledigt|c'est\ fait|terminé|pronto|完了|完成|수정했|완료)"""
 )
+_CLOSING = Pattern(
+    r"""\bsuccessfully\ (?:\w+ed|built|written|sent|set)\b|\b(?:\w+ed|built|written|sent|set)\ successfully\b|\b(?:was|were|is|are|been)\ (?:now\ |all\ )?successful(?:ly)?\b|\ball\ (?:\d+\ )?(?:tests|checks)\ (?:now\ )?pass\w*\b|успешно|已(?:成功|完成)|成功"""
+)
+"""A claim in the last sentences."""
 _DENIED = Pattern(
     r"\b(?:not|nothing|none|no|never|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b|\bне\b|\bnicht\b|没有|未"
 )
@@ -59,8 +63,9 @@ _LEFT = Pattern(
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
-_EDIT = Pattern(r"^<{5,9}\ SEARCH$|^Applied\ edit\ to\ .+")
-_EDITED = Pattern(r"^>{5,9}\ REPLACE\b|^Applied\ edit\ to\ ")
+_APPLIED = Pattern(r"^Applied\ edit\ to\ .+")
+LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
+"""The key that leaves a program, pressed at its prompt."""
 
 
 @once
@@ -117,10 +122,12 @@ def commits(episode: Episode) -> list[tuple[int, str]]:
 def committed(episode: Episode) -> tuple[Evidence, ...]:
     """A commit, a push, a merge or a pull request was made, by the client or by a command that did not fail."""
     place, text = last_answer(episode)
-    if not (text and is_finished(episode)):
+    if any(row.kind == "error" and not LEAVING.match(row.content) for at, row in episode.traffic() if at > place):
         return ()
     if hashes := listed(episode.turns[place], "commits"):
         return (Evidence(f"commit {', '.join(sorted(hashes))}"[:QUOTED], place),)
+    if not is_finished(episode):
+        return ()
     if found := _asserted(_COMMITTED, text[:LONGEST]):
         return quoted(text, place, found.start())
     calls = commits(episode)
@@ -149,7 +156,7 @@ def edit_made(episode: Episode) -> tuple[Evidence, ...]:
     place, text = last_answer(episode)
     if not text or place != len(episode.turns) - 1 or not is_finished(episode) or asks_back(episode):
         return ()
-    if (found := _EDIT.search(text)) and _EDITED.search(text):
+    if found := _APPLIED.search(text):
         return quoted(text, place, found.start())
     made = edits(episode)
     broken = [at for at, row in episode.traffic() if row.kind == "error"]
@@ -178,14 +185,18 @@ def claimed(episode: Episode) -> tuple[Evidence, ...]:
     place, text = last_answer(episode)
     if not (is_finished(episode) and (len(episode.answers()) > 1 or worked_on(episode))) or asks_back(episode):
         return ()
-    found = _asserted(_CLAIM, text[:OPENING])
-    return quoted(text, place, found.start()) if found else ()
+    found = _asserted(_CLAIM, text[: 2 * OPENING])
+    if found:
+        return quoted(text, place, found.start())
+    closing = max(0, len(text.rstrip()) - OPENING)
+    found = _asserted(_CLOSING, text[closing:])
+    return quoted(text, place, closing + found.start()) if found else ()
 
 
 def claimed_before(episode: Episode) -> tuple[Evidence, ...]:
     """Any answer of the episode, the last first, says that it is done."""
     for place, text in reversed(episode.answers()):
-        if found := _asserted(_CLAIM, text[:OPENING]):
+        if found := _asserted(_CLAIM, text[: 2 * OPENING]):
             return quoted(text, place, found.start())
     return ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.outcome.answers import (
+    LEAVING,
     admitted,
     asks_back,
     asks_leave,
@@ -45,8 +46,6 @@ SHORT = 1000
 """Characters up to which an answer that begins by giving up does nothing else."""
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", "`", "*", '"', "|", "…", "}", ">", "]")
 """How a text ends that was not cut off within a sentence."""
-_LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
-"""The key that leaves a program, pressed at its prompt."""
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
@@ -91,7 +90,11 @@ def built_on(episode: Episode) -> tuple[Evidence, ...]:
     """The person agrees with what was answered or goes on from it, and it was no question back."""
     if asks_back(episode) or is_question(episode) or not last_answer(episode)[1]:
         return ()
-    return next_words(episode) if goes_on(episode) or (agreed(episode) and not offers(episode)) else ()
+    return (
+        next_words(episode)
+        if goes_on(episode) or (agreed(episode) and ("?" in episode.asked or not offers(episode)))
+        else ()
+    )
 
 
 def check_passed(episode: Episode) -> tuple[Evidence, ...]:
@@ -173,6 +176,14 @@ def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
     return reached[:1] + lacking if reached else ()
 
 
+def torn(episode: Episode) -> tuple[Evidence, ...]:
+    """The last answer stops in the middle of a block, and nobody takes it as it is."""
+    place, text = last_answer(episode)
+    if not is_torn(episode) or place != len(episode.turns) - 1 or committed(episode) or thanked(episode):
+        return ()
+    return quoted(text, place, len(text.rstrip()) - 1)
+
+
 def _cut_short(episode: Episode) -> bool:
     """Whether the last answer was stopped at work or in the middle; at the next prompt the same key only leaves the program."""
     last = episode.turns[-1]
@@ -189,7 +200,7 @@ def broke_off(episode: Episode) -> tuple[Evidence, ...]:
     if place == 0 or asking or claimed_before(episode) or commits(episode) or committed(episode):
         return ()
     text = last.content.rstrip()
-    if _LEAVING.match(text):
+    if LEAVING.match(text):
         return ()
     if _cut_short(episode):
         return quoted(text, place, len(text) - 1)

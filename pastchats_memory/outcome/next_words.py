@@ -11,8 +11,10 @@ from itertools import islice
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 
-SAME_WORDS = 0.8
-"""Share of words in common above which a prompt was sent again."""
+SAME_WORDS = 0.95
+"""Share of words in common above which a prompt was sent again, with a slip mended."""
+MOST_ADDED = 0.6
+"""The same where it was sent again with something added."""
 FEW_WORDS = 3
 """Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
 MOST_WORDS = 20
@@ -34,7 +36,7 @@ _STILL = Pattern(
     r"""(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
     |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
     |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:error|problem|issue|bug|result|failure|outcome)s?\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
-    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\bhasn't\ changed\b|\bkeeps?\ (?:fail|crash|gett|happen|giv|throw)\w*
+    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\bhasn't\ changed\b|\bkeeps\ (?:fail|crash|gett|happen|giv|throw)\w*
     |\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает|не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно|та\ ж\ помилка|то\ саме|знову
     |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche\ fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
     |toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
@@ -55,7 +57,7 @@ _BROKEN = Pattern(
 )
 _OTHERWISE = Pattern(
     r"""\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:missing\ the\ point|wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|misunderstood|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
-    |\b(?:not|isn't|wasn't)\ (?:what\ i\ (?:asked|wanted|meant|said)|correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\blooks?\ (?:wrong|off|bad|weird|ugly|broken|terrible|awful|strange|the\ same)\b|\bwe\ (?:don't|do\ not|won't)\ want\b
+    |\b(?:not|isn't|wasn't)\ (?:what\ i\ (?:asked|wanted|meant|said)|correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\blooks?\ (?:wrong|off|bad|weird|ugly|broken|terrible|awful|strange|the\ same)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
     |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
 )
 """It is otherwise than it was asked for: with work in sight, a part of it."""
@@ -103,7 +105,7 @@ _DOUBTS = Pattern(
     r"""\A\W*(?:hm+|wait|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
-    r"(?<!\bno\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|exceptions?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
+    r"(?<!\bno\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
 )
 """Words of trouble: in the first line they may be about what was done."""
 _SENTENCE = re.compile(r"[.!?\n。！？]")
@@ -115,7 +117,7 @@ _ERROR_LINE = Pattern(
     r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
     (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
     |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
-    |^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
+    |\bFile\ "[^"\n]{1,200}",\ line\ \d+|^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
 )
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
 _TERMINAL = Pattern(
@@ -202,7 +204,8 @@ def did_as_asked(episode: Episode) -> bool:
 def agreed(episode: Episode) -> bool:
     """Whether the person says yes, and little else."""
     opening = _opening(episode)
-    return bool(_AGREED.search(opening)) and len(opening.split()) <= MOST_WORDS and not doubted(episode)
+    go = _GO.search(opening) and "?" not in episode.asked
+    return bool(_AGREED.search(opening)) and not go and len(opening.split()) <= MOST_WORDS and not doubted(episode)
 
 
 def goes_on(episode: Episode) -> bool:
@@ -246,13 +249,16 @@ def asked_again(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def _same(first: str, second: str) -> bool:
+    """Equal, or one with something added to the other; where a word stands for another one, something else was asked."""
     one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
     if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
         return True
     if one[:OPENING] == other[:OPENING] and min(len(one), len(other)) >= OPENING // 2:
         return True
     words, others = (frozenset(_WORD.findall(text.lower())) for text in (one, other))
-    return min(len(words), len(others)) >= FEW_WORDS and len(words & others) > SAME_WORDS * len(words | others)
+    shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
+    added = shared == least and shared > MOST_ADDED * most
+    return least >= FEW_WORDS and (added or shared > SAME_WORDS * len(words | others))
 
 
 @once

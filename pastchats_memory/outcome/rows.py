@@ -131,6 +131,7 @@ def once(look: Callable[[Episode], Found]) -> Callable[[Episode], Found]:
 
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
     """The line of the text that holds the position, without its marks of emphasis; of a long line the part around it."""
+    at += len(text[at:]) - len(text[at:].lstrip())
     start = text.rfind("\n", 0, at) + 1
     if at - start > QUOTED // 2:
         start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start

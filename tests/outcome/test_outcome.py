@@ -229,6 +229,8 @@ def test_the_persons_words_beat_the_check() -> None:
 
 def test_the_same_prompt_again_is_failed() -> None:
     assert verdict(ANSWER, following=ASKED.content) == "failed"
+    assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
+    assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
     assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "worked"
 
 
@@ -260,17 +262,27 @@ def test_an_interruption_is_failed_unless_it_was_done_before() -> None:
 def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
     whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
-    assert verdict(Row("assistant", "answer", whole)) == "worked"
-    assert verdict(Row("assistant", "answer", torn)) == "unknown"
-    assert verdict(Row("assistant", "answer", torn, {"flags": ("interrupted",)})) == "failed"
-    assert verdict(Row("assistant", "answer", whole, {"flags": ("interrupted",)})) == "worked"
+    applied = {"files": ("app.py",)}
+    assert verdict(Row("assistant", "answer", whole, applied)) == "worked"
+    assert verdict(Row("assistant", "answer", torn)) == "failed"
+    assert verdict(Row("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
+    assert verdict(Row("assistant", "answer", torn), following="thanks, that was enough") == "worked"
 
 
 def test_a_commit_and_an_edit_in_sight_are_worked() -> None:
     assert verdict(Row("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "worked"
     block = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
-    assert verdict(Row("assistant", "answer", block)) == "worked"
-    assert verdict(Row("assistant", "answer", block), Row("tool", "error", "# 1 block failed to match!")) == "failed"
+    applied = Row("assistant", "answer", block, {"files": ("app.py",)})
+    unmatched = Row("tool", "error", "# 1 block failed to match!")
+    assert verdict(Row("assistant", "answer", block)) == "unknown"
+    assert verdict(applied) == "worked"
+    assert verdict(Row("assistant", "answer", block), unmatched) == "failed"
+    assert verdict(Row("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
+
+
+def test_a_claim_at_the_end_counts_too() -> None:
+    told = f"{'The clock was read twice in that test. ' * 20}The change was applied successfully."
+    assert verdict(LOOKING, Row("assistant", "answer", told)) == "worked"
 
 
 def test_a_claim_counts_only_where_steps_are_in_sight() -> None:

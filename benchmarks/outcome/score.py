@@ -2,6 +2,7 @@
 
     python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts
+    python benchmarks/outcome/score.py FOLDER... --shown 0.85     what is shown from a confidence on, counted in other files
 
 The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the part `last` for its number only.
 """
@@ -13,11 +14,24 @@ import csv
 import math
 import sys
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from draw import HERE, Episode, all_episodes
 
 from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An episode with what it was labelled and what the rules say."""
+
+    file: str
+    part: str
+    true: str
+    given: Outcome
+
 
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 
@@ -61,43 +75,69 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--part", choices=("build", "test", "later", "last"), default="last")
     parser.add_argument("--signals", action="store_true")
+    parser.add_argument("--shown", type=float, metavar="LEAST")
     arguments = parser.parse_args()
     by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folders)}
     truth = labels("labels.tsv")
-    pairs: Counter[tuple[str, str]] = Counter()
-    signals: Counter[tuple[str, bool]] = Counter()
+    scored: list[Scored] = []
     missing = 0
     for row in table("episodes.tsv"):
-        if arguments.signals or row["part"] == arguments.part:
-            episode = by_place.get((row["file"], int(row["line"]), row["digest"]))
-            if episode is None:
-                missing += 1
-            else:
-                found = given(episode)
-                pairs[truth[row["number"]], found.verdict] += 1
-                signals[found.signal, found.verdict == truth[row["number"]]] += 1
+        episode = by_place.get((row["file"], int(row["line"]), row["digest"]))
+        if episode is None:
+            missing += 1
+        else:
+            scored.append(Scored(row["file"], row["part"], truth[row["number"]], given(episode)))
     if missing:
-        print(f"{missing} episodes are not in the folder, or their readers give them otherwise now", file=sys.stderr)
+        print(f"{missing} episodes are not in the folders, or their readers give them otherwise now", file=sys.stderr)
     if arguments.signals:
-        report_signals(signals)
+        report_signals(scored)
+    elif arguments.shown is not None:
+        report_shown(scored, arguments.shown)
     else:
-        report(arguments.part, pairs)
+        report(arguments.part, [one for one in scored if one.part == arguments.part])
 
 
-def report_signals(signals: Counter[tuple[str, bool]]) -> None:
+def counted(scored: Iterable[Scored]) -> Counter[tuple[str, bool]]:
+    """How often each signal was right and wrong."""
+    return Counter((one.given.signal, one.given.verdict == one.true) for one in scored)
+
+
+def rule(signals: Counter[tuple[str, bool]], signal: str) -> float:
+    """Laplace's rule of succession."""
+    right, wrong = signals[signal, True], signals[signal, False]
+    return (right + 1) / (right + wrong + 2)
+
+
+def report_signals(scored: Sequence[Scored]) -> None:
+    signals = counted(scored)
     for verdict, confidence, signal in TABLE:
-        right, wrong = signals[signal.__name__, True], signals[signal.__name__, False]
-        rule = (right + 1) / (right + wrong + 2)
-        print(
-            f"{verdict:8}{signal.__name__:18}{right:3} of {right + wrong:3}  {rule:.2f}  in the table {confidence:.2f}"
-        )
+        name = signal.__name__
+        right, wrong = signals[name, True], signals[name, False]
+        share = rule(signals, name)
+        print(f"{verdict:8}{name:18}{right:3} of {right + wrong:3}  {share:.2f}  in the table {confidence:.2f}")
 
 
-def report(part: str, pairs: Counter[tuple[str, str]]) -> None:
+def report_shown(scored: Sequence[Scored], least: float) -> None:
+    """What would be shown of each file, had the confidence of the signals been counted in all the others."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for file in {one.file for one in scored}:
+        elsewhere = counted(one for one in scored if one.file != file)
+        for one in scored:
+            if one.file == file:
+                shown = rule(elsewhere, one.given.signal) >= least
+                pairs[one.true, one.given.verdict if shown else "unknown"] += 1
+    print(f"shown from {least:.2f} on, each file by the others: {len(scored)} episodes")
+    print_table(pairs)
+
+
+def report(part: str, scored: Sequence[Scored]) -> None:
+    agreement = kappa(labels("labels-a.tsv"), labels("labels-b.tsv"))
+    print(f"part {part}: {len(scored)} episodes; kappa of all that were labelled twice {agreement:.2f}")
+    print_table(Counter((one.true, one.given.verdict) for one in scored))
+
+
+def print_table(pairs: Counter[tuple[str, str]]) -> None:
     count = pairs.total()
-    print(
-        f"part {part}: {count} episodes; kappa of the labellings {kappa(labels('labels-a.tsv'), labels('labels-b.tsv')):.2f}"
-    )
     print("| class | precision | recall | as worked, failed, mixed, unknown |\n|---|---|---|---|")
     for verdict in VERDICTS:
         right = pairs[verdict, verdict]

@@ -71,31 +71,31 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     # What the person says or does next beats everything that the assistant said of itself.
-    ("failed", 0.9, undone),
-    ("failed", 0.78, asked_again),
-    ("mixed", 0.60, half_works),
-    ("failed", 0.83, still_so),
-    ("failed", 0.83, same_error),
-    ("mixed", 0.60, rejected_in_part),
-    ("failed", 0.64, rejected),
-    ("failed", 0.64, error_follows),
-    ("mixed", 0.60, partial),
-    ("worked", 0.83, accepted),
+    ("failed", 0.94, undone),
+    ("failed", 0.85, asked_again),
+    ("mixed", 0.50, half_works),
+    ("failed", 0.91, still_so),
+    ("failed", 0.71, same_error),
+    ("mixed", 0.58, rejected_in_part),
+    ("failed", 0.80, rejected),
+    ("failed", 0.67, error_follows),
+    ("mixed", 0.67, partial),
+    ("worked", 0.94, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.64, broke_off),
-    ("failed", 0.64, torn),
-    ("mixed", 0.67, admitted_in_part),
+    ("failed", 0.86, broke_off),
+    ("failed", 0.88, torn),
+    ("mixed", 0.75, admitted_in_part),
     ("failed", 0.50, check_failed),
     ("failed", 0.50, gave_up),
-    ("worked", 0.87, check_passed),
-    ("worked", 0.84, commit_stands),
+    ("worked", 0.86, check_passed),
+    ("worked", 0.95, commit_stands),
     # What the list of tasks says.
     ("failed", 0.50, task_stuck),
     ("worked", 0.50, task_completed),
     # What the assistant did, and says of itself.
     ("worked", 0.90, claim_stands),
-    ("worked", 0.67, edit_stands),
-    ("worked", 0.78, built_on),
+    ("worked", 0.50, edit_stands),
+    ("worked", 0.88, built_on),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 

@@ -247,7 +247,7 @@ def test_ten_times_the_budget_says_more_entries(demo_memory: Memory) -> None:
 
 def test_a_small_budget_still_names_the_best_memory(demo: Reader) -> None:
     wide, narrow = (
-        demo("recall", "--query", "build webhook retries", "--budget", budget) for budget in ("9000", "260")
+        demo("recall", "--query", "build webhook retries", "--budget", budget) for budget in ("9000", "280")
     )
     assert narrow.status == 0
     heading = next(line for line in wide.stdout.splitlines() if line.startswith("## 1."))

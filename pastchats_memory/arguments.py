@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.errors import UsageFault
@@ -76,7 +75,7 @@ def source_named(path: str) -> tuple[str, ...]:
 def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:
     """The filters that leave nothing but tasks, and with `parts` their comments and attachments. Raises UsageFault."""
     found = filters_of(type_=type_ or "task", **words)
-    return replace(found, kinds=(*found.kinds, "comment", "attachment")) if parts else found
+    return found._replace(kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
 
 def _statuses(words: str | None) -> tuple[str, ...]:

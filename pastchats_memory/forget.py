@@ -126,7 +126,7 @@ def _shown(row: Shown, unseen: Collection[str]) -> Shown:
 def _private(database: Database, selector: Selector, reach: Reach) -> int:
     if not selector.filters.hidden:
         return 0
-    all_of_it = replace(selector, filters=replace(selector.filters, hidden=()))
+    all_of_it = replace(selector, filters=selector.filters._replace(hidden=()))
     every = forgetting.reach_of(database, _choice(database, all_of_it))
     return sum(every.counts().values()) - sum(reach.counts().values())
 

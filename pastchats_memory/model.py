@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
@@ -20,8 +20,7 @@ def utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One message of a conversation as a reader understood it; a row of `prompts` before it has a number.
 
     Readers yield the turns of a conversation in the order in which they were said. Conversations of one file may be
@@ -50,12 +49,11 @@ class Turn:
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
     """`prompt`, `command`, `answer`, `summary`, `error`, `result` or `note`."""
-    metadata: Metadata = field(default_factory=lambda: EMPTY)
+    metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """A line, or with line 0 a whole file, that was not understood."""
 
     path: str
@@ -63,8 +61,7 @@ class Unreadable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """What a hit must be; None lets everything through. Rows without a time are left out by either bound."""
 
     project: str | None = None
@@ -98,8 +95,7 @@ class Filters:
         return self.role is not None or self.notes is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A prompt near a query vector."""
 
     id: int
@@ -107,8 +103,7 @@ class Neighbour:
     """Cosine, rounded to six decimals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """A turn on its way into the table: what the reader said and what `ingest` made of it."""
 
     source_path: str
@@ -124,8 +119,7 @@ class Prompt:
     """Hex SHA-256 of role, text and time, which copies under other ids have in common; None without a fine time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a turn was seen: a file and its 1-based lines."""
 
     path: str
@@ -133,8 +127,7 @@ class Place:
     end_line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A stored turn."""
 
     id: int
@@ -150,8 +143,7 @@ class Item:
     """Every place where it was seen, the one it is filed under first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One result of a search, with everything that `search --json` shows."""
 
     rank: int
@@ -174,7 +166,7 @@ class Hit:
     turn_index: int
     timestamp: str | None
     metadata: Metadata
-    contributions: Metadata = field(default_factory=lambda: EMPTY)
+    contributions: Metadata = EMPTY
     """By list, what it added to the score."""
     task: StoredTask | None = None
     """The task itself, or the one that a comment or an attachment belongs to; None for turns and notes."""
@@ -188,8 +180,7 @@ class Hits(list[Hit]):
         self.warnings = warnings
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """What somebody said about a task."""
 
     content: str
@@ -200,8 +191,7 @@ class Comment:
     """The 5 of `c:5`; None before it is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(NamedTuple):
     """A file that belongs to a task."""
 
     name: str
@@ -216,8 +206,7 @@ class Attachment:
     """The 7 of `a:7`; None before it is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskState:
+class TaskState(NamedTuple):
     """One step of a task's history."""
 
     status: str
@@ -227,8 +216,7 @@ class TaskState:
     at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TaskLink:
+class TaskLink(NamedTuple):
     """How a task belongs to another one."""
 
     kind: str
@@ -237,8 +225,7 @@ class TaskLink:
     """The other task's native id in the same scope, or its key where the task is no tracker's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A task as a reader understood it, or as a person wrote it down.
 
     The same native id in the same scope of the same project is the same task, whichever file says it: the later one
@@ -274,11 +261,10 @@ class Task:
     """Its history as far as the source tells it, oldest first, the current state last."""
     comments: tuple[Comment, ...] = ()
     attachments: tuple[Attachment, ...] = ()
-    metadata: Metadata = field(default_factory=lambda: EMPTY)
+    metadata: Metadata = EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTask:
+class StoredTask(NamedTuple):
     """A task with everything that belongs to it."""
 
     id: int
@@ -317,8 +303,7 @@ class StoredTask:
         return max(filter(None, (self.updated_at, self.closed_at, self.created_at)), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskText:
+class TaskText(NamedTuple):
     """What of a task is searched as one row: the task itself, a comment, or a chunk of an attachment."""
 
     id: int
@@ -331,16 +316,14 @@ class TaskText:
     timestamp: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextItem:
+class ContextItem(NamedTuple):
     """An item of the context: the hit, and as much of its text as there was room for."""
 
     hit: Hit
     excerpt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What is handed to a chat or an agent with its question."""
 
     items: tuple[ContextItem, ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from itertools import pairwise
+from typing import NamedTuple
 
 from pastchats_memory.errors import UsageFault
 
@@ -39,8 +39,7 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A word of a query and what the corpus makes of it."""
 
     word: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,7 @@ MIDDLE, STEEPNESS = 0.34, 26.0
 """Of the logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One row of the fused order."""
 
     id: int
@@ -227,8 +226,7 @@ def of_conversation(own: Floats, conversations: Places) -> Floats:
     return np.asarray(sums[conversations])
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What is known of the n rows that may be shown, and of the rows around them."""
 
     matches: Floats

@@ -182,8 +182,7 @@ def _with_thread(
 ) -> Recollection:
     """The memory with what shows its outcome, what failed before, and what came of it later."""
     thread = thread_of(database, episode, ending, hits)
-    return replace(
-        memory,
+    return memory._replace(
         evidence=said(database, ending).evidence,
         before=thread.before,
         after=thread.after,
@@ -258,8 +257,7 @@ def _shorter(memory: Recollection, terms: Terms) -> Iterator[Recollection]:
     yield memory
     for width in SHORTER_WIDTHS:
         room = width // BESIDE
-        yield replace(
-            memory,
+        yield memory._replace(
             asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
             answered=memory.answered and decisive(memory.answered, terms.weights, width),
             done=memory.done[:room],

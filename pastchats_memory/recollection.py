@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pastchats_memory.model import Hit
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """A line of a transcript that shows how an episode ended."""
 
     quotation: str
@@ -17,8 +16,7 @@ class Evidence:
     """Of the turn, 1-based."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is said of how an episode ended."""
 
     verdict: str = "unknown"
@@ -32,8 +30,7 @@ class Outcome:
         return self.evidence[-1].quotation if self.evidence else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """Another episode about the same problem."""
 
     id: str
@@ -49,8 +46,7 @@ class Attempt:
     source_line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(NamedTuple):
     """One entry of a recall block: an episode, with the turn of it that matched."""
 
     hit: Hit
@@ -79,8 +75,7 @@ class Recollection:
         return self.evidence[-1].quotation if self.evidence else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """What primes an agent."""
 
     query: str
@@ -97,8 +92,7 @@ class Block:
         return tuple(memory.hit for memory in self.memories)
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(NamedTuple):
     """What failed repeatedly, and what ended it."""
 
     project: str
@@ -110,8 +104,7 @@ class Lesson:
     """The one after them that worked, if any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A command that worked before."""
 
     project: str

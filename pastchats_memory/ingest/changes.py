@@ -54,7 +54,7 @@ def plans(
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
         if state is not None and candidate.name in old_paths and state.size == candidate.size:
-            state = replace(state, mtime_ns=candidate.mtime_ns)  # its bytes were compared
+            state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
         if state is not None and state.format == NOTES:
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else options.project or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -75,9 +75,9 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
     place = turn.conversation_id or path
     event = digest(LIVE, path, place, turn.role, turn.native_id or uuid4().hex)
     known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
-    hashes = Identities(path).of(replace(turn, native_id=known_by))
+    hashes = Identities(path).of(turn._replace(native_id=known_by))
     project = utf8(project or project_at(turn.cwd or "."))
-    prompt = prompt_of(replace(turn, native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
+    prompt = prompt_of(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
     _refuse_forgotten(corpus.forgotten(database, [prompt]))
     encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)
     if not encoded:
@@ -90,7 +90,7 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
             return Stored(str(known), is_new=False)
         source_id = sources.begin_source(database, path, time.time_ns())
         index = live.next_index(database, turn.conversation_id, project, path)
-        placed = replace(prompt, turn_index=index)
+        placed = prompt._replace(turn_index=index)
         written = corpus.put(database, [placed], encoded, embedder.name, source_id)
         _refuse_forgotten(written.forgotten)
         live.remember(database, event, written.ids[0])

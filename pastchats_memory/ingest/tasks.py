@@ -61,8 +61,7 @@ def _project_of(task: Task, path: Path) -> str:
 
 def _safe(task: Task) -> Task:
     safe = redacted_task(
-        replace(
-            task,
+        task._replace(
             native_id=clean(task.native_id),
             title=_text(task.title),
             description=_text(task.description),
@@ -74,7 +73,7 @@ def _safe(task: Task) -> Task:
             metadata={key: clean_value(value) for key, value in task.metadata.items()},
         )
     )
-    return replace(safe, title=safe.title[:LONGEST_TITLE])
+    return safe._replace(title=safe.title[:LONGEST_TITLE])
 
 
 def _text(text: str) -> str:

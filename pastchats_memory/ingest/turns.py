@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.ingest.identity import text_hash
 from pastchats_memory.model import Prompt, Turn
@@ -15,7 +13,7 @@ def without_our_words(turn: Turn) -> Turn | None:
     """The turn clean and without the recall blocks that it quotes; None where nothing else was said."""
     cleaned = clean(turn)
     words = without_echoes(cleaned.content) if cleaned else ""
-    return replace(cleaned, content=words) if cleaned and words else None
+    return cleaned._replace(content=words) if cleaned and words else None
 
 
 def prompt_of(
@@ -29,7 +27,7 @@ def prompt_of(
         source_path=source_path,
         project=project,
         turn_index=turn_index,
-        turn=replace(turn, content=content),
+        turn=turn._replace(content=content),
         content_hash=hashes[0],
         echo_hash=hashes[1],
         text_hash=text_hash(content),

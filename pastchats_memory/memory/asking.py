@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import filters_of
@@ -138,7 +137,7 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             block = recall(self._database, self._model(), request, count_tokens or _count_tokens)
-        return replace(block, warnings=(*block.warnings, *behind)) if behind else block
+        return block._replace(warnings=(*block.warnings, *behind)) if behind else block
 
     def _outcomes_behind(self, filters: Filters) -> tuple[str, ...]:
         """Warnings where outcomes are asked for that cannot be had in time. Raises StoreFault."""
@@ -190,7 +189,7 @@ class Asking(Opened):
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
         worth = [with_snippet(hit, terms) for hit in worth_saying(hits, terms)]
         assembled = assemble(worth, terms.weights, request, _count_tokens)
-        return replace(assembled, warnings=hits.warnings)
+        return assembled._replace(warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """The item with so many turns on each side of its conversation, in order; empty where there is no such item.

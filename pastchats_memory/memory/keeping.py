@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,7 +112,7 @@ class Keeping(Opened):
 
         hidden = hidden_projects(self._database, None)
         filters = filters_of(project=project, since=since, until=until)
-        filters = replace(filters, hidden=tuple(name for name in hidden if name != filters.project))
+        filters = filters._replace(hidden=tuple(name for name in hidden if name != filters.project))
         sources = () if source is None else source_named(fspath(source))
         selector = Selector(tuple(ids), conversation, sources, query and utf8(query), filters=filters)
         return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)

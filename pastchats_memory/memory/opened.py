@@ -94,7 +94,7 @@ class Opened:
     def _without_private(self, request: Request, current_project: str | None = None) -> Request:
         """The request for what may be seen from the current project: private ones are recalled only inside them."""
         hidden = hidden_projects(self._database, current_project)
-        return replace(request, filters=replace(request.filters, hidden=hidden)) if hidden else request
+        return replace(request, filters=request.filters._replace(hidden=hidden)) if hidden else request
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""

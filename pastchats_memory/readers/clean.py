@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pastchats_memory.model import Turn
 from pastchats_memory.readers import text
@@ -14,8 +13,7 @@ def clean(turn: Turn) -> Turn | None:
     content = text.clean(turn.content).strip()
     if not content:
         return None
-    return replace(
-        turn,
+    return turn._replace(
         role=text.clean(turn.role).strip().lower() or "unknown",
         content=content,
         conversation_id=_optional(turn.conversation_id),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pastchats_memory.model import Task, TaskLink, TaskState
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
@@ -104,8 +104,7 @@ class Plans:
             if raw == "deleted" or not states:  # nothing new of it since the file grew
                 continue
             closed = states[-1].at if states[-1].status in RESOLVED else None
-            yield replace(
-                kept.task, states=states, status_raw=raw, closed_at=closed, cwd=cwd, project=project,
+            yield kept.task._replace(states=states, status_raw=raw, closed_at=closed, cwd=cwd, project=project,
                 created_at=states[0].at if states else None, updated_at=states[-1].at if states else None,
             )  # fmt: skip
 
@@ -152,8 +151,8 @@ class Plans:
             number,
             line=line,
         )
-        kept.task = replace(
-            changed, line=kept.task.line, links=tuple(dict.fromkeys((*kept.task.links, *changed.links)))
+        kept.task = changed._replace(
+            line=kept.task.line, links=tuple(dict.fromkeys((*kept.task.links, *changed.links)))
         )
         kept.turn(text_of(arguments.get("status")), at)
 

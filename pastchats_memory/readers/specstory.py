@@ -193,8 +193,7 @@ def _turns(session: _Session, lines: Sequence[str], spans: Sequence[_Span], cwd:
     turns = list(drafts.rest())
     name = session.native or conversation_hash((turn.role, turn.content) for turn in turns)
     for turn in turns:
-        yield replace(
-            turn,
+        yield turn._replace(
             conversation_id=name,
             timestamp=turn.timestamp or to_the_minute(session.started),
             cwd=cwd,

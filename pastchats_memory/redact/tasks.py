@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pastchats_memory.model import Attachment, Task, TaskLink, TaskState
 from pastchats_memory.redact import redact, redacted_value
 
 
 def redacted_task(task: Task) -> Task:
     """The task with every text of it, and of what belongs to it, redacted; ids and the links to them alike, so that they still meet."""
-    return replace(
-        task,
+    return task._replace(
         native_id=_text(task.native_id),
         title=_text(task.title),
         description=_text(task.description),
@@ -19,14 +16,14 @@ def redacted_task(task: Task) -> Task:
         tags=tuple(map(_text, task.tags)),
         links=tuple(TaskLink(_text(link.kind), _text(link.target)) for link in task.links),
         states=tuple(TaskState(state.status, _text(state.raw), state.at) for state in task.states),
-        comments=tuple(replace(said, content=_text(said.content), author=_text(said.author)) for said in task.comments),
+        comments=tuple(said._replace(content=_text(said.content), author=_text(said.author)) for said in task.comments),
         attachments=tuple(map(_attachment, task.attachments)),
         metadata=redacted_value(task.metadata),
     )
 
 
 def _attachment(one: Attachment) -> Attachment:
-    return replace(one, name=_text(one.name), content=None if one.content is None else _text(one.content))
+    return one._replace(name=_text(one.name), content=None if one.content is None else _text(one.content))
 
 
 def _text(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
 
 def with_snippet(hit: Hit, terms: Terms) -> Hit:
     """The hit with the part of its text that is about the question, on one line."""
-    return replace(hit, snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
+    return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
 
 
 def _fused(database: Database, request: Request, matches: Matches, query_vector: Vector | None) -> list[Ranked]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pastchats_memory.model import Hit, Item, Place, TaskText
 from pastchats_memory.rank import MEANING, WORDS, Ranked
@@ -21,8 +20,7 @@ NOT_RANKED: Any = {
 """The fields of a hit that say how it was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """How well a row fits the question, in itself rather than among others."""
 
     similarity: float
@@ -34,8 +32,7 @@ class Fit:
 def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
     """The hit at a place, counted from 1; without a fit where the question has no vector."""
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
-    return replace(
-        hit,
+    return hit._replace(
         rank=place,
         score=row.score,
         relevance=None if fit is None else fit.relevance,
@@ -92,4 +89,4 @@ def standing_place(item: Item) -> Place:
 def cited(item: Item) -> Item:
     """The item as filed under the place where it can be read now, that place first."""
     where = standing_place(item)
-    return replace(item, source_path=where.path, places=tuple(sorted(item.places, key=lambda place: place != where)))
+    return item._replace(source_path=where.path, places=tuple(sorted(item.places, key=lambda place: place != where)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ from pastchats_memory.store.filters import allowed_ids, count
 NO_FILTERS = Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """What the corpus makes of a query's words."""
 
     weights: dict[str, float]
@@ -49,8 +48,7 @@ def terms_of(database: Database, text: str) -> Terms:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """The rows that a query's words lead to."""
 
     terms: Terms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -38,8 +38,7 @@ def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str,
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(NamedTuple):
     """The rows that have a word."""
 
     ids: Ids

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import orjson
 
@@ -26,8 +26,7 @@ ITEM_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What became of a batch: ids in the order of the prompts that are stored, and how many rows are new or have new text."""
 
     ids: tuple[int, ...]
@@ -37,8 +36,7 @@ class Written:
     """Turns that were left out, because they were forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """What of a stored row decides whether a turn changes it."""
 
     id: int

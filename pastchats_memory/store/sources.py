@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -14,8 +14,7 @@ from pastchats_memory.errors import ModelChanged
 from pastchats_memory.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
+class SourceState(NamedTuple):
     """A file as it was when it was last read to its end."""
 
     path: str
@@ -75,7 +74,7 @@ def finish_source(database: Database, state: SourceState, resume: str | None = N
         f"INSERT INTO sources({COLUMNS}, resume) VALUES ({', '.join('?' * len(names))}, ?) ON CONFLICT(path) DO UPDATE SET "
         + ", ".join(f"{name} = excluded.{name}" for name in (*names[1:], "resume"))
         + ", indexed_at = CURRENT_TIMESTAMP",
-        (*astuple(state), resume),
+        (*state, resume),
     )
 
 

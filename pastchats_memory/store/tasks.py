@@ -66,7 +66,7 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
         if not tombstones.has(*marks_of_comment(name, identity, said.content))
     ]
     attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
-    return replace(filed, task=replace(task, comments=tuple(comments), attachments=tuple(attachments)))
+    return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 
 class TaskWriter:

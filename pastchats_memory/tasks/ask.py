@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from pastchats_memory.embed import Embedder
@@ -100,7 +100,7 @@ def _about(
     database: Database, embedder: Embedder, concept: str, filters: Filters
 ) -> tuple[Sequence[int], tuple[str, ...]]:
     """Tasks that have to do with a concept, by themselves or by a comment or attachment, the best first; and warnings."""
-    wide = replace(filters, kinds=(*filters.kinds, "comment", "attachment"))
+    wide = filters._replace(kinds=(*filters.kinds, "comment", "attachment"))
     hits = search(database, embedder, Request(concept, limit=MOST_ABOUT, filters=wide))
     kept = (
         hit.task.id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -38,7 +37,7 @@ class TaskBoard(Desk):
         return task_rows.tasks(self._database, task_rows.listed(self._database, seen, limit=limit))
 
     def _seen(self, filters: Filters) -> Filters:
-        return replace(filters, hidden=self._standing.hidden)
+        return filters._replace(hidden=self._standing.hidden)
 
     def shown(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
         """The task that `t:KEY`, `c:5` or `a:7` leads to, and the attachment itself; None for none. Raises UsageFault, StoreFault."""
@@ -84,7 +83,7 @@ class TaskBoard(Desk):
     def duplicates(self, least: float = LEAST_SCORE, project: str | None = None) -> list[Cluster]:
         """Clusters of tasks that are alike. Raises StoreFault."""
         with self._database.snapshot():
-            return duplicates(self._database, replace(self._standing.tasks, project=project), least)
+            return duplicates(self._database, self._standing.tasks._replace(project=project), least)
 
     def check_prior_work(self, query: str) -> PriorWork:
         """The verdict and the three best matches. Raises UsageFault, ModelUnavailable, StoreFault."""

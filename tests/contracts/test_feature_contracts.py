@@ -189,10 +189,9 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
         ("render.citation = lambda hit: f'{hit.source_path}:{hit.source_line + 1} (turn {hit.turn_index})'", "cites"),
         (
             """\
-from dataclasses import replace
 from pastchats_memory.search import hits
 standing = hits.standing_place
-hits.standing_place = lambda item: replace(standing(item), line=standing(item).line + 5)""",
+hits.standing_place = lambda item: standing(item)._replace(line=standing(item).line + 5)""",
             "is not what stands at",
         ),
     ],

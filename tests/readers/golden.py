@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, fields
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -39,13 +39,21 @@ def expected(path):
 
 def plain(row):
     """A row's fields without those that are not set."""
+    values = as_json(row)
+    values.pop("path", None)
     if isinstance(row, Task):
-        values = asdict(row) | {"metadata": dict(row.metadata), "cwd": None}  # which depends on where the fixtures lie
-        return json.loads(json.dumps({key: value for key, value in values.items() if value not in (None, "", ())}))
-    values = {field.name: getattr(row, field.name) for field in fields(row) if field.name != "path"}
-    values["metadata"] = dict(values.get("metadata", {}))
+        values["cwd"] = None  # which depends on where the fixtures lie
+        return {key: value for key, value in values.items() if value not in (None, "", [])}
     unset = {"branch": "main", "metadata": {}}
     return {key: value for key, value in values.items() if value is not None and value != unset.get(key)}
+
+
+def as_json(value):
+    if hasattr(value, "_asdict"):
+        return as_json(value._asdict())
+    if isinstance(value, Mapping):
+        return {key: as_json(item) for key, item in value.items()}
+    return [as_json(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def rows(reader, path, **wanted):

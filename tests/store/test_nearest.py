@@ -144,14 +144,15 @@ SMALL_ROWS = st.lists(
     min_size=1,
     max_size=40,
 )
-SMALL_FILTERS = st.builds(
-    Filters,
-    project=st.none() | st.sampled_from((*PROJECTS, "nobody")),
-    role=st.none() | st.sampled_from(ROLES),
-    since=st.none() | st.integers(0, 200).map(moment),
-    until=st.none() | st.integers(0, 200).map(moment),
-    notes=st.none() | st.booleans(),
-)
+SMALL_FILTERS = st.fixed_dictionaries(
+    {
+        "project": st.none() | st.sampled_from((*PROJECTS, "nobody")),
+        "role": st.none() | st.sampled_from(ROLES),
+        "since": st.none() | st.integers(0, 200).map(moment),
+        "until": st.none() | st.integers(0, 200).map(moment),
+        "notes": st.none() | st.booleans(),
+    }
+).map(lambda fields: Filters(**fields))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +83,7 @@ def test_a_changed_task_keeps_its_key_and_its_history(database: Database) -> Non
     put(database, FENCE)
     put(
         database,
-        replace(FENCE, title="Paint the fence blue", status_raw="closed", closed_at="2026-02-01T00:00:00.000Z"),
+        FENCE._replace(title="Paint the fence blue", status_raw="closed", closed_at="2026-02-01T00:00:00.000Z"),
     )
     fence = only(database, "yard-1")
     assert (fence.title, fence.status) == ("Paint the fence blue", "completed")
@@ -98,8 +97,8 @@ def test_states_with_their_times_are_kept_once_in_order(database: Database) -> N
         TaskState("pending", "pending", "2026-01-01T00:00:00.000Z"),
         TaskState("completed", "completed", "2026-01-02T00:00:00.000Z"),
     )
-    put(database, replace(FENCE, states=(first,)))
-    put(database, replace(FENCE, states=(first, second)))
+    put(database, FENCE._replace(states=(first,)))
+    put(database, FENCE._replace(states=(first, second)))
     fence = only(database, "yard-1")
     assert (fence.states, fence.status, fence.closed_at) == ((first, second), "completed", second.at)
 
@@ -124,7 +123,7 @@ def test_a_parent_that_would_close_a_circle_is_left_out(database: Database) -> N
 def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0: bool) -> None:
     path = tmp_path / "m.db"
     with open_database(path, create=True) as database:
-        put(database, replace(GATE, attachments=(Attachment("plan.txt", 4, "00", "oak"),)), FENCE)
+        put(database, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)), FENCE)
     with open_database(path, vec0=vec0) as database, database.transaction():
         delete_rows(database, "tasks", task_rows.find(database, "yard-2")[0])
         vectors.catch_up(database)
@@ -156,21 +155,21 @@ def test_what_a_person_added_survives_the_next_reading(database: Database) -> No
         writer = TaskWriter(database, "made up", made_up)
         writer.comment(gate, ("mine", Comment("Ask the smith")))
         writer.texts.refresh(gate)
-    put(database, replace(GATE, comments=()))
+    put(database, GATE._replace(comments=()))
     assert [comment.content for comment in only(database, "yard-2").comments] == ["Ask the smith"]
 
 
 def test_an_older_copy_of_a_task_file_does_not_undo_a_newer_one(database: Database) -> None:
-    put(database, replace(FENCE, status_raw="done", updated_at="2026-03-01T00:00:00.000Z"))
-    put(database, replace(FENCE, updated_at="2026-02-01T00:00:00.000Z"), path="/backup/issues.jsonl")
+    put(database, FENCE._replace(status_raw="done", updated_at="2026-03-01T00:00:00.000Z"))
+    put(database, FENCE._replace(updated_at="2026-02-01T00:00:00.000Z"), path="/backup/issues.jsonl")
     assert only(database, "yard-1").status == "completed"
-    put(database, replace(FENCE, status_raw="open", updated_at="2026-04-01T00:00:00.000Z"), path="/newer/issues.jsonl")
+    put(database, FENCE._replace(status_raw="open", updated_at="2026-04-01T00:00:00.000Z"), path="/newer/issues.jsonl")
     assert only(database, "yard-1").status == "pending"
 
 
 def test_the_same_native_id_in_two_projects_is_two_tasks(database: Database) -> None:
     put(database, FENCE)
-    put(database, replace(FENCE, title="Mend the fence"), path="/other.jsonl", project="other")
+    put(database, FENCE._replace(title="Mend the fence"), path="/other.jsonl", project="other")
     assert {only(database, key).title for key in ("yard-1", "other/yard-1")} == {"Paint the fence", "Mend the fence"}
 
 
@@ -191,7 +190,7 @@ FILTERS = (
 def test_both_engines_answer_alike_about_tasks(tmp_path: Path, filters: Filters) -> None:
     path = tmp_path / "m.db"
     with open_database(path, create=True) as database:
-        put(database, FENCE, replace(GATE, attachments=(Attachment("plan.txt", 4, "00", "oak\n" * 1000),)))
+        put(database, FENCE, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak\n" * 1000),)))
         put(database, *(Task(f"n-{n}", f"Chore {n}", scope="n", type="epic", status_raw="done") for n in range(60)))
     answers = []
     for vec0 in (True, False):
@@ -211,5 +210,5 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     assert len(pieces) <= MOST_CHUNKS
     assert max(map(len, chunks("short words " * 1000))) <= CHUNK
     assert chunks("") == [""]
-    put(database, replace(FENCE, attachments=(Attachment("app.log", len(text), "ff", text),)))
+    put(database, FENCE._replace(attachments=(Attachment("app.log", len(text), "ff", text),)))
     assert len(lexical.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1

@@ -47,6 +47,7 @@ bench-speed: $(VENV)/installed
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py
 	$(BIN)/python benchmarks/index_unchanged.py 10000
+	$(BIN)/python benchmarks/index_watch.py
 	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/redaction.py
 

@@ -29,7 +29,7 @@ LONG = 20
 """Seconds from which on a run is foretold."""
 SETTLED_MS = 800
 """Longest that changes are gathered before they are read."""
-STEP_MS = 50
+STEP_MS, LOOKS_MS = 50, 500
 
 
 @click.command(
@@ -149,13 +149,20 @@ def _watch(memory: Memory, named: list[str], project: str | None, how: dict[str,
     from watchfiles import watch
 
     click.echo("Watching; Ctrl-C ends it.", err=True)
-    for _ in watch(*named, debounce=SETTLED_MS, step=STEP_MS, raise_interrupt=True, rust_timeout=STEP_MS * 10):
+    begun = False
+    for changes in watch(
+        *named, debounce=SETTLED_MS, step=STEP_MS, rust_timeout=LOOKS_MS, yield_on_timeout=True, raise_interrupt=True
+    ):
+        if begun and not changes:
+            continue
+        # once without a change: what was written since the first run looked at it, nobody watched
         report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
-        if as_json:
+        if as_json and (begun or report.added):
             emit_json(_json(report))
         elif report.added or report.superseded or report.moved:
             click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
         sys.stdout.flush()
+        begun = True
 
 
 def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[str, Any], *, as_json: bool) -> int:

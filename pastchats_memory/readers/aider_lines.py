@@ -13,6 +13,12 @@ HEADER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})([^\n]*)\Z")
 _END_OF_ANSWER = ("> Tokens: ", "> ^C")
 _REPORT = re.compile(r"> # \d+ SEARCH/REPLACE blocks? failed")
+_NOTICE = re.compile(
+    r"> (?:Aider v|(?:Main |Weak |Editor )?[Mm]odel:|Tokens: |Cost: |Git |Repo-map|Applied edit to |Did not |Commit [0-9a-f]{6}|Added |"
+    r"Add |Remov|Dropp|Creat|Updat|Allow|Run|Warning|Error|Unable|Retry|Only \d|The LLM |The file|No |You |Use |Restored|Skipping|"
+    r"Committing|Scraping|Summariz|litellm|https?://|.{0,200}\(Y\)es/\(N\)o)"
+)
+"""How notices begin that stand behind an answer, in a file without the blanks by which they are known: other lines are quotations."""
 _END_OF_REPORT = "The SEARCH section must exactly match"
 _MADE_BY_AIDER = "  "
 
@@ -28,6 +34,15 @@ class Block:
     """0-based first line."""
     end: int
     """0-based last line that is not blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Whether the two blanks stand at the end of prompts and of notices in this file, which editors and exporters cut, and of this line."""
+
+    typed: bool
+    told: bool
+    ours: bool
 
 
 def blocks_of(lines: Sequence[str]) -> Iterator[Block]:
@@ -58,7 +73,9 @@ def _words(line: str, kind: Kind | None) -> str:
 
 def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
     """The kind of every line, None for blank ones."""
-    marked = any(line.endswith(_MADE_BY_AIDER) and line.startswith(("> ", "#### ")) for line in lines)
+    typed, told = (
+        any(line.endswith(_MADE_BY_AIDER) and line.startswith(mark) for line in lines) for mark in ("#### ", "> ")
+    )
     ended = _ends_as_aiders(lines)
     fence, before = "", ""
     spoken: Kind | None = None
@@ -67,28 +84,29 @@ def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
         kind: Kind | None = "answer" if line.strip() else None
         if HEADER.match(line):
             kind, reporting = "header", False
-        elif line.startswith(_END_OF_ANSWER) and (ours or not marked):
+        elif line.startswith(_END_OF_ANSWER) and (ours or not told):
             kind, reporting = "notice", False
         elif reporting or _REPORT.match(line):
             # of what the model is told about edits that did not fit aider marks neither lines nor paragraphs
             kind = kind and "notice"
-            reporting = not (line.endswith(_MADE_BY_AIDER) or (not marked and line.startswith(_END_OF_REPORT)))
+            reporting = not (line.endswith(_MADE_BY_AIDER) or (not told and line.startswith(_END_OF_REPORT)))
         elif kind and not fence:
-            kind = _outside_code(line, before, spoken, marked=marked, ours=ours)
+            kind = _outside_code(line, before, spoken, _Marks(typed, told, ours))
         fence = "" if kind in ("header", "notice") else _fence_after(line, fence) if kind == "answer" else fence
         yield kind
         before, spoken = line if kind else "", kind or spoken
 
 
-def _outside_code(line: str, before: str, spoken: Kind | None, *, marked: bool, ours: bool) -> Kind:
+def _outside_code(line: str, before: str, spoken: Kind | None, marks: _Marks) -> Kind:
     """The kind of a line with text, by the line before it (`""` if blank) and by whose the last line with text was."""
-    follows = spoken != "answer" or (marked and not before)
-    if line.startswith("####") and line[4:5] in (" ", "") and follows and (ours or not marked):
+    follows = spoken != "answer" or (marks.typed and not before)
+    if line.startswith("####") and line[4:5] in (" ", "") and follows and (marks.ours or not marks.typed):
         return "user"
-    if spoken == "notice" and before and not (marked and before.endswith(_MADE_BY_AIDER)):
+    if spoken == "notice" and before and not (marks.told and before.endswith(_MADE_BY_AIDER)):
         return "notice"
     if line.startswith("> ") or line == ">":
-        return "notice" if (ours if marked else spoken != "answer" or not before) else "answer"
+        within = marks.ours if marks.told else not before and _NOTICE.match(line) is not None
+        return "notice" if within or (spoken != "answer" and not marks.told) else "answer"
     return "answer"
 
 

@@ -44,6 +44,7 @@ COMMANDS = (
     "backup",
     "restore",
     "forget",
+    "export",
     "mcp",
     "serve",
     "install",

@@ -21,7 +21,8 @@ from pastchats_memory.ingest.forecast import forecast
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
-from pastchats_memory.ingest.turns import prompt_of, without_our_words
+from pastchats_memory.ingest.tasks import wrong_with
+from pastchats_memory.ingest.turns import prompt_of, prompt_of_export, without_our_words
 from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
@@ -351,6 +352,8 @@ def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
                     file.unreadable.append(item)
                 case Checkpoint():
                     file.reached(item)
+                case Task() if (wrong := wrong_with(item)) is not None:
+                    file.unreadable.append(Unreadable(file.plan.candidate.name, item.line, f"no proper {wrong!r}"))
                 case Task():
                     file.tasks.append(item)
                 case Turn() if (turn := without_our_words(item)) is not None:
@@ -372,6 +375,9 @@ def _prompts(
     for turn in _turns(source, reader, file):
         if not _is_wanted(turn, options):
             file.is_opted_out = True
+            continue
+        if turn.origin is not None:
+            yield prompt_of_export(turn, turn.origin, project)
             continue
         yield prompt_of(
             turn,

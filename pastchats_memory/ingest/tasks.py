@@ -9,13 +9,14 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.files import Candidate
-from pastchats_memory.model import Comment, Task, TaskLink, TaskState, utf8
+from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState, utf8
 from pastchats_memory.project import project_at
 from pastchats_memory.readers import beads, checklist, claude_tasks, github_issues, issue_files, taskmaster
 from pastchats_memory.readers.clean import clean_value
 from pastchats_memory.readers.text import clean
+from pastchats_memory.redact import redacted_value
 from pastchats_memory.redact.tasks import redacted_task
-from pastchats_memory.store import projects, task_rows, vectors
+from pastchats_memory.store import projects, task_exchange, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
 from pastchats_memory.store.tasks import LONGEST_TITLE, Filed, TaskWriter, supersede_tasks, without_forgotten
@@ -48,8 +49,21 @@ def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> l
             candidate.name,
             seen_at=written.replace("+00:00", "Z"),
         )
+        if task.exported is None
+        else _as_exported(task, task.exported)
         for task in found
     ]
+
+
+def wrong_with(task: Task) -> str | None:
+    """What an export has wrong about a task, None for nothing and for a task of any other source."""
+    return None if task.exported is None else task_exchange.fault_of(task.exported)
+
+
+def _as_exported(task: Task, exported: Metadata) -> Filed:
+    body = dict(redacted_value(exported))
+    filed = task_exchange.task_of(body)
+    return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
 
 
 def _project_of(task: Task, path: Path) -> str:
@@ -99,13 +113,31 @@ def store(
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
     whole = [one if one.project else _of_conversation(database, one) for one in waiting]
-    projects.remember(database, {one.task.cwd or str(Path(name).parent): one.project for one in whole if one.project})
-    done = [writer.put(one) for one in whole]
+    projects.remember(database, _folders_of(whole, name))
+    projects.keep_private(
+        database, {one.project for one in whole if one.task.exported and one.task.exported.get("is_private")}
+    )
+    done = [_put(database, writer, one) for one in whole]
     outcomes = [outcome for _, outcome in done]
     gone = 0
     if format_ in TASK_FORMATS:
         gone = supersede_tasks(database, name, (id_ for id_, _ in done))
     return Stored(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
+
+
+def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
+    if one.task.exported is None:
+        return writer.put(one)
+    known = task_exchange.newer_than(database, one.task.exported)
+    return task_exchange.put_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
+
+
+def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
+    """By folder the projects of tasks; that of the file where the task names none and the file is a tracker's."""
+    here = str(Path(name).parent)
+    return {
+        one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)
+    }
 
 
 def _encode(embedder: Embedder) -> Embed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.ingest.identity import text_hash
-from pastchats_memory.model import Prompt, Turn
+from pastchats_memory.model import Origin, Prompt, Turn
 from pastchats_memory.readers.clean import clean
 from pastchats_memory.redact import redact, redacted_value
 
@@ -32,4 +32,19 @@ def prompt_of(
         echo_hash=hashes[1],
         text_hash=text_hash(content),
         metadata=metadata,
+    )
+
+
+def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
+    """A turn that an export tells of as it was stored, without what is known for a secret by now."""
+    content = redact(turn.content).text
+    return Prompt(
+        source_path=origin.source_path,
+        project=project or turn.project or "",
+        turn_index=origin.turn_index,
+        turn=turn._replace(content=content),
+        content_hash=origin.hashes[0],
+        echo_hash=origin.hashes[1],
+        text_hash=text_hash(content),
+        metadata=redacted_value(dict(turn.metadata)),
     )

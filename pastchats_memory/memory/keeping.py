@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.memory.opened import DEFAULTS, Opened
 from pastchats_memory.model import utf8
 from pastchats_memory.privacy import hidden_projects, look_for_private_projects
+from pastchats_memory.store.database import side_files
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 
@@ -170,3 +172,25 @@ class Keeping(Opened):
         from pastchats_memory.store.backup import restore
 
         return restore(Path(file), load().database if path is None else Path(path))
+
+    def export(self) -> Iterator[str]:
+        """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""
+        from pastchats_memory.store.export import exported
+
+        with self._database.snapshot():
+            for body in exported(self._database, hidden_projects(self._database, None)):
+                yield json.dumps(body, ensure_ascii=False)
+
+    def export_to(self, file: str | PathLike[str], *, force: bool = False) -> int:
+        """The same into a file for its owner alone, which has its name once it is whole; how many lines. Raises UsageFault, StoreFault."""
+        from pastchats_memory.store.partial import write_lines
+
+        own = (self._database.path, *side_files(self._database.path))
+        return write_lines(Path(file), own, self.export(), force=force)
+
+    def unseen(self) -> tuple[int, int]:
+        """How many turns and tasks are hidden from here, since they are of private projects. Raises StoreFault."""
+        from pastchats_memory.store import export, task_rows
+
+        hidden = hidden_projects(self._database, None)
+        return export.unseen(self._database, hidden), task_rows.unseen(self._database, hidden)

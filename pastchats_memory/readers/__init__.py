@@ -23,6 +23,7 @@ from pastchats_memory.readers import (
     cursor,
     cursor_ide,
     dialogue,
+    export,
     gemini_cli,
     github_issues,
     goose,
@@ -72,6 +73,7 @@ class Reader(Protocol):
 
 
 READERS: tuple[Reader, ...] = (
+    export,
     claude_code,
     codex,
     opencode,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseReadOnly, DiskFull, StoreFault, UsageFault
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
 from pastchats_memory.store import checks
 from pastchats_memory.store.database import (
     APPLICATION_ID,
@@ -26,11 +24,10 @@ from pastchats_memory.store.database import (
     side_files,
 )
 from pastchats_memory.store.faults import translated
+from pastchats_memory.store.partial import beside, publish, taking
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
-PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
-"""How the name of an unfinished copy ends, after the number of the process that makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +48,11 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
         UsageFault: there is such a file, or it is the database itself.
         StoreFault: it cannot be read, or the copy cannot be written.
     """
-    _refuse_target(database, to, force=force)
-    with _beside(to) as partial:
+    with taking(to, (database.path, *side_files(database.path)), force=force) as partial:
         with database.snapshot():
             counts = _counts(database)
             _copy(database, partial)
-        counts = replace(counts, bytes=partial.stat().st_size)
-        _refuse_target(database, to, force=force)
-        _publish(partial, to)
-    return counts
+        return replace(counts, bytes=partial.stat().st_size)
 
 
 def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path | None]:
@@ -76,7 +69,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
     if os.path.realpath(file) == os.path.realpath(path):
         raise UsageFault(f"{file} is the database itself", "Name a file that `backup` wrote.")
     make_folder(path)
-    with _beside(path) as partial:
+    with beside(path) as partial:
         with _only_read(file) as source:
             refuse_foreign(source)
             if source.value("PRAGMA application_id") != APPLICATION_ID:
@@ -92,62 +85,6 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
                     _copy_over(new, old)
                 return counts, None
         return counts, _replace(partial, path)
-
-
-def _refuse_target(database: Database, to: Path, *, force: bool) -> None:
-    try:
-        mode = to.lstat().st_mode
-    except OSError:
-        return
-    if any(os.path.realpath(to) == os.path.realpath(own) for own in (database.path, *side_files(database.path))):
-        raise UsageFault(f"{to} is the database itself", "Name another file.")
-    if not stat.S_ISREG(mode):
-        raise UsageFault(f"{to} is no regular file", "Name a file.")
-    if not force:
-        raise UsageFault(f"{to} is there already", "Name another file, or replace it with --force.")
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """An empty file for its owner alone in the target's folder, which is gone at the end; those of dead processes go too."""
-    _sweep(target)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
-    except OSError as fault:
-        raise _explained(partial, fault) from fault
-    try:
-        yield partial
-    finally:
-        for left in (partial, *side_files(partial)):
-            with suppress(FileNotFoundError):
-                left.unlink()
-
-
-def _sweep(target: Path) -> None:
-    """Remove what a copy left that was killed."""
-    with suppress(OSError):
-        for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
-            found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None
-            if found and not _is_alive(int(found[1])):
-                target.with_name(name).unlink()
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _explained(path: Path, fault: OSError) -> StoreFault:
-    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place.")
-    ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
-    return ours(f"{path}: {fault.strerror}", "Name a folder that is there and may be written.")
 
 
 def _counts(database: Database) -> Counts:
@@ -180,20 +117,6 @@ def _pages(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as copying:
         while not copying.done:
             copying.step(PAGES)
-
-
-def _publish(partial: Path, to: Path) -> None:
-    """Give the whole file its name, on the disk too."""
-    try:
-        partial.replace(to)
-        folder = os.open(to.parent, os.O_RDONLY)
-    except OSError as fault:
-        raise _explained(to, fault) from fault
-    try:
-        with suppress(OSError):  # some file systems cannot
-            os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 @contextmanager
@@ -244,7 +167,7 @@ def _replace(partial: Path, path: Path) -> Path | None:
         for here in (path, *side_files(path)):
             with suppress(FileNotFoundError):
                 here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
-    _publish(partial, path)
+    publish(partial, path)
     return aside
 
 

@@ -43,6 +43,14 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
     )
 
 
+def keep_private(database: Database, names: Iterable[str]) -> None:
+    """Let projects stay private whose folders nobody has looked in here; inside the caller's transaction. Raises StoreFault."""
+    database.run_many(
+        "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
+        [(name, UNSEEN) for name in names],
+    )
+
+
 def private(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
     """Names of the private projects; and folders, with their projects, in which nobody has looked yet. Raises StoreFault."""
     rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")

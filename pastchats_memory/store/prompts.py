@@ -9,7 +9,7 @@ from typing import NamedTuple
 import orjson
 
 from pastchats_memory.model import Item, Metadata, Place, Prompt
-from pastchats_memory.store import projects
+from pastchats_memory.store import projects, sightings
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live import LIVE
 from pastchats_memory.store.outcomes import Ending
@@ -100,7 +100,10 @@ def put(
     rows |= _copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
     rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
     rows |= _noted(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
-    mtime_ns = database.value("SELECT mtime_ns FROM sources WHERE id = ?", (source_id,))
+    outgrown = sightings.outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
+    found = _rows(database, list(outgrown.values()))
+    rows |= {told: found[stored] for told, stored in outgrown.items()}
+    path, mtime_ns = database.run("SELECT path, mtime_ns FROM sources WHERE id = ?", (source_id,))[0]
     ids, added, updated = [], 0, 0
     for prompt in prompts:
         row = rows.get(prompt.content_hash)
@@ -109,7 +112,7 @@ def put(
             added += 1
         else:
             ids.append(row.id)
-            if not _takes_over(prompt, row, mtime_ns):
+            if not _takes_over(prompt, row, None if prompt.source_path != path else mtime_ns):
                 continue
             if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
                 continue  # another process has since read more of it than we have
@@ -120,23 +123,22 @@ def put(
             updated += 1
         _embed(database, ids[-1], model, encoded[prompt.text_hash])
     projects.remember(database, projects.folders_of(prompts))
-    database.run_many(
-        "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
-        [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in zip(ids, prompts, strict=True)],
-    )
+    sightings.remember(database, source_id, list(zip(ids, prompts, strict=True)))
     return Written(tuple(ids), added, updated, len(gone))
 
 
-def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int) -> bool:
+def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
     """Whether a turn that is stored already is filed anew under what was read now.
 
     The file it is filed under may change it. Another file may if it is older (a resumed session copies its
-    predecessor's turns), or if it has more of an answer that was first seen half-written. A transcript takes over from
-    a note of it, never the other way.
+    predecessor's turns), or if it has more of an answer that was first seen half-written; an export (whose `mtime_ns` is
+    None) only then. A transcript takes over from a note of it, never the other way.
     """
     mine, stored = _distance(prompt.metadata), _distance(_metadata(row))
     if mine != stored:
         return mine < stored
+    if mtime_ns is None:
+        return row.text_hash != prompt.text_hash and len(prompt.turn.content) > row.length
     if row.source_path == prompt.source_path:
         return True
     if row.text_hash == prompt.text_hash:

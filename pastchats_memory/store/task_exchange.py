@@ -121,11 +121,11 @@ def task_of(body: Mapping[str, Any]) -> Filed:
     return Filed(task, body["project"], body["source_path"], body["key"], body["identity"])
 
 
-def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> str:
-    """Store an exported task, inside the caller's transaction: `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault."""
+def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> tuple[int, str]:
+    """Store an exported task, inside the caller's transaction: its id, and whether it was `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault."""
     id_, done = writer.put(task_of(body))
     if done == "forgotten":
-        return done
+        return id_, done
     set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
     for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
         if body[name] is None:
@@ -140,4 +140,13 @@ def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]
     for conversation in body["conversations"]:
         database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation["conversation_id"]))
     writer.texts.refresh(id_)
-    return done
+    return id_, done
+
+
+def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
+    """The task's id where what is stored of it is at least as new as the export. Raises StoreFault."""
+    id_: int | None = database.value(
+        "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
+        (body["identity"], body["updated_at"]),
+    )
+    return id_

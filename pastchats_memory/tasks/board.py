@@ -129,7 +129,7 @@ class TaskBoard(Desk):
         with self._database.transaction():
             writer = self.writer(ready)
             for body in bodies:
-                done[task_exchange.put_exported(self._database, writer, body)] += 1
+                done[task_exchange.put_exported(self._database, writer, body)[1]] += 1
             vectors.catch_up(self._database)
         return done
 

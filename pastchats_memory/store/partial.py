@@ -1,0 +1,123 @@
+"""Files that have their name only once they are whole, for their owner alone."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pastchats_memory.errors import DatabaseMissing, DatabaseReadOnly, DiskFull, StoreFault, UsageFault
+from pastchats_memory.store.database import side_files
+
+PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
+"""How the name of an unfinished file ends, after the number of the process that makes it."""
+
+
+@contextmanager
+def taking(to: Path, own: Iterable[Path], *, force: bool = False) -> Iterator[Path]:
+    """An empty file to be filled, which takes the name at the end.
+
+    Args:
+        to: the name.
+        own: files that must not be written over.
+        force: whether another file of that name may be.
+
+    Raises:
+        UsageFault: something else has the name.
+        StoreFault: it cannot be written.
+    """
+    refuse(to, own, force=force)
+    with beside(to) as partial:
+        yield partial
+        refuse(to, own, force=force)
+        publish(partial, to)
+
+
+def write_lines(to: Path, own: Iterable[Path], lines: Iterable[str], *, force: bool) -> int:
+    """Fill the file with lines of UTF-8; how many there were. Raises UsageFault, StoreFault."""
+    number = 0
+    with taking(to, own, force=force) as partial:
+        try:
+            with partial.open("w", encoding="utf-8", newline="\n") as out:
+                for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
+                    out.write(f"{line}\n")
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as fault:
+            raise _explained(to, fault) from fault
+    return number
+
+
+def refuse(to: Path, own: Iterable[Path], *, force: bool) -> None:
+    """Let only a name pass that may be taken. Raises UsageFault."""
+    try:
+        mode = to.lstat().st_mode
+    except OSError:
+        return
+    if any(os.path.realpath(to) == os.path.realpath(each) for each in own):
+        raise UsageFault(f"{to} is the database itself", "Name another file.")
+    if not stat.S_ISREG(mode):
+        raise UsageFault(f"{to} is no regular file", "Name a file.")
+    if not force:
+        raise UsageFault(f"{to} is there already", "Name another file, or replace it with --force.")
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """An empty file for its owner alone in the target's folder, which is gone at the end; those of dead processes go too."""
+    _sweep(target)
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
+    except OSError as fault:
+        raise _explained(partial, fault) from fault
+    try:
+        yield partial
+    finally:
+        for left in (partial, *side_files(partial)):
+            with suppress(FileNotFoundError):
+                left.unlink()
+
+
+def _sweep(target: Path) -> None:
+    """Remove what a copy left that was killed."""
+    with suppress(OSError):
+        for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
+            found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None
+            if found and (int(found[1]) == os.getpid() or not _is_alive(int(found[1]))):
+                target.with_name(name).unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _explained(path: Path, fault: OSError) -> StoreFault:
+    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place.")
+    ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
+    return ours(f"{path}: {fault.strerror}", "Name a folder that is there and may be written.")
+
+
+def publish(partial: Path, to: Path) -> None:
+    """Give the whole file its name, on the disk too."""
+    try:
+        partial.replace(to)
+        folder = os.open(to.parent, os.O_RDONLY)
+    except OSError as fault:
+        raise _explained(to, fault) from fault
+    try:
+        with suppress(OSError):  # some file systems cannot
+            os.fsync(folder)
+    finally:
+        os.close(folder)

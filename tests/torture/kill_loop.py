@@ -49,6 +49,8 @@ class Tally:
     finished: int = 0
     places: Counter[str] = field(default_factory=Counter)
     ways: Counter[str] = field(default_factory=Counter)
+    within: Counter[str] = field(default_factory=Counter)
+    """Of each way those inside a transaction."""
     scenes: Counter[str] = field(default_factory=Counter)
 
 
@@ -59,6 +61,7 @@ class Measured:
     scene: Scene
     seconds: float
     statements: int
+    calls: int
     changes: int
     before: State
     after: State
@@ -105,7 +108,7 @@ def measured(scene: Scene, page: Page, aside: Path) -> Measured:
     finish(scene, page)
     seconds = time.monotonic() - start
     trace = page.trace
-    return Measured(scene, seconds, trace.statements, trace.changes, before, seen(scene))
+    return Measured(scene, seconds, trace.statements, trace.calls, trace.changes, before, seen(scene))
 
 
 def strike(known: Measured, page: Page, way: str, chance: random.Random) -> int:
@@ -133,6 +136,7 @@ def torture(known: Measured, page: Page, aside: Path, tally: Tally, chance: rand
             tally.in_transaction += trace.place.startswith("in a transaction")
             tally.places[trace.place] += 1
             tally.ways[way] += 1
+            tally.within[way] += trace.place.startswith("in a transaction")
             tally.scenes[scene.name] += 1
         else:
             assert code == 0, f"it ended with {code}: {(scene.home / 'said').read_text()}"
@@ -141,14 +145,14 @@ def torture(known: Measured, page: Page, aside: Path, tally: Tally, chance: rand
         if not scene.is_repeatable:
             if now == known.after:
                 return
-            assert now == known.before, f"half of it was done: {_difference(now, known.before)}"
+            assert now == known.before, f"half of it was done: {difference(now, known.before)}"
     finish(scene, page)
     now = seen(scene)
-    assert now == known.after, f"the next run ended in another state: {_difference(now, known.after)}"
+    assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
     tally.finished += 1
 
 
-def _difference(found: State, wanted: State) -> str:
+def difference(found: State, wanted: State) -> str:
     """The first rows that only one of the two has."""
     if found is None or wanted is None:
         return f"{found and len(found)} tables, not {wanted and len(wanted)}"
@@ -169,6 +173,8 @@ def tell(tally: Tally, *, as_json: bool) -> None:
         return
     print(f"{tally.kills} kills, {share:.0%} inside a transaction; {tally.too_late} came too late; ", end="")
     print(f"{tally.finished} times run to the end, in the state of a run that was never killed")
+    shares = [f"{tally.within[way] / number:.0%} of those at a {way}" for way, number in tally.ways.most_common()]
+    print(f"Inside a transaction: {', '.join(shares)}")
     for counted in (tally.ways, tally.scenes, tally.places):
         print()
         for name, number in counted.most_common():

@@ -38,6 +38,10 @@ STATE = {
     "outcomes": (
         "SELECT source_project, conversation_id, first_index, last_index, verdict, confidence, signal, rules FROM outcomes"
     ),
+    "forgotten": (
+        "SELECT selector, turns, tasks, comments, attachments, "
+        "(SELECT count(*) FROM forgotten t WHERE t.forgetting_id = f.id) FROM forgettings f"
+    ),
     "due": "SELECT source_project, conversation_id, from_index FROM outcomes_due",
     "folders": "SELECT folder, project, is_private FROM project_folders",
     "model": "SELECT key, value FROM embedding_meta WHERE key LIKE '%model%' OR key = 'embedding_dim'",

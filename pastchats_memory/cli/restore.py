@@ -54,4 +54,5 @@ def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         click.echo(f"{path}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
         click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
+        click.echo("What was forgotten in it is not known here: forget it again if the backup is older.", err=True)
     return DONE

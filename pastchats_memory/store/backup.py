@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
-from pastchats_memory.store import checks
+from pastchats_memory.store import checks, reburial
 from pastchats_memory.store.database import (
     APPLICATION_ID,
     BUSY_MS,
@@ -58,7 +58,7 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
 def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path | None]:
     """Put the database in a file, which is only read, in the place of the one at a path.
 
-    The copy is checked and brought up to date first. A database that is there becomes it in one transaction: it stands
+    The copy is checked and brought up to date first, and what the database there has forgotten is forgotten in it. A database that is there becomes it in one transaction: it stands
     until the new one is whole, and who reads it sees either the one or the other. One that is too damaged for that is
     put aside, and where it then lies is returned.
 
@@ -76,14 +76,15 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
                 raise DatabaseCorrupt(f"{file} is empty", "Name a file that `backup` wrote.")
             _copy(source, partial)
         with open_database(partial, vec0=vec0) as new:
+            new.run("PRAGMA journal_mode=WAL")  # which a copy that was made by other means may not have
             _refuse_damaged(new, file)
-            counts = _counts(new)
-            new.run("PRAGMA wal_checkpoint(TRUNCATE)")
-            new.run("PRAGMA journal_mode=WAL")
             if os.path.lexists(path) and _is_sound(path):
                 with open_database(path, vec0=vec0) as old:
+                    reburial.rebury(new, reburial.graves(old))
+                    counts = _counts(new)
                     _copy_over(new, old)
                 return counts, None
+            counts = _counts(new)
         return counts, _replace(partial, path)
 
 
@@ -129,13 +130,20 @@ def _only_read(file: Path) -> Iterator[Database]:
     if not stat.S_ISREG(mode):
         raise DatabaseCorrupt(f"{file} is no regular file", "Name a file that `backup` wrote.")
     alone = "?immutable=1" if not any(os.path.lexists(side) for side in side_files(file)) else "?mode=ro"
-    with translated(str(file)):
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(file.absolute().as_uri() + alone, flags=flags)
+    with _raw(file, file.absolute().as_uri() + alone, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI) as source:
+        yield source
+
+
+@contextmanager
+def _raw(path: Path, name: str, flags: int) -> Iterator[Database]:
+    """A database that is neither looked at nor brought up to date. Raises StoreFault."""
+    with translated(str(path)):
+        connection = apsw.Connection(name, flags=flags)
+    opened = Database(connection, path, vec0_loaded=False, writable=True)
     try:
-        yield Database(connection, file, vec0_loaded=False, writable=True)
+        yield opened
     finally:
-        connection.close()
+        opened.close()
 
 
 def _refuse_damaged(new: Database, file: Path) -> None:
@@ -150,7 +158,7 @@ def _refuse_damaged(new: Database, file: Path) -> None:
 def _is_sound(path: Path) -> bool:
     """Whether the database can be written over; not where it is too damaged to be opened. Raises StoreFault for another's."""
     try:
-        with _only_read(path) as old:
+        with _raw(path, str(path), apsw.SQLITE_OPEN_READWRITE) as old:
             if old.value("SELECT count(*) FROM sqlite_schema"):
                 refuse_foreign(old)
             return bool(old.value("PRAGMA quick_check(1)") == "ok")

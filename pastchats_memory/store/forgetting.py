@@ -162,7 +162,7 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
         burial.turns(_json(reach.turns))
     burial.marks(_marks_of_tasks(database, reach))
     burial.count(reach.counts())
-    _delete(database, reach)
+    delete(database, reach)
     if choice.conversation is not None:
         database.run("DELETE FROM task_conversations WHERE conversation_id = ?", (choice.conversation,))
     vectors.catch_up(database)
@@ -189,8 +189,8 @@ def _marks_of_tasks(database: Database, reach: Reach) -> Iterator[Mark]:
         yield from marks_of_attachment(identity, sha256)
 
 
-def _delete(database: Database, reach: Reach) -> None:
-    """The rows with all that hangs on them, and what was kept so as to go on reading the files that they stood in."""
+def delete(database: Database, reach: Reach) -> None:
+    """Delete the rows with all that hangs on them, and what was kept so as to go on reading the files that they stood in."""
     turns = _json(reach.turns)
     database.run(
         "UPDATE sources SET resume = NULL WHERE resume IS NOT NULL "

@@ -126,6 +126,40 @@ def test_a_backup_of_an_earlier_release_is_brought_up_to_date_and_left_as_it_is(
     assert program.database.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_before_comes_back(
+    indexed: Program,
+) -> None:
+    write_messages(
+        indexed.home / "history" / "more.jsonl",
+        ("user", "Where does the golden orchid grow in winter?"),
+        ("assistant", "Behind the greenhouse, near the warm pipe that nobody knows."),
+        conversation="c2",
+    )
+    assert indexed("index", "history").status == 0
+    for key, said in (("T-red", "Paint the crimson gate before the feast"), ("T-blue", "Paint the blue gate")):
+        assert indexed("task", "add", said, "--key", key).status == 0
+    assert indexed("task", "comment", "T-blue", "The turquoise tin is behind the ladder in the shed").status == 0
+    file = indexed.home / "kept.db"
+    assert indexed("backup", file).status == 0
+    for query in ("golden orchid", "crimson gate", "turquoise tin"):
+        assert indexed("forget", "--query", query, "--yes").status == 0
+    assert indexed("restore", file, "--yes").status == 0
+    with open_database(indexed.database) as database:
+        assert_whole(database)
+    raw = b"".join(each.read_bytes().lower() for each in indexed.home.glob("memory.db*"))
+    for word in (b"orchid", b"crimson", b"turquoise"):
+        assert word not in raw
+    assert indexed("search", "warm pipe", "--mode", "keyword").status == 0
+    assert indexed("task", "show", "T-blue").status == 0
+    assert len(indexed("forget", "--list", "--json").results) == 3
+    assert indexed("index", "history").status == 0
+    assert indexed("search", "orchid", "--mode", "keyword").status == 1
+    again = indexed.home / "again.db"
+    assert indexed("backup", again).status == 0
+    assert indexed("restore", again, "--yes").status == 0
+    assert len(indexed("forget", "--list", "--json").results) == 3
+
+
 def test_a_database_that_cannot_be_opened_is_put_aside_and_another_programs_is_not_touched(indexed: Program) -> None:
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0

@@ -50,6 +50,8 @@ class Scene:
     """The database; None: there is none yet."""
     is_repeatable: bool = True
     """Whether to run it again after it was done ends in the same state."""
+    codes: tuple[int, ...] = (0,)
+    """How it may end: done, or that there was nothing left to do."""
     weight: int = 1
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -126,6 +128,19 @@ def _live(home: Path, _: Finish) -> Scene:
     return Scene("capture of turns", home, _store_turns)
 
 
+def _forget(home: Path, finish: Finish) -> Scene:
+    finish(_index(home, finish))
+    forget = program("forget", "--query", "and more", "--yes")
+    return Scene("forget", home, forget, codes=(0, 1), weight=2)
+
+
+def _restore(home: Path, finish: Finish) -> Scene:
+    finish(_index(home, finish))
+    finish(Scene("backup", home, program("backup", "kept.db")))
+    finish(Scene("forget", home, program("forget", "--query", "Sentence 7", "--yes")))
+    return Scene("restore", home, program("restore", "kept.db", "--yes"))
+
+
 def _migration(home: Path, version: str) -> Scene:
     home.mkdir()
     scene = Scene(f"migration from {version}", home, program("status"))
@@ -143,6 +158,8 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "reindex": _reindex,
     "capture": _capture,
     "live": _live,
+    "forget": _forget,
+    "restore": _restore,
     **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
 }
 

@@ -115,9 +115,13 @@ def _copy_over(source: Database, target: Database) -> None:
 
 
 def _pages(source: apsw.Connection, target: apsw.Connection) -> None:
-    with target.backup("main", source, "main") as copying:
+    copying = target.backup("main", source, "main")
+    try:
         while not copying.done:
             copying.step(PAGES)
+        copying.finish()
+    finally:
+        copying.close(force=True)  # which says nothing more of what a step has said
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import numpy as np
 from pastchats_memory import Memory, cli
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.errors import MemoryFault
 from pastchats_memory.ingest import writer
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -180,6 +181,15 @@ def _of_another_version(run: Callable[[], int]) -> Callable[[], int]:
 
 
 def _store_turns() -> int:
+    try:
+        _say_turns()
+    except MemoryFault as fault:
+        print(f"Error: {fault.message}")
+        return 2
+    return 0
+
+
+def _say_turns() -> None:
     with Memory.open() as memory:
         for number in range(12):
             memory.store_turn(
@@ -190,7 +200,6 @@ def _store_turns() -> int:
                 "greenhouse",
                 f"2026-06-01T10:{number:02}:07.000Z",
             )
-    return 0
 
 
 def history(folder: Path, *, grown: bool) -> None:

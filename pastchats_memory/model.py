@@ -186,12 +186,27 @@ class Hit(NamedTuple):
     """The task itself, or the one that a comment or an attachment belongs to; None for turns and notes."""
 
 
+class TimeRead(NamedTuple):
+    """The time that a query was found to speak of."""
+
+    words: str
+    """The phrase that says so, in lower case."""
+    since: str | None
+    until: str | None
+    """The first and the last moment, as `timestamp` has them; None for no bound."""
+    is_filter: bool
+    """Nothing else was searched; else what was said then, or soon after, is only ranked higher."""
+
+
 class Hits(list[Hit]):
     """The results of a search, best first, with what the person should know about them."""
 
-    def __init__(self, hits: Iterable[Hit] = (), warnings: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, hits: Iterable[Hit] = (), warnings: tuple[str, ...] = (), time_read: TimeRead | None = None
+    ) -> None:
         super().__init__(hits)
         self.warnings = warnings
+        self.time_read = time_read
 
 
 class Comment(NamedTuple):

@@ -42,8 +42,12 @@ CONVERSATION = 0.6
 """Share that counts of what the conversation's best rows have for them."""
 BEST_ROWS = 3
 """So many of them, by their mean."""
-ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED = 0.2, 0.3, 0.2, 0.03
-"""The same four where nothing but words is asked: then they settle near ties, and presence only harms."""
+DATED = 8.0
+"""What it is worth that the row was said at the time which the question names, or soon after."""
+AFTERWARDS, BEFOREHAND = 30.0, 3.0
+"""Days in which that falls to 1/e after the time and before it: what happened is told of later."""
+ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED, ALONE_DATED = 0.2, 0.3, 0.2, 0.03, 1.0
+"""The same five where nothing but words is asked: the first four then settle near ties, and presence only harms."""
 FEWEST = 3
 """Rows that a corpus counts as at least, since of one nothing stands out."""
 TYPED = 3.0
@@ -210,6 +214,11 @@ def nearer_beside(own: Floats, around: Places) -> Floats:
     return np.asarray(np.maximum(best - own, 0.0))
 
 
+def timeliness(days: Floats) -> Floats:
+    """1 within the time that a question names, less the more days after it (positive) or before it (negative)."""
+    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / AFTERWARDS), np.exp(-np.abs(days) / BEFOREHAND)))
+
+
 def of_conversation(own: Floats, conversations: Places) -> Floats:
     """For each row the mean evidence of the BEST_ROWS best rows of its conversation; those that are fewer count as 0.
 
@@ -245,6 +254,8 @@ class Signals(NamedTuple):
     """Shape (n,), whether a person wrote it."""
     named: NDArray[np.bool_]
     """Shape (n,), whether it begins with the name of a speaker whom the question names."""
+    timely: Floats
+    """Shape (n,), of `timeliness`; 0 where the question names no time."""
     searched: int
     """Rows of the corpus that these were found among."""
 
@@ -263,8 +274,8 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     near = 2 * meaning * meant(signals.deviations, signals.searched)
     own = scale * standing + near
     context = scale * beside(strong, signals.around) + nearer_beside(near, signals.around)
-    said_by = TYPED * signals.typed + NAMED * signals.named
-    return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said_by)
+    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely
+    return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said)
 
 
 def evidence_of_words(signals: Signals) -> Floats:
@@ -274,9 +285,8 @@ def evidence_of_words(signals: Signals) -> Floats:
     most = float(standing.max(initial=0.0)) or 1.0
     own = standing / most
     context = ALONE_BESIDE * beside(signals.matches, signals.around) / most
-    return np.asarray(
-        own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + ALONE_TYPED * signals.typed
-    )
+    said = ALONE_TYPED * signals.typed + ALONE_DATED * signals.timely
+    return np.asarray(own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + said)
 
 
 def relevance(similarities: Floats, shares: Floats, rows: int) -> Floats:

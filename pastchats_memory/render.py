@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from typing import Any
 
-from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask
+from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask, TimeRead
 from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
@@ -176,10 +176,18 @@ def task_fields(task: StoredTask) -> dict[str, Any]:
 
 
 def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:
-    """`search/1`."""
-    return _with_warnings(
-        {"schema": "search/1", "results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings
-    )
+    """`search/1`; with `explain` also what was taken for a time."""
+    body: dict[str, Any] = {"schema": "search/1"}
+    if explain and (read := hits.time_read) is not None:
+        body["time"] = {"words": read.words, "since": read.since, "until": read.until, "is_filter": read.is_filter}
+    return _with_warnings(body | {"results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings)
+
+
+def time_text(read: TimeRead) -> str:
+    """What was taken for a time and what was made of it, in one line."""
+    days = f"{local_time(read.since)[:10] or '…'} to {local_time(read.until)[:10] or '…'}"
+    use = "nothing else was searched" if read.is_filter else "what was said then or soon after ranks higher"
+    return f"Time: {one_line(read.words)!r} is {days}; {use}."
 
 
 def recall_json(block: Block, budget: int) -> dict[str, Any]:

@@ -34,6 +34,7 @@ PURE = {
     "likeness",
     "questions",
     "spans",
+    "dates",
 }
 SEARCHING = {"search", "episodes", "recall", "context", "tasks"}
 BELOW = (
@@ -63,6 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "render": {"recollection", "model"},
     "decisive": {"excerpt"},
     "questions": {"spans", "statuses"},
+    "dates": {"spans"},
     "embed": {"errors"},
     "foreign": set(),
     "store": {"statuses", "model", "errors"},

@@ -8,7 +8,7 @@ from pastchats_memory.arguments import TYPES
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.render import local_time, one_line, search_json
+from pastchats_memory.render import local_time, one_line, search_json, time_text
 from pastchats_memory.search import MODES, MOST_HITS
 
 SOURCE_WIDTH = 36
@@ -22,6 +22,7 @@ Examples:
   pastchats-memory search 'retry strategy'
   pastchats-memory search --mode keyword ECONNRESET --project . --limit 5
   pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user
+  pastchats-memory search 'what failed in the import since last month' --explain
   pastchats-memory search 'webhook' --type task --status todo,in_progress
   pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
 """,
@@ -44,7 +45,7 @@ Examples:
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
 @options.model
-@click.option("--explain", is_flag=True, help="Show what each list added to the score.")
+@click.option("--explain", is_flag=True, help="Show what each list added to the score, and what was taken for a time.")
 @options.database
 @options.as_json
 def command(
@@ -67,6 +68,8 @@ def command(
         emit_json(search_json(hits, explain=explain))
     elif hits:
         click.echo(_table(hits, explain=explain))
+        if explain and hits.time_read is not None:
+            click.echo(time_text(hits.time_read))
     else:
         click.echo("Nothing found. Fewer words or another --mode may find more.", err=True)
     warn(hits.warnings)

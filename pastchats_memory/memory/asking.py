@@ -53,7 +53,8 @@ class Asking(Opened):
         """Rows that answer a query, best first, and what the person should know about the answer.
 
         Args:
-            query: any text; nothing in it is syntax.
+            query: any text; nothing in it is syntax. "Since last week" and "before March 2025" leave other times out where
+                `since` and `until` are not given; "in May" ranks what was said then, or soon after, higher.
             mode: `hybrid`, `keyword` or `semantic`.
             limit: hits a page.
             page: counted from 1; `limit` × `page` is at most 1,000.
@@ -86,11 +87,12 @@ class Asking(Opened):
             threshold=self._configured("threshold") if threshold is None else threshold,
             min_similarity=self._configured("min_similarity") if min_similarity is None else min_similarity,
             meaning=meaning,
+            time_filters=True,
         )
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             hits = search(self._database, self._model(), self._without_private(request))
-        return Hits(hits, (*hits.warnings, *behind))
+        return Hits(hits, (*hits.warnings, *behind), hits.time_read)
 
     def recall(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pastchats_memory.rank import MEANING, TOGETHER, WEIGHTS, WORDS, Ranked, bal
 from pastchats_memory.search.hits import Fit, hit_of
 from pastchats_memory.search.pool import by_evidence, by_words
 from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of, shares, terms_of
+from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import count
@@ -42,6 +44,10 @@ class Request:
     """Least cosine."""
     meaning: float = 0.5
     """0 is words alone, 1 meaning alone."""
+    today: date = field(default_factory=date.today)
+    """What "last week" in the text counts from."""
+    time_filters: bool = False
+    """Whether a time in the text may leave rows out, rather than only speak for what was said then."""
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -79,7 +85,7 @@ class Request:
 def search(database: Database, embedder: Embedder, request: Request) -> Hits:
     """The hits of a request, best first. Raises StoreFault."""
     hits, terms = search_terms(database, embedder, request)
-    return Hits((with_snippet(hit, terms) for hit in hits), hits.warnings)
+    return Hits((with_snippet(hit, terms) for hit in hits), hits.warnings, hits.time_read)
 
 
 def search_terms(database: Database, embedder: Embedder, request: Request) -> tuple[Hits, Terms]:
@@ -89,8 +95,10 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     """
     embedding = _Embedding(embedder, request.text) if request.needs_vector else None
     terms = terms_of(database, request.text)
+    times = times_of(database, request.text, request.filters, request.today, may_filter=request.time_filters)
+    request = replace(request, filters=times.filters)
     matches = matches_of(database, terms, request.filters)
-    warnings: list[str] = []
+    warnings = list(times.warnings)
     query_vector: Vector | None = None
     if embedding is not None:
         try:
@@ -99,8 +107,8 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-    fused = _fused(database, request, matches, query_vector)
-    return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings)), terms
+    fused = _fused(database, request, matches, query_vector, times)
+    return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings), times.read), terms
 
 
 def with_snippet(hit: Hit, terms: Terms) -> Hit:
@@ -108,19 +116,21 @@ def with_snippet(hit: Hit, terms: Terms) -> Hit:
     return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
 
 
-def _fused(database: Database, request: Request, matches: Matches, query_vector: Vector | None) -> list[Ranked]:
+def _fused(
+    database: Database, request: Request, matches: Matches, query_vector: Vector | None, times: Times
+) -> list[Ranked]:
     """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
     last = MOST_HITS if request.is_selective else request.limit * request.page
     if query_vector is None or request.mode == "keyword" or request.meaning == 0:
         best = matches.ids[:DEPTH]
-        by_evidence_of_words = by_words(database, matches, sorted(best), request.filters)
+        by_evidence_of_words = by_words(database, matches, sorted(best), times)
         fused = fuse({WORDS: best, TOGETHER: by_evidence_of_words}, WEIGHTS)
         return continued(fused, {WORDS: matches.ids[:last]}, WEIGHTS)
     if request.mode == "semantic":
         return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
     by_meaning = _near(database, request, query_vector, DEPTH)
     pool = sorted({*matches.ids[:DEPTH], *by_meaning})
-    together = by_evidence(database, matches, query_vector, pool, request.filters, request.meaning)
+    together = by_evidence(database, matches, query_vector, pool, times, request.meaning)
     head = {WORDS: matches.ids[:DEPTH], MEANING: by_meaning, TOGETHER: together}
     fused = fuse(head, balanced(request.meaning))
     if len(fused) >= last:

@@ -13,6 +13,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.query import words
 from pastchats_memory.rank import Signals, evidence, evidence_of_words, standing_out
 from pastchats_memory.search.terms import Matches, scores_at
+from pastchats_memory.search.times import Times, timely
 from pastchats_memory.store import lexical, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
@@ -29,24 +30,24 @@ SAMPLE = 256
 
 
 def by_evidence(
-    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], filters: Filters, meaning: float
+    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: Times, meaning: float
 ) -> list[int]:
     """The pool, ids in ascending order, by `rank.evidence`, best first; equal ones by id. Raises StoreFault."""
     if not pool:
         return []
     _, rows = vectors.matrix(database, pool)
-    sampled, background = vectors.matrix(database, spread_ids(database, filters, SAMPLE))
+    sampled, background = vectors.matrix(database, spread_ids(database, times.filters, SAMPLE))
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     deviations = standing_out(vectors.unit(query_vector), rows, background)
-    return _ordered(pool, evidence(_signals(database, matches, pool, filters, deviations), meaning))
+    return _ordered(pool, evidence(_signals(database, matches, pool, times, deviations), meaning))
 
 
-def by_words(database: Database, matches: Matches, pool: Sequence[int], filters: Filters) -> list[int]:
+def by_words(database: Database, matches: Matches, pool: Sequence[int], times: Times) -> list[int]:
     """The pool, ids in ascending order, by `rank.evidence_of_words`, best first; equal ones by id. Raises StoreFault."""
     if not pool:
         return []
-    return _ordered(pool, evidence_of_words(_signals(database, matches, pool, filters, np.empty(0))))
+    return _ordered(pool, evidence_of_words(_signals(database, matches, pool, times, np.empty(0))))
 
 
 def _ordered(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
@@ -54,8 +55,9 @@ def _ordered(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
 
 
 def _signals(
-    database: Database, matches: Matches, pool: Sequence[int], filters: Filters, deviations: NDArray[np.float64]
+    database: Database, matches: Matches, pool: Sequence[int], times: Times, deviations: NDArray[np.float64]
 ) -> Signals:
+    filters = times.filters
     about = belongings(database, pool)
     beside = around(database, pool, REACH, filters)
     ids = np.array([*pool, *sorted({other for _, other in beside}.difference(pool))])
@@ -75,6 +77,7 @@ def _signals(
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool]),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
+        timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
         searched=count(database, filters),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -15,8 +15,7 @@ OPENING = 64
 """Characters of a turn in which the name of its speaker may stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Belonging:
+class Belonging(NamedTuple):
     """What a turn is part of, and how it begins."""
 
     role: str
@@ -24,12 +23,13 @@ class Belonging:
     """What names it in all projects; None for none."""
     opening: str
     """The first OPENING characters."""
+    timestamp: str | None
 
 
 def belongings(database: Database, ids: Sequence[int]) -> dict[int, Belonging]:
     """By id what the turns belong to; texts of tasks are missing. Raises StoreFault."""
     found = database.run(
-        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?) FROM prompts "
+        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
         "WHERE id IN (SELECT value FROM json_each(?))",
         (OPENING, orjson.dumps(list(ids)).decode()),
     )

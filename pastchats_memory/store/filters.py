@@ -122,6 +122,16 @@ def count(database: Database, filters: Filters) -> int:
     return found
 
 
+def is_any(database: Database, filters: Filters) -> bool:
+    """Whether the filters let anything through. Raises StoreFault."""
+    among_turns = f"SELECT 1 FROM prompts p WHERE {conditions(filters)[0]}"
+    among_tasks = f"SELECT 1 FROM {TEXTS} WHERE {task_conditions(filters)[0]}"
+    return bool(
+        (not filters.of_tasks and database.value(f"SELECT EXISTS({among_turns})", conditions(filters)[1]))
+        or (not filters.of_turns and database.value(f"SELECT EXISTS({among_tasks})", task_conditions(filters)[1]))
+    )
+
+
 def _count(database: Database, rows: str, condition: tuple[str, list[str]]) -> int:
     where, values = condition
     return int(database.value(f"SELECT count(*) FROM {rows} WHERE {where}", values))

@@ -220,6 +220,11 @@ def test_a_row_with_nothing_around_it_is_helped_by_nothing() -> None:
     assert rank.beside(np.empty((0, 2)), np.array([[1], [0]])).tolist() == [0.0, 0.0]
 
 
+def test_what_is_said_at_the_time_named_counts_whole_and_less_the_farther_from_it() -> None:
+    found = rank.timeliness(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]))
+    assert found.tolist() == pytest.approx([1.0, math.exp(-1), math.exp(-2), math.exp(-1), 0.0])
+
+
 def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -> None:
     own = np.array([9.0, 1.0, 6.0, 3.0, 6.0])
     mean = rank.of_conversation(own, np.array([0, 0, 0, 0, 1]))
@@ -261,6 +266,7 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "conversations": np.arange(rows),
         "typed": np.zeros(rows, dtype=bool),
         "named": np.zeros(rows, dtype=bool),
+        "timely": np.zeros(rows),
     }
     return rank.Signals(**{**nothing, **given}, searched=SEARCHED)
 
@@ -306,6 +312,7 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
         signals(2, matches=usual, deviations=np.array([1.0, 0.0])),
         signals(2, matches=usual, typed=np.array([True, False])),
         signals(2, matches=usual, named=np.array([True, False])),
+        signals(2, matches=usual, timely=np.array([0.5, 0.0])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):

@@ -1,0 +1,166 @@
+"""The time that a question speaks of ("in May 2023", "since last week", "on 3 June") as days. Pure.
+
+What bounds one side of time ("since", "before") is a filter: it says when what is sought was said. The day, month or year in
+which something happened is none, since it is told of afterwards too (`benchmarks/README.md`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from pastchats_memory.spans import MONTHS, UNITS, Bounds, month_end, unit_around
+
+MOST_YEARS = 10
+"""Years in which a day or month without a year is looked for, the latest first."""
+ALSO_WORDS = frozenset({"april", "august", "june", "march", "may"})
+"""Months that are names of people or verbs as well."""
+FROM_THEN_ON, UP_TO_THEN = frozenset({"since", "from", "after"}), frozenset({"before", "until", "till"})
+
+_NUMBERS = {name: number for number, name in enumerate(MONTHS, start=1)}
+_SHORT = {name[:3]: number for name, number in _NUMBERS.items()} | {"sept": 9}
+_NAMES = "|".join((*_NUMBERS, *sorted(_SHORT, key=len, reverse=True)))
+_WITH = (
+    r"(?:\b(?P<distance>(?:days?|weeks?|weekends?|months?|years?) )?"
+    r"(?P<with>in|on|of|at|by|during|since|from|after|before|until|till) (?:the )?)?\b"
+)
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|few|four|five|six)"
+_UNIT = rf"(?P<unit>{'|'.join(UNITS)})"
+_COUNTED = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6}
+
+_DAY = re.compile(rf"{_WITH}(?P<month>{_NAMES})\.? (?P<day>\d\d?)(?:st|nd|rd|th)?\b(?:,? {_YEAR})?")
+_DAY_FIRST = re.compile(rf"{_WITH}(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_NAMES})\b\.?(?:,? {_YEAR})?")
+_ISO = re.compile(rf"{_WITH}{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)\b")
+_MONTH = re.compile(rf"{_WITH}(?:last |this )?(?P<month>{_NAMES})\b\.?(?:,? {_YEAR})?")
+_ONE_YEAR = re.compile(
+    rf"{_WITH}{_YEAR}(?=\s*(?:[?.!,;:)]|$)|\s(?:about|and|as|did|does|for|i|or|that|the|to|was|we|were|when|where|which|with|you)\b)"
+)
+_AGO = re.compile(rf"\b{_COUNT} {_UNIT}s? ago\b")
+_THE_LAST = re.compile(rf"\b(?:in|over|during|within) the (?:last|past) (?:{_COUNT} )?{_UNIT}s?\b")
+_CALENDAR = re.compile(rf"{_WITH}(?P<which>last|this) {_UNIT}\b")
+_YESTERDAY = re.compile(rf"{_WITH}yesterday\b")
+
+
+class When(NamedTuple):
+    """What a phrase of a question says of time."""
+
+    words: str
+    """The phrase, in lower case."""
+    spans: tuple[Bounds, ...]
+    """Days, both inclusive, None for no bound; several where no year was named, the latest first."""
+    is_filter: bool
+    """It bounds one side of time and has no other reading; else it only speaks for what was said then."""
+
+
+def read_when(question: str, today: date) -> When | None:
+    """The first kind of time that a question speaks of, the most exact kind first; None where it speaks of none."""
+    plain = " ".join(question.lower().split())
+    for read in (_day, _month, _year, _the_last, _ago, _calendar, _yesterday):
+        if found := read(plain, today):
+            return found
+    return None
+
+
+def _day(plain: str, today: date) -> When | None:
+    for pattern in (_ISO, _DAY, _DAY_FIRST):
+        for found in pattern.finditer(plain):
+            if found["month"] == "may" and pattern is _DAY and not (found["with"] or found["year"]):
+                continue  # "you may 3"
+            month = int(found["month"]) if pattern is _ISO else _month_number(found["month"])
+            years = _years(found["year"], today)
+            days = [day for year in years if (day := _date(year, month, int(found["day"])))]
+            if said := _bounded(found, [(day, day) for day in days if found["year"] or day <= today]):
+                return said
+    return None
+
+
+def _month(plain: str, today: date) -> When | None:
+    for found in _MONTH.finditer(plain):
+        name, is_sure = found["month"], found["year"] or found["with"] in ("in", "during")
+        if not (is_sure or (found["with"] and name not in ALSO_WORDS)) or (
+            name in _SHORT and not found["year"] and name != "may"
+        ):
+            continue
+        starts = [date(year, _month_number(name), 1) for year in _years(found["year"], today)]
+        spans = [(start, month_end(start)) for start in starts if found["year"] or start <= today]
+        if said := _bounded(found, spans):
+            return said
+    return None
+
+
+def _year(plain: str, today: date) -> When | None:
+    for found in _ONE_YEAR.finditer(plain):
+        if found["with"] and int(found["year"]) <= today.year:
+            return _bounded(found, [(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))])
+    return None
+
+
+def _the_last(plain: str, today: date) -> When | None:
+    found = _THE_LAST.search(plain)
+    if found is None:
+        return None
+    days = _count(found["count"] or "one") * UNITS[found["unit"]]
+    return When(found[0], ((today - timedelta(days=days), None),), is_filter=True)
+
+
+def _ago(plain: str, today: date) -> When | None:
+    found = _AGO.search(plain)
+    if found is None:
+        return None
+    length = UNITS[found["unit"]]
+    day, around = today - timedelta(days=_count(found["count"]) * length), timedelta(days=length // 2)
+    return When(found[0], ((day - around, day + around),), is_filter=False)
+
+
+def _calendar(plain: str, today: date) -> When | None:
+    found = _CALENDAR.search(plain)
+    if found is None:
+        return None
+    span = unit_around(found["unit"], today)
+    if found["which"] == "last":
+        span = unit_around(found["unit"], span[0] - timedelta(days=1))
+    return _bounded(found, [span])
+
+
+def _yesterday(plain: str, today: date) -> When | None:
+    found = _YESTERDAY.search(plain)
+    day = today - timedelta(days=1)
+    return None if found is None else _bounded(found, [(day, day)])
+
+
+def _bounded(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
+    """What the preposition makes of the days; "two weeks before 11 August" is about that time, not all before it."""
+    if not spans:
+        return None
+    word, words = found["with"], found[0].strip()
+    if found["distance"] or word not in FROM_THEN_ON | UP_TO_THEN:
+        return When(words, tuple(spans), is_filter=False)
+    bounds: list[Bounds] = []
+    for start, end in spans:
+        if word in FROM_THEN_ON:
+            bounds.append((end + timedelta(days=1) if word == "after" else start, None))
+        else:
+            bounds.append((None, start - timedelta(days=1) if word == "before" else end))
+    return When(words, tuple(bounds), is_filter=True)
+
+
+def _month_number(name: str) -> int:
+    return _NUMBERS.get(name) or _SHORT[name]
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdecimal() else _COUNTED[word]
+
+
+def _years(named: str | None, today: date) -> Sequence[int]:
+    return [int(named)] if named else range(today.year, today.year - MOST_YEARS, -1)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

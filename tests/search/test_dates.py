@@ -1,0 +1,165 @@
+"""What questions say of time, and what a search makes of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+
+from pastchats_memory import Memory
+from pastchats_memory.dates import read_when
+from pastchats_memory.render import search_json, time_text
+
+TODAY = date(2026, 5, 20)
+"""A Wednesday."""
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "until"),
+    [
+        ("what broke since 2026-03-01", "2026-03-01", None),
+        ("decisions after 3 March 2025", "2025-03-04", None),
+        ("what we knew before February 2026", None, "2026-01-31"),
+        ("everything until Oct 5, 2025", None, "2025-10-05"),
+        ("commits from June 2025", "2025-06-01", None),
+        ("retries since 2024", "2024-01-01", None),
+        ("what failed since last month", "2026-04-01", None),
+        ("since yesterday the build is red", "2026-05-19", None),
+        ("what did we do in the last two weeks", "2026-05-06", None),
+        ("errors over the past 10 days", "2026-05-10", None),
+    ],
+)
+def test_what_bounds_one_side_of_time_is_a_filter(question: str, since: str | None, until: str | None) -> None:
+    found = read_when(question, TODAY)
+    assert found is not None
+    assert found.is_filter
+    assert found.spans == ((since and date.fromisoformat(since), until and date.fromisoformat(until)),)
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "until"),
+    [
+        ("what did Ann paint in May 2023", "2023-05-01", "2023-05-31"),
+        ("what did she show on October 13, 2023?", "2023-10-13", "2023-10-13"),
+        ("the evening of 7 July, 2023", "2023-07-07", "2023-07-07"),
+        ("dinner on 2023-06-03", "2023-06-03", "2023-06-03"),
+        ("the puppy she got two weeks before August 11, 2023", "2023-08-11", "2023-08-11"),
+        ("what did we ship last week", "2026-05-11", "2026-05-17"),
+        ("how often did we go to the beach in 2023?", "2023-01-01", "2023-12-31"),
+        ("the outage 3 weeks ago", "2026-04-26", "2026-05-02"),
+    ],
+)
+def test_the_time_at_which_something_happened_only_speaks_for_what_was_said_then(
+    question: str, since: str, until: str
+) -> None:
+    found = read_when(question, TODAY)
+    assert found is not None
+    assert not found.is_filter
+    assert found.spans == ((date.fromisoformat(since), date.fromisoformat(until)),)
+
+
+def test_a_month_without_a_year_is_the_latest_one_and_before_it_those_of_earlier_years() -> None:
+    found = read_when("camping in June", TODAY)
+    assert found is not None
+    assert found.words == "in june"
+    assert [since.year for since, _ in found.spans if since] == list(range(2025, 2016, -1))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "you may retry 3 times",
+        "we march on, come what may",
+        "may 3 workers run at once",
+        "the sun and the second one",
+        "ask April from accounting",
+        "what did we learn from May",
+        "a table of 2000 rows in 2000 ms",
+        "port 2024 is taken",
+        "run it before the release",
+        "dec hex oct",
+        "the last 3 commits",
+        "",
+    ],
+)
+def test_words_that_only_look_like_dates_are_words(question: str) -> None:
+    assert read_when(question, TODAY) is None
+
+
+SAID = {
+    "2023-04-20": "the pump of the fountain was repaired",
+    "2023-05-12": "the fountain leaks again at the pump",
+    "2023-06-02": "last month we sealed the pump of the fountain",
+    "2024-02-11": "the fountain got a new pump",
+}
+
+
+@pytest.fixture(scope="module")
+def fountain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("fountain")
+    messages = [
+        {"conversation_id": day, "role": "user", "content": text, "timestamp": f"{day}T12:00:00Z"}
+        for day, text in SAID.items()
+    ]
+    (folder / "said.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
+    with Memory.open(folder / "memory.db") as memory:
+        memory.index([folder / "said.jsonl"])
+        yield memory
+
+
+def days(memory: Memory, query: str, **how: str) -> list[str]:
+    return [(hit.timestamp or "")[:10] for hit in memory.search(query, **how)]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_a_bound_in_the_query_leaves_other_times_out_in_every_mode(fountain: Memory, mode: str) -> None:
+    assert days(fountain, "fountain pump since 2024", mode=mode) == ["2024-02-11"]
+    assert days(fountain, "fountain pump before May 2023", mode=mode) == ["2023-04-20"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_what_was_said_at_the_time_of_what_happened_or_soon_after_comes_first(fountain: Memory, mode: str) -> None:
+    found = days(fountain, "what happened to the fountain pump in May 2023", mode=mode)
+    assert set(found[:2]) == {"2023-05-12", "2023-06-02"}
+    assert sorted(found) == list(SAID)  # nothing is withheld
+
+
+def test_a_month_without_a_year_is_the_latest_in_which_anything_was_said(fountain: Memory) -> None:
+    assert days(fountain, "the fountain pump in April")[0] == "2023-04-20"
+
+
+def test_a_time_that_leaves_nothing_is_dropped_and_said(fountain: Memory) -> None:
+    hits = fountain.search("fountain pump before 2001-01-01")
+    assert len(hits) == len(SAID)
+    assert hits.warnings == ("nothing here is of the time that 'before 2001-01-01' names; all times were searched",)
+
+
+def test_what_the_caller_says_of_time_goes_before_what_the_query_says(fountain: Memory) -> None:
+    assert days(fountain, "fountain pump since 2024", until="2023-05-01") == ["2023-04-20"]
+
+
+def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> None:
+    told = fountain.recall("the pump of the fountain leaks since February 2024")
+    assert any(memory.hit.timestamp < "2024" for memory in told.memories)
+
+
+def test_how_the_time_was_read_is_told_when_asked_in_the_zone_of_the_caller(
+    fountain: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        hits = fountain.search("fountain pump in May 2023")
+        assert hits.time_read is not None
+        assert time_text(hits.time_read) == (
+            "Time: 'in may 2023' is 2023-05-01 to 2023-05-31; what was said then or soon after ranks higher."
+        )
+        told = search_json(hits, explain=True)
+        assert told["time"]["since"] == "2023-04-30T15:00:00.000Z"
+        assert "time" not in search_json(hits)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -73,6 +73,7 @@ bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/leave_one_out.py
 	$(BIN)/python benchmarks/recall_floor.py
+	$(BIN)/python benchmarks/recall_features.py
 
 bench-tasks: $(VENV)/installed
 	$(BIN)/python benchmarks/tasks_calibrate.py

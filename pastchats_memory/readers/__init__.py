@@ -39,6 +39,7 @@ from pastchats_memory.readers import (
     pi,
     prompt_history,
     qwen_code,
+    scrollback,
     sharegpt,
     specstory,
     taskmaster,
@@ -108,7 +109,7 @@ READERS: tuple[Reader, ...] = (
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
-FALLBACKS: tuple[Reader, ...] = (issue_files, checklist, messages, notes)
+FALLBACKS: tuple[Reader, ...] = (issue_files, checklist, messages, scrollback, notes)
 """Asked in this order when no reader above claims the file."""
 
 

@@ -139,7 +139,8 @@ def _sides(fields: Json) -> tuple[list[str], list[str]]:
 
 def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
     spoken = words_in(question) >= FEWEST_WORDS and words_in(answer) >= FEWEST_WORDS
-    signed = any(parts_of(key) & SIGNS for key in fields)
+    told = [fields, *(value for value in fields.values() if isinstance(value, dict) and len(value) <= MOST_BESIDE)]
+    signed = any(parts_of(key) & SIGNS for held in told for key in held)
     return spoken and (signed or bool(_words_of(ask) & ASKED))
 
 

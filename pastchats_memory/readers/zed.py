@@ -1,4 +1,4 @@
-"""Zed's agent threads: a database with a document for each, as JSON or compressed with zstd.
+"""Zed's agent threads: a database with a document for each, as JSON or compressed with zstd; its text threads before them.
 
 The documents say who spoke in two generations (`User` and `Agent` as keys, before that `role` and `segments`); no message has a
 time, so each turn gets that of its thread.
@@ -36,12 +36,27 @@ def recognise(source: Source) -> bool:
 
 def _is_thread(document: Json) -> bool:
     messages = [mapping_of(message) for message in list_of(document.get("messages"))]
-    return "version" in document and any(
-        isinstance(message.get("User"), dict)
-        or isinstance(message.get("Agent"), dict)
-        or isinstance(message.get("segments"), list)
-        for message in messages
+    return _is_text_thread(document) or (
+        "version" in document
+        and any(
+            isinstance(message.get("User"), dict)
+            or isinstance(message.get("Agent"), dict)
+            or isinstance(message.get("segments"), list)
+            for message in messages
+        )
     )
+
+
+def _is_text_thread(document: Json) -> bool:
+    """Whether the messages are places in one text."""
+    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    told = isinstance(document.get("text"), str) and bool(places)
+    return told and all(_start(place) is not None and "metadata" in place for place in places)
+
+
+def _start(place: Json) -> int | None:
+    start = place.get("start")
+    return start if isinstance(start, int) and not isinstance(start, bool) and start >= 0 else None
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable]:
@@ -49,8 +64,26 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_database(database, str(source.path)))
     else:
-        named: Json = {"id": source.path.stem}
-        yield from _turns(mapping_of(source.document), named)
+        document = mapping_of(source.document)
+        if _is_text_thread(document):
+            yield from _text_thread(document, source.path.name.removesuffix(".json").removesuffix(".zed"))
+        else:
+            yield from _turns(document, {"id": source.path.stem})
+
+
+def _text_thread(document: Json, name: str) -> Iterator[Turn]:
+    """Messages are stretches of one text, from where each begins, in bytes, to where the next does."""
+    telling = Telling(About(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))}))
+    text = text_of(document.get("text")).encode("utf-8", "replace")
+    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    starts = [_start(place) or 0 for place in places]
+    for place, start, end in zip(places, starts, [*starts[1:], len(text)], strict=True):
+        words = text[start:end].decode("utf-8", "replace").strip()
+        if mapping_of(place.get("metadata")).get("role") == "assistant":
+            telling.answer(words, At(1))
+        elif mapping_of(place.get("metadata")).get("role") == "user":
+            telling.prompt(words, At(1))
+    yield from telling.drafts.rest()
 
 
 def _from_database(database: Database, path: str) -> Iterator[Turn | Unreadable]:

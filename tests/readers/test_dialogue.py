@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.model import Turn
-from pastchats_memory.readers import dialogue, notes, reader_for
+from pastchats_memory.readers import dialogue, notes, reader_for, scrollback
 from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line
 from pastchats_memory.readers.source import NotText, Source
@@ -168,3 +168,18 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
     assert front_matter(lines).fields == {"title": "Kiln\n  of two lines"}
     folds = ["<details>", "<details>", "</details>", "</details>", "open"]
     assert in_details(folds, [False] * 5) == [True] * 4 + [False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Kiln\n\n> A controller.\n\n✦ fast\n\n✦ small\n\n## Use\n\n## Terms\n",
+        "> A controller.\n\n✦ fast\n✦ small\n✦ free\n",
+        "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n",
+        "> Is it open?\n\n⏺ Yes.\n",
+    ],
+)
+def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):
+    path = tmp_path / "a.md"
+    path.write_text(text, encoding="utf-8")
+    assert not scrollback.recognise(Source(path))

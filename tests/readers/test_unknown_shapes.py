@@ -186,6 +186,11 @@ def each(of):
         pytest.param(
             [{"user_query": ASK, "model_output": ANSWER}, {"user_query": AGAIN, "model_output": ONCE_MORE}], id="two words for a side"
         ),
+        pytest.param(
+            [{"turns": [{"request": {"message": ask, "timestamp": 5}, "response": {"message": answer}}
+                        for ask, answer in ((ASK, ANSWER), (AGAIN, ONCE_MORE))]}],
+            id="early copilot",
+        ),
         pytest.param({"day": [{"me": ASK, "bot": ANSWER}, {"me": AGAIN, "bot": ONCE_MORE}]}, id="me and the bot"),
         pytest.param(
             [{"request": {"messages": [{"role": "user", "content": ask}]}, "response": {"content": [{"type": "text", "text": answer}]}}

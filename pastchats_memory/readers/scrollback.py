@@ -1,0 +1,83 @@
+"""What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺` or `✦`.
+
+Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿`: of it only the names of the tools are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.readers.injected import BUILT_INS
+from pastchats_memory.readers.markdown import has_marks_of_its_own
+from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.text import conversation_hash
+
+FORMAT = "scrollback"
+VERSION = 1
+
+FEWEST = 2
+"""Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""
+
+_PROMPT = re.compile(r"> (?=\S)(.*)\Z")
+_ANSWER = re.compile(r"[⏺✦][ \t]+(?=\S)(.*)\Z")
+_CALL = re.compile(r"(\w[\w-]*)\((.*)\Z")
+_RESULT = re.compile(r"\s*⎿")
+_BOX = re.compile(r"\s*[╭│╰]")
+_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)")
+_COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
+_INDENT = "  "
+
+
+def recognise(source: Source) -> bool:
+    """Whether prompts and answers of such a screen stand at the beginnings of lines."""
+    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+        return False
+    lines = source.text.split("\n")
+    answers = [place for place, line in enumerate(lines) if _ANSWER.match(line)]
+    listed = sum(after - place == 1 for place, after in pairwise(answers))
+    titled = sum(line.startswith("#") for line in lines)
+    is_screen = len(answers) >= max(FEWEST, 2 * listed, titled + 1)
+    return is_screen and any(map(_PROMPT.match, lines[: answers[-1]]))
+
+
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """A turn a prompt and a turn an answer, in the order of the screen."""
+    said = list(_blocks(source.text.split("\n")))
+    told = ((mark, text) for mark, _, text in said)
+    telling = Telling(About(conversation_hash(told)))
+    for mark, line, text in said:
+        if mark == "user":
+            command = _COMMAND.match(text)
+            if command is None or command[1].lower() not in BUILT_INS:
+                telling.prompt(text, At(line), kind="command" if command else "prompt")
+        elif call := _CALL.match(text):
+            telling.call("", call[1], {"command": call[2].partition("\n")[0].removesuffix(")")})
+        else:
+            telling.answer(text, At(line))
+    yield from telling.drafts.rest()
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
+    """Who, the 1-based line and the text of everything that was said or called."""
+    mark, first, block = "", 0, list[str]()
+    for number, line in enumerate(lines, start=1):
+        prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
+        if (found := prompt or answer) or _ends(line, mark):
+            if mark:
+                yield mark, first, "\n".join(block).strip()
+            mark, first, block = "", number, []
+        if found:
+            mark, block = "user" if prompt else "assistant", [found[1]]
+        elif mark:
+            block.append(line.removeprefix(_INDENT).rstrip())
+    if mark:
+        yield mark, first, "\n".join(block).strip()
+
+
+def _ends(line: str, mark: str) -> bool:
+    """Whether what was said ends at the line: at a tool's box or result, a prompt at the blank line behind it."""
+    return bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line)) or (mark == "user" and not line.strip())

@@ -67,6 +67,8 @@ bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py
 
 bench-outcome: $(VENV)/installed
+	$(BIN)/python benchmarks/outcomes_derive.py
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
 	$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS)
 
 bench-quality: $(VENV)/installed

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 
 from pastchats_memory.excerpt import ELLIPSIS, excerpt
 
-LONG_LINE = 240
+LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
+
+CODE = 0.3
+"""What a line of code counts for: it has the question's words and seldom says what came of it."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])")
@@ -20,6 +23,11 @@ _SAYS_WHY = re.compile(
 _CODE = re.compile(
     r"`[^`]+`|\b\w+[_.]\w+\(|--\w[\w-]+|\b[\w/.-]+\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java|rb|php|css|html)\b"
 )
+_CONCLUDES = re.compile(
+    r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no)\b",
+    re.IGNORECASE,
+)
+_STRESSED = re.compile(r"\*\*[^*]{3,}\*\*")
 _ANNOUNCES = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|you're right|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?]\s*$",
@@ -85,6 +93,7 @@ def _worth(line: tuple[str, bool], weights: Mapping[str, float], total: float) -
     words = {word.lower() for word in _WORD.findall(text)}
     about = sum(weight for word, weight in weights.items() if word in words) / total
     if is_code:
-        return about
+        return CODE * about
     worth = about + 0.25 * min(2, len(set(map(str.lower, _SAYS_WHY.findall(text))))) + 0.2 * bool(_CODE.search(text))
+    worth += 0.2 * bool(_CONCLUDES.search(text)) + 0.25 * bool(_STRESSED.search(text))
     return worth * (0.3 if _ANNOUNCES.search(text) else 1.0) if len(words) > 2 else about  # noqa: PLR2004 - a phrase tells nothing

@@ -32,13 +32,16 @@ LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall to speak where there is no model."""
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
-ASKED_WIDTH, ANSWERED_WIDTH = 320, 700
-SHORTER_WIDTHS = (350, 160, 100, 60)
+ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
+"""Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
+SHORTER_WIDTHS = (600, 350, 160, 100, 60)
 """Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
 BESIDE = 150
 """Characters of an excerpt for each further line that may stand beside it."""
 DECISIVE = 0.5
-"""Share of the best answer's weight that a later one of the same episode must have to be shown in its place."""
+"""Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
+MOST_ANSWERS = 3
+"""Of an episode, the last ones about the question, out of which the decisive lines are taken."""
 NEAR_TIE = 0.1
 """Scores that differ by less may be equal enough for project and date to decide: rows next to each other in every list,
 however alike, differ by up to a twelfth."""
@@ -166,11 +169,11 @@ def _recollection(
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"]
-    answer = item if item.role != "user" else _decisive(answers, terms)
+    answered = item.content if item.role == "note" else "\n".join(_about(answers, terms, item))
     return Recollection(
         hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
-        answered=None if answer is None else decisive(answer.content, terms.weights, ANSWERED_WIDTH),
+        answered=decisive(answered, terms.weights, ANSWERED_WIDTH) or None,
         outcome=ending.said,
         is_current=hit.source_project == request.current_project,
         done=() if item.role == "note" else done_in(episode),
@@ -190,13 +193,13 @@ def _with_thread(
     )
 
 
-def _decisive(answers: Sequence[Item], terms: Terms) -> Item | None:
-    """The last answer that is about the question: the first ones announce what will be done, with the same words."""
+def _about(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
+    """The last answers that are about the question, the matching one among them: the first ones announce what will be done."""
     weights = [_weight(answer.content, terms) for answer in answers]
     least = DECISIVE * max(weights, default=0.0)
-    return next(
-        (answer for answer, weight in zip(reversed(answers), reversed(weights), strict=True) if weight >= least), None
-    )
+    last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
+    matching = [] if item.role != "assistant" or any(answer.id == item.id for answer in last) else [item]
+    return [answer.content for answer in (*matching, *last)]
 
 
 def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: RecallRequest) -> Recollection:

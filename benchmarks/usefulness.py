@@ -1,0 +1,148 @@
+"""How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
+
+    python benchmarks/usefulness.py FOLDER [--db FILE] [--misses]
+
+The folder holds the transcripts that `usefulness/tasks.tsv` names: of each task a question as a later session would ask it, and
+file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
+database is made of the folder unless one is given that was. The plain excerpts are those of the first release over today's
+ranking: of the turn that matched, or of the answer with most of the question's words, 700 characters around what matched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pastchats_memory import Memory, recall
+from pastchats_memory.episodes.threads import Thread
+from pastchats_memory.excerpt import excerpt
+from pastchats_memory.model import Item
+from pastchats_memory.readers import reader_for
+from pastchats_memory.readers.source import Source
+from pastchats_memory.recollection import Block
+from pastchats_memory.search.terms import Terms
+
+TASKS = Path(__file__).parent / "usefulness" / "tasks.tsv"
+BYTES = 1500
+ENTRIES = 3
+"""As a prompt's hook asks for."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question, and the line of an earlier answer that would settle it."""
+
+    question: str
+    file: str
+    line: int
+    digest: str
+
+
+def plain(text: str) -> str:
+    """Without marks of quotation and emphasis, every run of blanks one blank."""
+    return " ".join(re.sub(r"^>\s?|[*`]+", "", text, flags=re.MULTILINE).split())
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The lines of a text, and their sentences."""
+    for line in text.split("\n"):
+        yield plain(line)
+        yield from (plain(sentence) for sentence in _SENTENCE.split(line))
+
+
+def digest(piece: str) -> str:
+    return hashlib.sha256(piece.encode()).hexdigest()[:16]
+
+
+def tasks() -> list[Task]:
+    with TASKS.open(encoding="utf-8", newline="") as file:
+        return [
+            Task(row["question"], row["file"], int(row["line"]), row["digest"])
+            for row in csv.DictReader(file, delimiter="\t")
+        ]
+
+
+def decisive_line(folder: Path, task: Task) -> str | None:
+    """The line that the task's digest is of; None where the transcript is another one now."""
+    source = Source(folder / task.file)
+    reader = reader_for(source)
+    for turn in reader.read(source) if reader else ():
+        if getattr(turn, "line", 0) == task.line and (content := getattr(turn, "content", "")):
+            for piece in pieces(content):
+                if digest(piece) == task.digest:
+                    return piece
+    return None
+
+
+def asked(memory: Memory, question: str) -> Block:
+    return memory.recall(question, BYTES, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
+
+
+def as_first_released() -> None:
+    """Let recall show what the first release showed."""
+
+    def most_words(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
+        if item.role == "assistant":
+            return [item.content]
+        weights = [recall._weight(answer.content, terms) for answer in answers]  # noqa: SLF001
+        return [answers[weights.index(max(weights))].content] if answers else []
+
+    recall.decisive = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
+    recall.done_in = lambda _: ()  # type: ignore[attr-defined]
+    recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined]
+    recall._about = most_words  # noqa: SLF001
+    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, recall.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--db", type=Path)
+    parser.add_argument("--misses", action="store_true", help="name the tasks whose line is missing")
+    arguments = parser.parse_args()
+    lines = {task: decisive_line(arguments.folder, task) for task in tasks()}
+    known = {task: line for task, line in lines.items() if line is not None}
+    if len(known) < len(lines):
+        print(
+            f"{len(lines) - len(known)} lines are not in the folder, or their readers give them otherwise",
+            file=sys.stderr,
+        )
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Memory.open(arguments.db or Path(scratch) / "memory.db") as memory,
+    ):
+        if arguments.db is None:
+            memory.index([arguments.folder])
+        for name in ("decisive lines", "plain excerpts"):
+            if name == "plain excerpts":
+                as_first_released()
+            blocks = {task: asked(memory, task.question) for task in known}
+            report(name, blocks, known, names=arguments.misses)
+
+
+def report(name: str, blocks: dict[Task, Block], known: dict[Task, str], *, names: bool) -> None:
+    held = [task for task, block in blocks.items() if known[task] in plain(block.text)]
+    found = [
+        task for task, block in blocks.items()
+        if any(hit.source_path.endswith(task.file) for hit in block.hits)
+    ]  # fmt: skip
+    size = sum(len(block.text.encode()) for block in blocks.values()) / len(blocks)
+    print(
+        f"{name}: {len(held)} of {len(blocks)} blocks hold the decisive line; {len(found)} cite its transcript; "
+        f"{size:.0f} bytes on average, {max(len(block.text.encode()) for block in blocks.values())} at most"
+    )
+    for task in blocks if names else ():
+        if task not in held:
+            print(f"  missed{'' if task in found else ' (transcript not cited)'}: {task.question}")
+
+
+if __name__ == "__main__":
+    main()

@@ -26,11 +26,11 @@ def standing_here(database: Database) -> Standing:
     from pastchats_memory.tasks.desk import Standing
 
     here = project_here()
-    return Standing("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109
+    return Standing("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
 
 
 def look_for_private_projects(database: Database) -> None:
     """Ask every project that text came from; of one that is gone or not understood it stays as it was. Raises StoreFault."""
-    asked = [(folder, is_private(folder)) for folder, _ in projects.folders(database) if os.path.isdir(folder)]  # noqa: PTH112
+    asked = [(folder, is_private(folder)) for folder, _ in projects.folders(database) if os.path.isdir(folder)]  # noqa: PTH112 - pathlib's raises below a closed folder on Python 3.11
     with database.transaction():
         projects.set_private(database, [(folder, said) for folder, said in asked if said is not None])

@@ -143,9 +143,9 @@ def project_file(here: Path | None = None) -> Path | None:
         return None
     nearest = None
     for folder in (here, *here.parents):
-        if nearest is None and os.path.isfile(folder / FILE):  # noqa: PTH113
+        if nearest is None and os.path.isfile(folder / FILE):  # noqa: PTH113 - pathlib's raises below a closed folder on Python 3.11
             nearest = folder / FILE
-        if os.path.exists(folder / ".git"):  # noqa: PTH110
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
             return nearest
     return here / FILE if nearest == here / FILE else None
 

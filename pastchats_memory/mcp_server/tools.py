@@ -164,7 +164,7 @@ class Tools:
     @_one_at_a_time
     def find_similar(
         self,
-        id: Annotated[str | None, Field(description="t:KEY, or 12 for what was said in a turn.")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="t:KEY, or 12 for what was said in a turn.")] = None,  # noqa: A002 - the tool's parameter
         text: Annotated[str | None, Field(description="Instead of an id: what a task is about.")] = None,
         threshold: Threshold = None,
     ) -> Annotated[CallToolResult, results.SimilarResult]:

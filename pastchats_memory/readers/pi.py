@@ -38,7 +38,7 @@ def read(source: Source) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
     before = source.resumed.state if source.resumed else {}
     branches = Branches(before)
-    about = About(**mapping_of(before["about"])) if before else About(source.path.stem)  # type: ignore[arg-type]
+    about = About(**mapping_of(before["about"])) if before else About(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
     named = asdict(about)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}

@@ -172,7 +172,7 @@ def _by(one: Forgetting) -> str:
 
 
 def _forgetting_json(one: Forgetting) -> dict[str, Any]:
-    return {**asdict(one), "selector": dict(one.selector)}
+    return {**one._asdict(), "selector": dict(one.selector)}
 
 
 def _json(outcome: str, of: Forgotten, results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
@@ -34,8 +34,7 @@ _REPLACES = re.compile(
 _WORD = re.compile(r"[^\W_][\w.+#-]*\w")
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(NamedTuple):
     """The other episodes about the same problem."""
 
     before: tuple[Attempt, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -20,8 +20,7 @@ LEAST_CONFIDENCE = 0.85
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
+class Quotation(NamedTuple):
     """A line of a stored turn, in its own words."""
 
     text: str
@@ -31,8 +30,7 @@ class Quotation:
     """Of the turn in its conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How an episode ended: the turns of a conversation from one `turn_index` to another, both inclusive."""
 
     first_index: int
@@ -57,8 +55,7 @@ class Ending:
         return self.evidence[-1].text if self.evidence and self.said != "unknown" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """A conversation whose outcomes are behind, from the first row that is new."""
 
     project: str
@@ -66,8 +63,7 @@ class Due:
     from_index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """An episode whose outcome is said."""
 
     asked: int
@@ -78,8 +74,7 @@ class Ended:
     ending: Ending
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """What of a row its episode's outcome is read from."""
 
     id: int

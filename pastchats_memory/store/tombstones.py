@@ -10,9 +10,8 @@ import hashlib
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -34,8 +33,7 @@ COUNTED = ("turns", "tasks", "comments", "attachments")
 Mark = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """What of a turn tells that it is the forgotten one."""
 
     source_path: str
@@ -71,8 +69,7 @@ class Said:
         return [("in", self.conversation_id or "", *where), ("at", str(self.line), *where)]
 
 
-@dataclass(frozen=True, slots=True)
-class Forgetting:
+class Forgetting(NamedTuple):
     """One time that something was forgotten."""
 
     number: int

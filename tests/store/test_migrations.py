@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
 import apsw
 import pytest
+from program import REPOSITORY
+from whole import assert_whole
 
+from pastchats_memory import Memory
 from pastchats_memory.store import migrations, sources
 from pastchats_memory.store.database import APPLICATION_ID, open_database
 
 FOLDER = Path(migrations.__file__).parent
+DATABASES = REPOSITORY / "fixtures" / "databases"
 
 
 def of_version(path: Path, version: int) -> Path:
@@ -86,3 +91,23 @@ def test_what_earlier_releases_kept_of_growing_files_is_gone_from_the_database_a
         assert sources.resume_of(database, "/a.jsonl") is None
     assert (state.size, state.mtime_ns, state.fingerprint) == (9, 8, "e")
     assert not any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("file", sorted(DATABASES.glob("schema-*.db.gz")), ids=lambda file: file.name.split(".")[0])
+def test_what_the_code_of_an_earlier_version_stored_is_all_there_and_found(tmp_path: Path, file: Path) -> None:
+    old = tmp_path / "memory.db"
+    old.write_bytes(gzip.decompress(file.read_bytes()))
+    connection = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY)
+    before = connection.execute("SELECT content_hash, role, content, timestamp FROM prompts ORDER BY id").fetchall()
+    tasks = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'tasks'").fetchall()[0][0]
+    keys = connection.execute("SELECT key, title FROM tasks ORDER BY id").fetchall() if tasks else []
+    connection.close()
+    assert len(before) >= 6
+    with Memory.open(old) as memory:
+        hits = memory.search("webhooks that fail", mode="keyword")
+        assert hits[0].content == "How do we retry webhooks that fail?"
+        assert "how long the queue gets" in memory.search("length of the queue at noon", mode="semantic")[0].content
+    with open_database(old) as database:
+        assert_whole(database)
+        assert database.run("SELECT content_hash, role, content, timestamp FROM prompts ORDER BY id") == before
+        assert database.run("SELECT key, title FROM tasks ORDER BY id") == keys

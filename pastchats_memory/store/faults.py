@@ -16,6 +16,7 @@ from pastchats_memory.errors import (
     StoreFault,
 )
 
+DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
 TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
     (
         apsw.BusyError,
@@ -47,7 +48,7 @@ TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
         apsw.CorruptError,
         DatabaseCorrupt,
         "the database is damaged",
-        "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched.",
+        DAMAGED,
     ),
     (
         apsw.CantOpenError,
@@ -92,3 +93,5 @@ def translated(place: str) -> Iterator[None]:
         if ours is None:
             raise
         raise ours from fault
+    except UnicodeDecodeError as fault:  # SQLite takes any bytes for a text
+        raise DatabaseCorrupt(f"{place}: the database is damaged ({fault.reason})", DAMAGED) from fault

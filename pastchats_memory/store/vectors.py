@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
 
+import apsw
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store import blocks, vec0
 from pastchats_memory.store.database import Database
@@ -147,7 +148,13 @@ def _by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int
     behind = _behind(database, "vec0")
     direction = unit(query).astype(np.float32)
     among = [id_ for id_ in candidates if id_ not in behind]
-    listed, farthest = vec0.nearest(database, direction, k + MARGIN, among)
+    try:
+        listed, farthest = vec0.nearest(database, direction, k + MARGIN, among)
+    except (
+        apsw.SQLError,
+        DatabaseCorrupt,
+    ):  # its own tables are damaged, which `doctor` tells: the vectors are elsewhere
+        return None
     found = score(database, query, [*listed, *(id_ for id_ in candidates if id_ in behind)])[:k]
     if farthest is not None and (len(found) < k or farthest >= found[-1].similarity - blocks.SLACK):
         return None

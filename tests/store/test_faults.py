@@ -7,7 +7,9 @@ from pathlib import Path
 
 import apsw
 import pytest
+from program import write_messages
 
+from pastchats_memory import Memory
 from pastchats_memory.errors import (
     DatabaseCorrupt,
     DatabaseLocked,
@@ -140,3 +142,20 @@ def test_every_fault_has_a_kind_of_its_own() -> None:
 
 def _below(kind: type[MemoryFault]) -> list[type[MemoryFault]]:
     return [further for direct in kind.__subclasses__() for further in (direct, *_below(direct))]
+
+
+def test_text_that_is_none_any_more_is_a_damaged_database(database: Database) -> None:
+    with pytest.raises(DatabaseCorrupt):
+        database.run("SELECT CAST(x'fafafa' AS TEXT)")
+
+
+def test_a_question_is_answered_though_the_tables_of_sqlite_vec_are_damaged(tmp_path: Path) -> None:
+    write_messages(tmp_path / "chat.jsonl", ("user", "How do we retry webhooks?"), ("assistant", "With backoff."))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "chat.jsonl"])
+        before = memory.search("retry webhooks", mode="semantic")
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    connection.execute("DELETE FROM vec_prompts_vector_chunks00")
+    connection.close()
+    with Memory.open(tmp_path / "memory.db") as memory:
+        assert memory.search("retry webhooks", mode="semantic") == before

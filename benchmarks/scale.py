@@ -143,6 +143,7 @@ def database(turns: int) -> Path:
         for start in range(0, turns, BATCH):
             said = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, said, directions.batch(said, seed=start))
+        vectors.pack_all(opened)  # as every index run ends
     unfinished.rename(path)
     return path
 

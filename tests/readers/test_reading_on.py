@@ -13,7 +13,7 @@ from pastchats_memory.readers import READERS, claude_code, messages, source
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import SAMPLE_RECORDS, NotText, Source
 
-WHOLE = {"beads", "cline", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
+WHOLE = {"beads", "cline", "export", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
 """Formats whose lines change what stands above them, or whose programs write the file anew each time."""
 GROWING = {
     reader: paths

@@ -201,6 +201,16 @@ def test_what_forget_prints_fits_its_schema(own_demo: Program) -> None:
     assert answered(own_demo("forget", "--query", "zeppelin", "--json"), "forget", status=1)["results"] == []
 
 
+def test_what_prune_and_purge_print_fits_their_schemas(own_demo: Program) -> None:
+    found = answered(own_demo("prune", "--before", "2026-02-20", "--json"), "prune", status=1)
+    gone = answered(own_demo("prune", "--before", "2026-02-20", "--json", "--yes"), "prune")
+    assert 0 < gone["turns"] == found["turns"] < 129
+    left = 129 - gone["turns"]
+    assert answered(own_demo("purge", "--json"), "purge", status=1)["results"][0]["turns"] == left
+    assert answered(own_demo("purge", "--yes", "--json"), "purge")["results"][0]["erased"]
+    assert answered(own_demo("status", "--json"), "status")["results"][0]["turns"] == 0
+
+
 def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
     assert answered(demo("search", "--json", "retry", "--project", "nowhere"), "search", status=1)["results"] == []
     assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []

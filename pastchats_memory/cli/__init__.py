@@ -44,6 +44,8 @@ COMMANDS = (
     "backup",
     "restore",
     "forget",
+    "prune",
+    "purge",
     "export",
     "mcp",
     "serve",
@@ -56,7 +58,12 @@ COMMANDS = (
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the scripts of `completion` when a shell asks what could come next."""
 
-TOGETHER = {"check-prior-work": ("prior_work", "check"), "consult-episodic-memory": ("prior_work", "consult")}
+TOGETHER = {
+    "prune": ("forget", "prune"),
+    "purge": ("forget", "purge"),
+    "check-prior-work": ("prior_work", "check"),
+    "consult-episodic-memory": ("prior_work", "consult"),
+}
 """Commands that share a module, and what they are called in it."""
 
 

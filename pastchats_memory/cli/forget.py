@@ -82,8 +82,76 @@ def command(
         found = memory.forget(*ids, **by, dry_run=True)
         _about_private(found)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
-            return _left(found, as_json=as_json)
-        return _gone(memory.forget(*ids, **by), as_json=as_json)
+            return _left(found, "forget", as_json=as_json)
+        return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
+
+
+@click.command(
+    "prune",
+    epilog="""\b
+Examples:
+  pastchats-memory prune --before 2025-01-01
+  pastchats-memory prune --before 2025-01-01 --yes --json
+""",
+)
+@click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; what was said then stays.")
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Delete all turns that are older, and leave out what is older from now on, wherever it comes from.
+
+    Turns and notes without a time stay, and so do tasks. `forget --list` names it and `forget --undo` lifts it.
+    """
+    with options.open_memory(db) as memory:
+        found = memory.prune(before, dry_run=True)
+        if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
+            return _left(found, "prune", as_json=as_json)
+        return _gone(memory.prune(before), "prune", as_json=as_json)
+
+
+@click.command(
+    "purge",
+    epilog="""\b
+Examples:
+  pastchats-memory purge
+  pastchats-memory purge --yes --db /tmp/memory.db
+""",
+)
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Delete the whole memory: all turns, tasks, vectors and what is known of files. Transcripts stay as they are.
+
+    What was forgotten stays forgotten, by hashes alone; all else comes back when it is indexed again. Without a terminal and
+    without --yes nothing is deleted, exit code 1.
+    """
+    with options.open_memory(db) as memory:
+        state = memory.status()
+        tasks = memory.tasks.count()
+        agreed = yes
+        if not yes and not as_json:
+            click.echo(
+                f"This would delete {counted(state.turns, 'turn')} and {counted(tasks, 'task')}: all of {state.database}."
+            )
+            agreed = not no and is_terminal() and click.confirm("Delete all of it for good?", default=False)
+        is_erased = memory.purge() if agreed else False
+    if agreed and not is_erased:
+        warn([STILL_READ])
+    if as_json:
+        purged = {"turns": state.turns, "tasks": tasks, "erased": is_erased}
+        emit_json({"schema": "purge/1", "outcome": "purged" if agreed else "found", "results": [purged]})
+    else:
+        click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
+    return DONE if agreed else NOTHING
+
+
+def is_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _about_private(found: Forgotten) -> None:
@@ -103,14 +171,14 @@ def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
     more = found.total - min(SHOWN, len(found.rows))
     if more:
         click.echo(f"  … and {more:,} more")
-    if no or sys.stdin is None or not sys.stdin.isatty():
+    if no or not is_terminal():
         return False
     return click.confirm("Forget it for good?", default=False)
 
 
-def _left(found: Forgotten, *, as_json: bool) -> int:
+def _left(found: Forgotten, command: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json(_json("found", found, [asdict(row) for row in found.rows]))
+        emit_json(_json(command, "found", found, [asdict(row) for row in found.rows]))
     elif not found:
         click.echo("There is nothing of that in the memory.", err=True)
     else:
@@ -118,13 +186,13 @@ def _left(found: Forgotten, *, as_json: bool) -> int:
     return NOTHING
 
 
-def _gone(gone: Forgotten, *, as_json: bool) -> int:
+def _gone(gone: Forgotten, command: str, *, as_json: bool) -> int:
     if gone.forgetting is None:  # another process was quicker
-        return _left(gone, as_json=as_json)
+        return _left(gone, command, as_json=as_json)
     if not gone.is_erased:
         warn([STILL_READ])
     if as_json:
-        emit_json(_json("forgotten", gone, [_forgetting_json(gone.forgetting)]))
+        emit_json(_json(command, "forgotten", gone, [_forgetting_json(gone.forgetting)]))
     else:
         number = gone.forgetting.number
         click.echo(
@@ -175,7 +243,7 @@ def _forgetting_json(one: Forgetting) -> dict[str, Any]:
     return {**one._asdict(), "selector": dict(one.selector)}
 
 
-def _json(outcome: str, of: Forgotten, results: list[dict[str, Any]]) -> dict[str, Any]:
+def _json(command: str, outcome: str, of: Forgotten, results: list[dict[str, Any]]) -> dict[str, Any]:
     counts = {kind: getattr(of, kind) for kind in (*COUNTED, "private")}
     erased = {"erased": of.is_erased} if outcome == "forgotten" else {}
-    return {"schema": "forget/1", "outcome": outcome, **counts, **erased, "results": results}
+    return {"schema": f"{command}/1", "outcome": outcome, **counts, **erased, "results": results}

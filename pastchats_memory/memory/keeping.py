@@ -119,6 +119,23 @@ class Keeping(Opened):
         selector = Selector(tuple(ids), conversation, sources, query and utf8(query), filters=filters)
         return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)
 
+    def prune(self, before: str, *, dry_run: bool = False) -> Forgotten:
+        """Forget all turns older than an ISO date or time; what is older is left out from now on, wherever it comes from.
+
+        Those without a time stay, and so do tasks. Raises UsageFault, StoreFault.
+        """
+        from pastchats_memory.forget import Selector, find, forget
+
+        selector = Selector(before=filters_of(since=before).since)
+        unseen = hidden_projects(self._database, None)
+        return find(self._database, selector, unseen) if dry_run else forget(self._database, selector)
+
+    def purge(self) -> bool:
+        """Delete everything but what keeps forgotten text away; False where a process that is reading keeps it in the log for now."""
+        from pastchats_memory.store.purging import purge
+
+        return purge(self._database)
+
     def forgotten(self) -> list[Forgetting]:
         """What was forgotten and not lifted, the oldest first. Raises StoreFault."""
         return forgettings(self._database)

@@ -21,6 +21,8 @@ TASK_OUTCOME = (
     f"CASE WHEN k.status IN ({', '.join(repr(status) for status in RESOLVED)}) THEN 'worked' ELSE 'unknown' END"
 )
 TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
+LISTED = "(SELECT value FROM json_each(?))"
+"""The values of a JSON array."""
 SCATTER = 2654435761
 """Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue."""
 

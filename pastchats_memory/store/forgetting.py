@@ -12,12 +12,11 @@ import orjson
 from pastchats_memory.model import Filters
 from pastchats_memory.store import erasing, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import TEXTS, conditions, task_conditions
+from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
 from pastchats_memory.store.task_texts import task_text
 from pastchats_memory.store.tombstones import Burial, Mark, marks_of_attachment, marks_of_comment, marks_of_task
 
 BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
-LISTED = "(SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,6 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
     delete(database, reach)
     if choice.conversation is not None:
         database.run("DELETE FROM task_conversations WHERE conversation_id = ?", (choice.conversation,))
-    vectors.catch_up(database)
     return burial.id, reach
 
 
@@ -190,7 +188,10 @@ def _marks_of_tasks(database: Database, reach: Reach) -> Iterator[Mark]:
 
 
 def delete(database: Database, reach: Reach) -> None:
-    """Delete the rows with all that hangs on them, and what was kept so as to go on reading the files that they stood in."""
+    """The rows with all that hangs on them, and what was kept so as to go on reading the files that they stood in.
+
+    Inside the caller's transaction, without tombstones. Raises StoreFault.
+    """
     turns = _json(reach.turns)
     database.run(
         "UPDATE sources SET resume = NULL WHERE resume IS NOT NULL "
@@ -219,6 +220,7 @@ def delete(database: Database, reach: Reach) -> None:
         "DELETE FROM project_folders WHERE NOT is_private AND project NOT IN (SELECT source_project FROM prompts "
         "UNION SELECT project FROM tasks)"
     )
+    vectors.catch_up(database)
 
 
 def shown(database: Database, reach: Reach, most: int) -> list[Shown]:

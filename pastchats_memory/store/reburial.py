@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pastchats_memory.store import erasing, forgetting, vectors
+from pastchats_memory.store import erasing, forgetting
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.forgetting import Reach
 from pastchats_memory.store.task_texts import task_text
@@ -49,7 +49,6 @@ def rebury(database: Database, found: Sequence[Grave]) -> int:
         _bury(database, new)
         reach = _forgotten(database)
         forgetting.delete(database, reach)
-        vectors.catch_up(database)
         database.run("DELETE FROM forgettings")
         _bury(database, sorted([*own, *new], key=lambda grave: str(grave[0][0])))
     erasing.finish(database)

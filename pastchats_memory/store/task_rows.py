@@ -114,6 +114,11 @@ def project_of_conversation(database: Database, conversation_id: str) -> str | N
     return None if found is None else str(found)
 
 
+def count(database: Database) -> int:
+    """How many tasks there are. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM tasks"))
+
+
 def unseen(database: Database, hidden: Sequence[str]) -> int:
     """How many tasks the hidden projects have. Raises StoreFault."""
     wanted = (orjson.dumps(hidden).decode(),)

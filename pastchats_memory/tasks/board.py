@@ -115,6 +115,10 @@ class TaskBoard(Desk):
             for body in task_exchange.exported(self._database, self._standing.hidden):
                 yield orjson.dumps(body).decode()
 
+    def count(self) -> int:
+        """How many tasks there are, hidden ones too. Raises StoreFault."""
+        return task_rows.count(self._database)
+
     def unseen(self) -> int:
         """How many tasks are hidden from here, since they are of private projects. Raises StoreFault."""
         return task_rows.unseen(self._database, self._standing.hidden)

@@ -1,0 +1,174 @@
+"""Deleted text is gone from the file, its log and what lies beside it: words, pieces of words, vectors in every form."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import apsw
+import pytest
+from program import write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.store import erasing, vec0
+from pastchats_memory.store.blocks import BLOCK
+from pastchats_memory.store.database import Database, open_database
+
+TURNS = 90
+
+
+def word(number: int) -> str:
+    """A word that nothing else has; no two begin alike, so that an index keeps most of its letters."""
+    return hashlib.sha256(f"word {number}".encode()).hexdigest()[:24].replace("0", "x").replace("e", "q")
+
+
+def made(folder: Path, *, with_vec0: bool = True) -> Path:
+    """A memory in which every turn has a word of its own, stored in several runs."""
+    path = folder / "memory.db"
+    with Memory.open(path, vec0=with_vec0) as memory:
+        for first in range(0, TURNS, 30):
+            said = [
+                ("user", f"The shed number {number} opens with {word(number)}") for number in range(first, first + 30)
+            ]
+            write_messages(folder / f"{first}.jsonl", *said, conversation=f"c{first}")
+            memory.index([folder / f"{first}.jsonl"])
+    return path
+
+
+def traces(database: Database, ids: list[int]) -> dict[str, list[bytes]]:
+    """What of the rows can be looked for in the bytes of a file, by the form that it has there."""
+    listed = ",".join(map(str, ids))
+    rows = database.run(
+        "SELECT p.id, p.content, e.vector_json, e.components FROM prompts p "
+        f"JOIN prompt_embeddings e ON e.prompt_id = p.id WHERE p.id IN ({listed})"
+    )
+    found: dict[str, list[bytes]] = {
+        "text": [content.encode() for _, content, *_ in rows],
+        "word": [content.split()[-1].encode() for _, content, *_ in rows],
+        "piece of a word": [content.split()[-1][8:20].encode() for _, content, *_ in rows],
+        "JSON": [vector[300:360].encode() for _, _, vector, _ in rows],
+        "components": [components[100:132] for *_, components in rows],
+    }
+    found["codes"] = []
+    for id_ in ids:
+        ((numbers, codes),) = database.run("SELECT ids, codes FROM vector_blocks WHERE block = ?", (id_ // BLOCK,))
+        at = [int.from_bytes(numbers[start : start + 8], "little") for start in range(0, len(numbers), 8)].index(id_)
+        found["codes"].append(codes[384 * at + 100 : 384 * at + 132])
+    if database.vec0_loaded:
+        found["vec0"] = [
+            database.value("SELECT embedding FROM vec_prompts WHERE prompt_id = ?", (id_,))[200:232] for id_ in ids
+        ]
+    return found
+
+
+def held(path: Path, sought: dict[str, list[bytes]]) -> dict[str, int]:
+    """How many of the traces stand in the file or beside it."""
+    content = b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
+    return {form: sum(trace in content for trace in some) for form, some in sought.items()}
+
+
+@pytest.mark.parametrize("loaded", [True, False], ids=["with sqlite-vec", "without sqlite-vec"])
+@pytest.mark.parametrize("count", [1, 25])
+def test_nothing_of_a_forgotten_turn_is_left(tmp_path: Path, *, loaded: bool, count: int) -> None:
+    path = made(tmp_path)
+    ids = list(range(7, 7 + 3 * count, 3))
+    with open_database(path) as database:
+        sought = traces(database, ids)
+    there = held(path, sought)
+    assert there.keys() == sought.keys()
+    assert min(there.values()) >= count - count // 5  # but for those that run over the end of a page
+    with Memory.open(path, vec0=loaded) as memory:
+        gone = memory.forget(*map(str, ids))
+        assert (gone.turns, gone.is_erased) == (count, True)
+        assert held(path, sought) == dict.fromkeys(sought, 0)
+    assert held(path, sought) == dict.fromkeys(sought, 0)
+    with Memory.open(path) as memory:
+        assert memory.search(word(ids[0] - 1), mode="keyword") == []
+        assert len(memory.search("the shed opens", limit=TURNS)) == TURNS - count
+        assert all(finding.is_well for finding in memory.doctor())
+
+
+def test_while_another_process_reads_it_is_said_and_the_next_opening_finishes(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database:
+        sought = traces(database, [5])
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN; SELECT count(*) FROM prompts").fetchall()
+    with Memory.open(path) as memory:
+        gone = memory.forget("5")
+        assert (gone.turns, gone.is_erased) == (1, False)
+        assert not any(finding.is_well for finding in memory.doctor() if finding.check == "deletions")
+        assert memory.search(word(4), mode="keyword") == []
+    reader.execute("ROLLBACK")
+    Memory.open(path).close()
+    assert held(path, sought) == dict.fromkeys(sought, 0)
+    reader.close()
+
+
+def test_what_a_process_that_died_had_deleted_is_overwritten_by_the_next_run(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    database = open_database(path)
+    sought = traces(database, [5])
+    with database.transaction():
+        erasing.begin(database)
+        database.run("DELETE FROM prompts WHERE id = 5")
+    assert erasing.is_due(database)
+    assert held(path, sought)["word"] == 1
+    database.close()
+    with Memory.open(path) as memory:
+        memory.index([tmp_path / "0.jsonl"])
+    with open_database(path) as database:
+        assert not erasing.is_due(database)
+    assert held(path, sought) == dict.fromkeys(sought, 0)
+
+
+@pytest.mark.parametrize("loaded", [True, False], ids=["with sqlite-vec", "without sqlite-vec"])
+def test_a_purged_memory_is_empty_and_keeps_what_was_forgotten_away(tmp_path: Path, *, loaded: bool) -> None:
+    path = made(tmp_path)
+    with Memory.open(path) as memory:
+        memory.forget("5")
+    with open_database(path) as database:
+        sought = traces(database, [10, 60])
+    with Memory.open(path, vec0=loaded) as memory:
+        assert memory.purge()
+        assert memory.status().turns == 0
+    assert held(path, sought) == dict.fromkeys(sought, 0)
+    with Memory.open(path) as memory:
+        report = memory.index([tmp_path / "0.jsonl"])
+        assert (report.added, report.forgotten) == (29, 1)
+        assert memory.search("the shed opens", limit=50)[0].id != "1"
+        assert all(finding.is_well for finding in memory.doctor())
+    with open_database(path) as database:
+        assert vec0.is_there(database)
+
+
+def test_what_is_older_than_a_prune_stays_away_wherever_it_comes_from(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database:
+        sought = traces(database, [1, 31])
+    with Memory.open(path) as memory:
+        assert memory.prune("2026-05-04T08:10:00Z", dry_run=True).turns == 30
+        gone = memory.prune("2026-05-04T08:10:00Z")
+        assert (gone.turns, gone.is_erased) == (30, True)
+        assert held(path, sought) == dict.fromkeys(sought, 0)
+        older = write_messages(tmp_path / "older.jsonl", ("user", "What was said before?"), conversation="older")
+        again = memory.index([tmp_path / "0.jsonl", older], force=True)
+        assert (again.added, again.forgotten) == (0, 11)
+        assert memory.undo_forget() is not None
+        assert memory.index([older], force=True).added == 1
+
+
+def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database:
+        sought = traces(database, [5])
+    with Memory.open(path) as memory:
+        memory.backup(tmp_path / "copy")
+        memory.forget("5")
+        memory.prune("2026-05-04T08:01:00Z")
+    Memory.restore(tmp_path / "copy", path)
+    assert held(path, sought) == dict.fromkeys(sought, 0)
+    with Memory.open(path) as memory:
+        assert memory.status().turns == TURNS - 4
+        assert memory.index([tmp_path / "0.jsonl"], force=True).added == 0
+        assert [one.turns for one in memory.forgotten()] == [1, 3]

@@ -13,6 +13,7 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.model import utf8
 
 if TYPE_CHECKING:
+    from pastchats_memory.ingest.files import Wanted
     from pastchats_memory.ingest.options import IndexOptions
 
 
@@ -71,7 +72,6 @@ def index_options(
     follow: bool,
 ) -> IndexOptions:
     """What an index run is asked for, by arguments and by the configuration together."""
-    from pastchats_memory.ingest.files import Wanted
     from pastchats_memory.ingest.options import IndexOptions
 
     return IndexOptions(
@@ -81,5 +81,14 @@ def index_options(
         note_folders=frozenset(name.lower() for name in config.note_folders),
         chunk_size=config.chunk_size,
         overlap=config.overlap,
-        wanted=Wanted((*config.include, *include), (*config.exclude, *exclude), follow),
+        wanted=wanted_files(config, include, exclude, follow=follow),
     )
+
+
+def wanted_files(
+    config: Config, include: Sequence[str] = (), exclude: Sequence[str] = (), *, follow: bool = False
+) -> Wanted:
+    """Which files, and which projects' turns, may be stored."""
+    from pastchats_memory.ingest.files import Wanted
+
+    return Wanted((*config.include, *include), (*config.exclude, *exclude), follow)

@@ -83,6 +83,12 @@ class Unreadable(NamedTuple):
     reason: str
 
 
+class LeftOut(Unreadable):
+    """A file or folder that was not looked into, because a person keeps it out."""
+
+    __slots__ = ()
+
+
 class Filters(NamedTuple):
     """What a hit must be; None lets everything through. Rows without a time are left out by either bound."""
 

@@ -44,6 +44,7 @@ COMMANDS = (
     "backup",
     "restore",
     "forget",
+    "exclude",
     "prune",
     "purge",
     "export",

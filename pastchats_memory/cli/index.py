@@ -245,7 +245,9 @@ def _text(report: IndexReport) -> str:
         f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} were known already; {work}.",
     ]
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
-    lines += _listed("Not taken", [f"{one_line(state.path)}: {state.reason}" for state in passed_over])
+    lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])
+    partly = [state for state in report.files if state.format is not None and state.reason]
+    lines += _listed("Not all of it taken", [f"{one_line(state.path)}: {state.reason}" for state in partly])
     lines += _listed(
         "Not understood", [f"{one_line(line.path)}:{line.line}: {one_line(line.reason)}" for line in report.unreadable]
     )

@@ -9,6 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, table
 from pastchats_memory.config import found_histories, load
+from pastchats_memory.configured import wanted_files
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.render import one_line
 
@@ -28,7 +29,8 @@ Examples:
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
-    found = overview_at(load(db).database, found_histories())
+    config = load(db)
+    found = overview_at(config.database, found_histories(), wanted_files(config))
     if as_json:
         emit_json({"schema": "sources/1", "results": [asdict(report) for report in found]})
     elif found:
@@ -56,6 +58,8 @@ def _text(found: list[SourceReport]) -> str:
         lines.append(f"Gone, and kept in the memory: {counted(len(gone), 'file')}")
         lines += [f"  {one_line(path)}" for path in gone[:SHOWN]]
         lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
+    if excluded := sum(report.excluded for report in found):
+        lines.append(f"Kept out: {excluded:,} of their files and folders; `index` says which, and why.")
     if any(report.files > report.indexed for report in found):
         lines.append("`pastchats-memory index --all` indexes what is new in them.")
     return "\n".join(lines)

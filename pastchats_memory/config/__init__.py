@@ -113,11 +113,11 @@ def load(
     for path in (own, project_file(here)):
         if path is not None and os.path.isfile(path):  # noqa: PTH113 - also of a folder that may not be entered
             file = _own(path) if path == own else _projects(path, own)
-            values |= file.values
+            values |= _with_earlier(file.values, values)
             origins |= {key: file.origin(key) for key in file.values}
             warnings = tuple(file.problems)
     for layer, layer_origins in (_of_environment(environment), _of_flags({**flags, "database": database})):
-        values |= layer
+        values |= _with_earlier(layer, values)
         origins |= layer_origins
     values["database"] = _database(values.get("database"), environment)
     values["caches"] = _caches(values.pop("cache", None), environment)
@@ -125,6 +125,13 @@ def load(
         values["api_key"] = environment["OPENAI_API_KEY"]
         origins["api_key"] = "environment OPENAI_API_KEY"
     return Config(**values, origins=MappingProxyType(origins), warnings=warnings)
+
+
+def _with_earlier(layer: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a layer says; what is excluded in one stays excluded in all, or a cloned repository could let in what is kept out."""
+    if "exclude" not in layer:
+        return dict(layer)
+    return {**layer, "exclude": tuple(dict.fromkeys((*values.get("exclude", ()), *layer["exclude"])))}
 
 
 def own_file(environment: Mapping[str, str] = os.environ) -> Path | None:

@@ -24,7 +24,7 @@ from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Pr
 from pastchats_memory.ingest.tasks import wrong_with
 from pastchats_memory.ingest.turns import prompt_of, prompt_of_export, without_our_words
 from pastchats_memory.ingest.writer import Reading, Writer
-from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
+from pastchats_memory.model import LeftOut, Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
@@ -62,8 +62,9 @@ def index(
     """
     start = time.monotonic()
     found, faults = candidates(inputs, options.wanted)
-    report = IndexReport(embedder.name, files_scanned=len(found) + len(faults))
-    report.files += [FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)) for fault in faults]
+    refused = [_refused(fault) for fault in faults]
+    report = IndexReport(embedder.name, files_scanned=len(found) + sum(bool(one.unreadable) for one in refused))
+    report.files += refused
     with database.transaction():
         run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
@@ -114,7 +115,7 @@ def dry_run(
     """
     found, faults = candidates(inputs, options.wanted)
     for fault in faults:
-        yield FileReport(fault.path, None, reason=fault.reason, unreadable=(fault,)), 0, None
+        yield _refused(fault), 0, None
     known = sources.known_sources(database) if database else {}
     report = IndexReport("")
     found, _ = _read_through(found, known, options, report)
@@ -135,9 +136,9 @@ def dry_run(
             continue
         reading = Reading(plan, reader.FORMAT)
         projects = Counter(
-            plan.project or project_of(turn, source.path)
+            of
             for turn in _turns(source, reader, reading)
-            if _is_wanted(turn, options)
+            if _is_wanted(turn, of := plan.project or project_of(turn, source.path), options)
         )
         project = next(iter(projects)) if len(projects) == 1 else None
         taken = FileReport(plan.candidate.name, reader.FORMAT, unreadable=tuple(reading.unreadable))
@@ -333,9 +334,17 @@ def _reason_against(source: Source) -> str:
     return NOT_TAKEN
 
 
-def _is_wanted(turn: Turn, options: IndexOptions) -> bool:
-    """Whether the turn's project has not opted out, by the marker in its folder or by a glob."""
+def _is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:
+    """Whether the turn's project has not opted out: by the marker in its folder, or by a glob of the folder or the name."""
+    if options.wanted.excludes(project):
+        return False
     return turn.cwd is None or not (opted_out(turn.cwd) or options.wanted.excludes(turn.cwd))
+
+
+def _refused(fault: Unreadable) -> FileReport:
+    """What is said of a file or folder that was not looked into; one that a person keeps out is no fault."""
+    faults = () if isinstance(fault, LeftOut) else (fault,)
+    return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
 
 
 def _failed(candidate: Candidate, fault: OSError) -> FileReport:
@@ -373,7 +382,8 @@ def _prompts(
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
     for turn in _turns(source, reader, file):
-        if not _is_wanted(turn, options):
+        of = project or project_of(turn, source.path)
+        if not _is_wanted(turn, of, options):
             file.is_opted_out = True
             continue
         if turn.origin is not None:
@@ -382,7 +392,7 @@ def _prompts(
         yield prompt_of(
             turn,
             name,
-            project or project_of(turn, source.path),
+            of,
             file.places[turn.conversation_id],
             reader.FORMAT,
             identities.of(turn),

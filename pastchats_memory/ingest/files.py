@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pastchats_memory.errors import InputMissing
-from pastchats_memory.model import Unreadable, utf8
-from pastchats_memory.project import MARKER
+from pastchats_memory.model import LeftOut, Unreadable, utf8
+from pastchats_memory.project import MARKER, opted_out
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
+MARKED = f"kept out by a {MARKER} in it or above it"
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
 
@@ -35,7 +36,11 @@ class Wanted:
 
     def excludes(self, path: str) -> bool:
         """Whether the path or, where it names none, one of its parts is excluded."""
-        return any(_fits(path, pattern) for pattern in self.exclude)
+        return self.excluded_by(path) is not None
+
+    def excluded_by(self, path: str) -> str | None:
+        """The first glob that excludes the path; None for none."""
+        return next((pattern for pattern in self.exclude if _fits(path, pattern)), None)
 
     def takes(self, path: str) -> bool:
         """Whether the file is wanted."""
@@ -109,12 +114,28 @@ def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    if alone is not None:
+    kept_out = _kept_out(root, wanted, is_folder=alone is None)
+    if kept_out is not None:
+        unreadable.append(kept_out)
+    elif alone is not None:
         yield alone
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
         yield from _in_folder(str(root), wanted, unreadable)
+
+
+def _kept_out(root: Path, wanted: Wanted, *, is_folder: bool) -> LeftOut | None:
+    """Why what was named is not looked into all the same."""
+    if (pattern := wanted.excluded_by(str(root))) is not None:
+        return LeftOut(utf8(str(root)), 0, _because(pattern))
+    if opted_out(str(root if is_folder else root.parent)):
+        return LeftOut(utf8(str(root)), 0, MARKED)
+    return None
+
+
+def _because(pattern: str) -> str:
+    return utf8(f"excluded by `{pattern}`; `pastchats-memory exclude --list` shows what is")
 
 
 def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
@@ -129,9 +150,14 @@ def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Itera
             unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
         if any(entry.name == MARKER for entry in entries):
+            unreadable.append(LeftOut(utf8(folder), 0, MARKED))
             continue
         for entry in entries:
-            if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS or wanted.excludes(entry.path):
+            if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS:
+                continue
+            if (pattern := wanted.excluded_by(entry.path)) is not None:
+                if entry.is_dir() or _is_likely(entry.name):
+                    unreadable.append(LeftOut(utf8(entry.path), 0, _because(pattern)))
                 continue
             follow = entry.is_symlink() and _leads_out(entry, root, entered, wanted, unreadable)
             if entry.is_dir(follow_symlinks=follow):

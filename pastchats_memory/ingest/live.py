@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.ingest.files import ALL, Wanted
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
 from pastchats_memory.ingest.turns import prompt_of, without_our_words
 from pastchats_memory.model import Turn, utf8
@@ -54,7 +55,9 @@ def live_turn(
     return understood
 
 
-def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str) -> Stored:
+def store_turn(
+    database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: Wanted = ALL
+) -> Stored:
     """Store a turn with its vector and words in one transaction.
 
     Args:
@@ -63,6 +66,7 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
         turn: of `live_turn`; its `native_id` is the caller's own id of the event. Said again, it is the same row.
         project: None for the one of the turn's working directory.
         client: who says so; the row's source is `live:CLIENT` until a transcript has it.
+        wanted: which projects' turns may be stored.
 
     Raises:
         UsageFault: its project has opted out, or these words were forgotten.
@@ -71,12 +75,14 @@ def store_turn(database: Database, embedder: Embedder, turn: Turn, project: str 
     """
     if turn.cwd is not None and opted_out(turn.cwd):
         raise UsageFault("this project is not to be remembered", "A .pastchats-ignore in its folder says so.")
+    project = utf8(project or project_at(turn.cwd or "."))
+    if wanted.excludes(project) or (turn.cwd is not None and wanted.excludes(turn.cwd)):
+        raise UsageFault("this project is not to be remembered", "See `pastchats-memory exclude --list`.")
     path = f"{LIVE}:{utf8(client)}"
     place = turn.conversation_id or path
     event = digest(LIVE, path, place, turn.role, turn.native_id or uuid4().hex)
     known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
     hashes = Identities(path).of(turn._replace(native_id=known_by))
-    project = utf8(project or project_at(turn.cwd or "."))
     prompt = prompt_of(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
     _refuse_forgotten(corpus.forgotten(database, [prompt]))
     encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pastchats_memory.ingest.archives import is_archive
-from pastchats_memory.ingest.files import candidates
-from pastchats_memory.model import utf8
+from pastchats_memory.ingest.files import ALL, Wanted, candidates
+from pastchats_memory.model import LeftOut, utf8
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 
@@ -41,34 +41,37 @@ class SourceReport:
     bytes: int
     indexed: int
     """Of them, that were understood and are in the memory."""
+    excluded: int
+    """Files and folders of it that are kept out."""
     gone: tuple[str, ...]
     """Paths of files that are in the memory and no longer on the disk."""
 
 
-def overview_at(path: Path, histories: Iterable[History]) -> list[SourceReport]:
+def overview_at(path: Path, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
     """The same of a database that may not exist yet. Raises StoreFault."""
     if not path.exists():
-        return overview(None, histories)
+        return overview(None, histories, wanted)
     with open_database(path) as database:
-        return overview(database, histories)
+        return overview(database, histories, wanted)
 
 
-def overview(database: Database | None, histories: Iterable[History]) -> list[SourceReport]:
+def overview(database: Database | None, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
     """Each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []
     for history in histories:
-        found, _ = candidates([history.path])
+        found, faults = candidates([history.path], wanted)
+        excluded = sum(isinstance(fault, LeftOut) for fault in faults)
         root = utf8(str(history.path))
         below = {path for path in indexed if path == root or path.startswith(f"{root}/")}
         indexed -= below
         size = sum(candidate.size for candidate in found)
-        reports.append(SourceReport(history.program, root, len(found), size, len(below), _gone(below)))
+        reports.append(SourceReport(history.program, root, len(found), size, len(below), excluded, _gone(below)))
     if indexed:
         there = {path for path in indexed if sources.is_there(path)}
         size = sum(known[path].size for path in there if not is_archive(Path(path)))
-        reports.append(SourceReport(ELSEWHERE, None, len(there), size, len(indexed), _gone(indexed)))
+        reports.append(SourceReport(ELSEWHERE, None, len(there), size, len(indexed), 0, _gone(indexed)))
     return reports
 
 

@@ -25,6 +25,7 @@ class FileReport:
     is_unchanged: bool = False
     """It was not read: what is said of it was found out when it was."""
     reason: str | None = None
+    """Why it was not taken, or not all of it."""
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
     """In a dry run, as `keys_taken` gives them."""

@@ -30,6 +30,7 @@ MOST_PROBLEMS = 100
 """Lines of a file that are remembered as not understood."""
 MOST_CONVERSATIONS = 1000
 """In a file that is gone on with; how many turns each has is remembered."""
+OPTED_OUT = "turns of projects that are kept out were left out of it"
 SUPERSEDING = frozenset({NOTES})
 """Formats whose files say what holds now, so that what is no longer in them is gone."""
 
@@ -85,6 +86,7 @@ class Reading:
             updated=self.updated,
             skipped=self.read + len(self.filed) - self.added - self.updated - self.forgotten,
             forgotten=self.forgotten,
+            reason=OPTED_OUT if self.is_opted_out else None,
             unreadable=tuple(self.unreadable),
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import filters_of, source_named
 from pastchats_memory.config import load
-from pastchats_memory.configured import about_leaving, index_options, model_settings, next_model
+from pastchats_memory.configured import about_leaving, index_options, model_settings, next_model, wanted_files
 from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.memory.opened import DEFAULTS, Opened
 from pastchats_memory.model import utf8
@@ -84,8 +84,9 @@ class Keeping(Opened):
         """One turn while it is said, as `ingest.live.store_turn`: of the project of the working directory and now by default."""
         from pastchats_memory.ingest.live import live_turn, store_turn
 
+        wanted = wanted_files(self._config or DEFAULTS)
         turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
-        return store_turn(self._database, self._model(), turn, project, client)
+        return store_turn(self._database, self._model(), turn, project, client, wanted)
 
     def forget(
         self, *ids: str, conversation: str | None = None, source: str | PathLike[str] | None = None,

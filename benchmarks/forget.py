@@ -1,0 +1,72 @@
+"""What it costs to forget 1 and 10,000 of 100,000 turns, by parts, and for how long it keeps another writer waiting.
+
+Beside it: the same rows deleted and nothing more, and FTS5's `optimize` in one statement.
+
+    python benchmarks/forget.py [DATABASE]
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from corpus import database as made
+
+from pastchats_memory.forget import Selector
+from pastchats_memory.model import Filters
+from pastchats_memory.store import erasing, forgetting, vectors
+from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.forgetting import Choice
+
+ROWS = 100_000
+
+
+@contextmanager
+def timed(took: dict[str, float], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    took[name] = time.perf_counter() - start
+
+
+@contextmanager
+def copy_of(path: Path) -> Iterator[Database]:
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        copy = Path(folder) / "memory.db"
+        shutil.copyfile(path, copy)
+        with open_database(copy) as opened:
+            with opened.transaction():
+                vectors.catch_up(opened)
+            opened.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            yield opened
+
+
+def main() -> None:
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else made(ROWS)
+    for count in (1, 10_000):
+        took: dict[str, float] = {}
+        with copy_of(path) as database:
+            ids = [
+                id_ for (id_,) in database.run("SELECT id FROM prompts WHERE id % 10 = 3 ORDER BY id LIMIT ?", (count,))
+            ]
+            choice = Choice(Filters(), {"turns": ids, "tasks": [], "comments": [], "attachments": []})
+            selector = Selector(tuple(map(str, ids)))
+            with timed(took, "forget, one transaction"), database.transaction():
+                forgetting.forget(database, choice, selector.remembered())
+            with timed(took, "indexes and log written anew"):
+                erasing.finish(database)
+        with copy_of(path) as database:
+            with timed(took, "beside it: delete alone"), database.transaction():
+                database.run(f"DELETE FROM prompts WHERE id IN ({','.join(map(str, ids))})")
+                vectors.catch_up(database)
+            with timed(took, "beside it: one `optimize`"):
+                database.run("INSERT INTO prompts_fts(prompts_fts) VALUES ('optimize')")
+        print(f"{count:,} of {ROWS:,}: " + "; ".join(f"{name} {seconds:.2f} s" for name, seconds in took.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""`exclude`: what is never to be remembered, from the start."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.config import excluding, load
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import utf8
+from pastchats_memory.render import one_line
+
+
+@click.command(
+    "exclude",
+    epilog="""\b
+Examples:
+  pastchats-memory exclude ~/work/secret
+  pastchats-memory exclude --project acme
+  pastchats-memory exclude --list
+  pastchats-memory exclude --remove --project acme
+""",
+)
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "--project", "projects", metavar="NAME", multiple=True, help="A project, wherever it was talked of; repeatable."
+)
+@click.option("--list", "listed", is_flag=True, help="What is excluded.")
+@click.option("--remove", is_flag=True, help="Let what is named be indexed again.")
+@options.database
+@options.as_json
+def command(
+    paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
+) -> int:
+    """Keep files, folders or projects out of the memory from the start: a list in your own pastchats-memory.toml.
+
+    No index run reads them, whoever starts it, and no turn of them is stored. What is in the memory already stays until it is
+    forgotten; how much that is, is said.
+    """
+    named = {**{path: _pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
+    if not named and not listed:
+        raise UsageFault("nothing is named", "Name a path, or a project with --project; --list shows what is excluded.")
+    if named and not listed:
+        (excluding.include_again if remove else excluding.exclude)([*named.values()])
+    there = excluding.excluded()
+    stored = {} if listed or remove else _stored(db, paths, projects)
+    if as_json:
+        emit_json({"schema": "exclude/1", "results": [{"pattern": one, "stored": stored.get(one, 0)} for one in there]})
+    else:
+        _say(there, named, stored, listed=listed, remove=remove)
+    return NOTHING if listed and not there else DONE
+
+
+def _pattern(path: str) -> str:
+    """A path, or a glob as it is; a name without a slash is that of a file or folder here."""
+    if not path.strip():
+        raise UsageFault("a path is empty", "Is the variable that it was taken from set?")
+    if glob.has_magic(path) and not os.path.lexists(path):
+        return path
+    return glob.escape(utf8(os.path.abspath(os.path.expanduser(path))))  # noqa: PTH100, PTH111 - resolve() would follow links
+
+
+def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
+    """By pattern how many rows of it are in the memory."""
+    config = load(db)
+    if not os.path.lexists(config.database):
+        return {}
+    with Memory.open(config.database, create=False, config=config) as memory:
+        found: dict[str, Any] = {_pattern(path): memory.forget(source=path, dry_run=True) for path in paths}
+        found |= {glob.escape(name): memory.forget(project=name, dry_run=True) for name in projects}
+    return {pattern: one.total for pattern, one in found.items()}
+
+
+def _say(there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool) -> None:
+    if listed:
+        click.echo("\n".join(map(one_line, there)) if there else "Nothing is excluded in your own file.", err=not there)
+        return
+    for pattern in named.values():
+        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {one_line(pattern)}")
+        if stored.get(pattern):
+            rows = counted(stored[pattern], "row")
+            click.echo(f"{rows} of it stay in the memory until you forget them: `pastchats-memory forget`.", err=True)

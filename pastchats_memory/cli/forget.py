@@ -116,7 +116,7 @@ def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> in
     epilog="""\b
 Examples:
   pastchats-memory purge
-  pastchats-memory purge --yes --db /tmp/memory.db
+  pastchats-memory purge --yes --json
 """,
 )
 @options.yes

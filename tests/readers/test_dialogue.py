@@ -183,3 +183,9 @@ def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
     assert not scrollback.recognise(Source(path))
+
+
+@pytest.mark.parametrize("path", inputs("scrollback"), ids=lambda path: path.name)
+def test_a_terminals_screen_gives_what_was_said_on_it(path):
+    assert reader_for(Source(path)) is scrollback
+    assert [plain(row) for row in turns(scrollback, path)] == expected(path)

@@ -11,7 +11,16 @@ import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from pastchats_memory.spans import TIMES
+from pastchats_memory.phrases import (
+    ASKING_WORDS,
+    MISSING_PHRASES,
+    PRIORITY_PHRASES,
+    RELATION_PATTERNS,
+    STATUS_PHRASES,
+    TAG_PHRASES,
+    TYPE_PHRASES,
+)
+from pastchats_memory.spans import NUMBERS, TIMES, number_of, to_come
 from pastchats_memory.statuses import OPEN, PRIORITIES, RESOLVED
 
 RELATIONS = ("depends_on", "dependencies_of", "part_of", "parent_of")
@@ -29,64 +38,31 @@ MISSING = (
 )
 ORDERS = ("newest", "oldest", "most_urgent")
 
-_STATUS_PHRASES: dict[str, tuple[str, ...]] = {
-    "not blocked|unblocked|ready|ready to start|available|actionable|can i start|next": ("pending",),
-    "not done|not finished|not completed|not closed|unfinished|incomplete|open|outstanding|remaining|left to do|left|unresolved|"
-    "still to do|still open|still to be done|to be done|have to do|need to do|needs doing|yet to do|active": OPEN,
-    "not started|not yet started|unstarted|todo|to do|to-do|todos|pending|queued|in the backlog|on the backlog": (
-        "pending",
-    ),
-    "in progress|in-progress|doing|under way|underway|ongoing|being worked on|started|wip|working on|current|currently|"
-    "happening|on my plate": ("in_progress",),
-    "blocked|stuck|waiting|on hold|held up|stalled|impeded": ("blocked",),
-    "in review|under review|reviewing|awaiting review|waiting for review|needs review|to review|reviewed": ("review",),
-    "done|finished|finish|completed|complete|closed|close|resolved|resolve|shipped|ship|fixed|accomplished|accomplish|"
-    "delivered|deliver|solved|achieved|achieve|get done|got done|wrapped up": RESOLVED,
-    "archived": ("archived",),
-    "cancelled|canceled|abandoned|dropped|rejected|won't do|wont do|won't fix|wontfix|gave up|given up|discarded|scrapped": (
-        "cancelled",
-    ),
-    "deferred|postponed|put off|parked|snoozed|later|someday": ("deferred",),
-}
-_PRIORITY_PHRASES: dict[str, tuple[int, ...]] = {
-    "critical|p0|blocker|blockers|showstopper|showstoppers|highest priority|top priority|priority 0": (0,),
-    "urgent|most urgent|high priority or above|pressing|important|most important": (0, 1),
-    "high priority|p1|high-priority|priority 1": (1,),
-    "medium priority|p2|normal priority|medium-priority|priority 2": (2,),
-    "low priority|p3|low-priority|minor|priority 3": (3,),
-    "lowest priority|p4|trivial|priority 4": (4,),
-}
-_TYPE_PHRASES: dict[str, tuple[str, ...]] = {
-    "epic|epics": ("epic",),
-    "subtask|subtasks|sub-task|sub-tasks": ("subtask",),
-    "task|tasks|ticket|tickets|issue|issues|item|items|work|things|story|stories|cards|card|todo items": (),
-}
-_TAG_PHRASES = {"bug|bugs|defect|defects": "bug", "feature|features": "feature", "chore|chores": "chore"}
-_MISSING_PHRASES = {
-    "epic": "an epic|epic|a parent|parent|parents|epics",
-    "priority": "a priority|priority|priorities",
-    "description": "a description|description|descriptions|details",
-    "dependencies": "dependencies|a dependency|any dependencies|blockers",
-    "comments": "comments|a comment|any comments|discussion",
-    "due": "a due date|due date|due dates|a deadline|deadline",
-    "tags": "tags|a tag|labels|a label|label|any tags",
-    "subtasks": "subtasks|a subtask|children",
-    "project": "a project|project",
-    "assignee": "an assignee|assignee|an owner|owner",
-}
-_ASKING = frozenset(
-    """am tried try anyone someone anybody somebody what what's whats which who when where how why is are was were be been being do does did done have has had we i you they it
-    us me my our the a an of to on in at for by with that this these those there any all some every each show list give find get
-    tell display see look looking please can could should would will need needs still yet now right just most more than currently
-    about anything something everything nothing else and or if not ones one stuff so far up go going went our's let's lets know
-    thing already ever recently been got as into from only also related regarding concerning around per me? into status state
-    been work worked working happened happening next remind look'd kind sort""".split()  # noqa: SIM905 - as a list it would fill three pages
-)
 _ABOUT = re.compile(
     r"(?:about|regarding|concerning|related to|to do with|mention(?:s|ing)?|involv(?:es|ing)|on the topic of|around)\s+(.+)"
 )
-_DUE = re.compile(r"(?:due|deadline)\b")
+_DUE = re.compile(r"(?:due|deadlines?)\b")
+_DUE_BY = re.compile(
+    r"\b(?:should|must|has to|have to|needs? to|to) be (?:done|finished|completed|closed|ready|delivered)(?= by\b)"
+)
 _CREATED = re.compile(r"(?:created|added|opened|filed|reported|new|captured|raised|came in|logged)\b")
+_LOOKED_AT = re.compile(
+    r"\b(?:(?:has|have|had|did|does|is|was) (?:any(?:one|body)|some(?:one|body)|we|i|they|you) (?:ever |already )?)"
+    r"(?:look(?:ed|ing)? (?:in)?(?:to|at)|work(?:ed|ing)? on|deal(?:t|ing)? with|handled?|tackled?|run into|seen|discussed?|talk(?:ed)? about"
+    r"|thought about|mentioned?)\b|\blast time\b"
+)
+"""Ways to ask whether there was something; what follows is what it is about."""
+_UNTOUCHED = (
+    r"\b(?:ha(?:ve|s)(?:n't| not)|nobody has|no one has|not|never)(?: been)? (?:touched|updated|changed|modified|moved|worked on)\b"
+    r"|\b(?:stale|untouched|dormant|forgotten|neglected)\b"
+)
+STALE_DAYS = 30
+"""Without a change after which a task is stale where the question says no time."""
+_TO_DO_NOW = (
+    r"\b(?:to|should (?:i|we)|shall (?:i|we)|can (?:i|we)) (?:do|work on|start(?: with)?|tackle|begin(?: with)?|pick up)"
+    r"(?: right)? (?:now|today|first|this morning|this afternoon)\b"
+)
+_BUT = r"\b(?:not|aren't|isn't|but|except(?: for)?|excluding|other than|apart from)(?: the)?"
 _UPDATED = re.compile(r"(?:updated|changed|touched|modified|moved)\b")
 
 
@@ -175,6 +151,7 @@ def read_question(question: str, today: date) -> Reading:
         _limit,
         _order,
         _missing,
+        _stale,
         _time,
         _overdue,
         _assigned,
@@ -189,8 +166,8 @@ def read_question(question: str, today: date) -> Reading:
 
 
 def _rest(text: str) -> str:
-    words = [word.strip("|,;:()\"'") for word in text.split()]
-    kept = [word for word in words if word and word not in _ASKING]
+    words = [word.strip("|,;:()\"'") for word in _LOOKED_AT.sub(" ", text).split()]
+    kept = [word for word in words if any(map(str.isalnum, word)) and word not in ASKING_WORDS]
     return " ".join(kept)
 
 
@@ -199,26 +176,13 @@ def _count(draft: _Draft, _: str) -> None:
         draft.values["is_count"] = True
 
 
-_RELATION_PATTERNS = (
-    ("dependencies_of", r"what (?:does|do|did|is|are) (?P<of>.+?) (?:depends? on|waiting (?:for|on)|blocked (?:by|on)|need)\Z"),
-    ("dependencies_of", r"(?:dependencies|prerequisites|requirements) (?:of|for) (?P<of>.+)\Z"),
-    ("dependencies_of", r"(?:what|which|who)(?:'s| is| are)?(?: \w+)? (?:block(?:s|ing)|holding up|holds up|in the way of)(?: tasks?)? (?P<of>.+)\Z"),
-    ("dependencies_of", r"why is (?P<of>.+) (?:blocked|stuck)\Z"),
-    ("depends_on", r"(?:depend(?:s|ing|ent)?(?: up)?on|depend(?:s|ing|ent)? (?:up)?on|waiting (?:for|on)|waits (?:for|on)|blocked (?:by|on)|needs?) (?P<of>(?!review)\S.*)\Z"),
-    ("depends_on", r"(?:dependents|dependants) of (?P<of>.+)\Z"),
-    ("depends_on", r"what (?:does|is) (?P<of>.+?) (?:block|blocking|hold up|holding up)\Z"),
-    ("part_of", r"(?:subtasks|sub-tasks|children|child tasks|parts|steps|tasks|issues) (?:of|under|in|inside|within|belonging to) (?:the )?(?:epic )(?P<of>.+)\Z"),
-    ("part_of", r"(?:subtasks|sub-tasks|children|child tasks|parts|steps) (?:of|under|in|inside|for) (?P<of>.+)\Z"),
-    ("part_of", r"(?:what|which|tasks|everything|anything)?.*?\b(?:part of|belongs? to|under|falls? under) (?:the )?(?:epic )?(?P<of>.+)\Z"),
-    ("parent_of", r"(?:parent|epic) (?:of|for) (?P<of>.+)\Z"),
-    ("parent_of", r"(?:which|what) epic (?:does|is|has) (?P<of>.+?)(?: belongs? to| part of| in| under)?\Z"),
-)  # fmt: skip
-
-
 def _relation(draft: _Draft, question: str) -> None:
-    for relation, pattern in _RELATION_PATTERNS:
+    for relation, pattern in RELATION_PATTERNS:
         found = re.search(pattern, draft.text)
-        if found and not re.fullmatch(r"(?:me|us|review|it|that|this|anything|something|the backlog|on)", found["of"]):
+        if found and not re.fullmatch(
+            r"(?:me|us|review|it|that|this|anything|something|the backlog|on|way|consideration|(?:any|some)(?:one|body)(?: else)?|other(?: people|s)|(?:my|our|your) attention)",
+            found["of"],
+        ):
             draft.values |= {
                 "relation": relation,
                 "of": _as_written(re.sub(r"\A(?:the )?(?:task|issue|ticket) ", "", found["of"]), question),
@@ -262,7 +226,7 @@ def _tags(draft: _Draft, _: str) -> None:
         r"(?:\b(?:tagged|labell?ed)(?: as| with)?|\bwith (?:the )?(?:tag|label)|\btag|\blabel) ['\"]?#?([\w/-]+)['\"]?|(?<!\S)#([a-z][\w/-]*)"
     ):
         tags.append(found[1] or found[2])
-    for phrases, tag in _TAG_PHRASES.items():
+    for phrases, tag in TAG_PHRASES.items():
         if draft.take(rf"\b(?:{phrases})\b"):
             tags.append(tag)
     if tags:
@@ -280,12 +244,17 @@ def _project(draft: _Draft, question: str) -> None:
 
 
 def _limit(draft: _Draft, _: str) -> None:
-    found = draft.take(r"\b(?:top|first) (\d{1,3})\b") or draft.take(
-        r"\b(?:latest|newest|oldest|last) (\d{1,3}) (?=tasks?|issues?|tickets?|bugs?|epics?|things|items)"
+    number = rf"(\d{{1,3}}|{'|'.join(NUMBERS)})"
+    found = draft.take(rf"\b(?:top|first) {number}\b") or draft.take(
+        rf"\b(?:latest|newest|oldest|last|most recent) {number} (?=(?:[\w-]+ ){{0,2}}(?:tasks?|issues?|tickets?|bugs?|epics?|things|items))"
     )
+    before = re.search(rf"\b{number} (?=(?:latest|newest|oldest|most recent|most urgent)\b)", draft.text)
+    if before and not found:
+        draft.text = draft.text.replace(before[0], "", 1)
+        draft.values["limit"] = number_of(before[1])
     if found:
-        draft.values["limit"] = int(found[1])
-        if found[0].startswith(("latest", "newest", "last")):
+        draft.values["limit"] = number_of(found[1])
+        if found[0].startswith(("latest", "newest", "last", "most recent")):
             draft.values["order"] = "newest"
         elif found[0].startswith("oldest"):
             draft.values["order"] = "oldest"
@@ -294,8 +263,11 @@ def _limit(draft: _Draft, _: str) -> None:
 def _order(draft: _Draft, _: str) -> None:
     for order, pattern in (
         ("newest", r"\b(?:latest|newest|most recent(?:ly)?|recent)\b"),
-        ("oldest", r"\b(?:oldest|longest)\b"),
-        ("most_urgent", r"\b(?:by priority|work on next|do next|should i do|start with|most pressing|focus on)\b"),
+        ("oldest", r"\b(?:oldest|longest(?: running)?)\b"),
+        (
+            "most_urgent",
+            rf"{_TO_DO_NOW}|\b(?:by priority|work on next|do next|should i do|start with|most pressing|focus on|needs? (?:my|our|your) attention)\b",
+        ),
     ):
         if draft.take(pattern):
             draft.values.setdefault("order", order)
@@ -306,7 +278,7 @@ def _order(draft: _Draft, _: str) -> None:
 def _missing(draft: _Draft, _: str) -> None:
     found = []
     lacking = r"(?:without|with no|has no|have no|lack(?:s|ing)?|missing|don't have|doesn't have|do not have|does not have|that have no|no)"
-    for name, phrases in _MISSING_PHRASES.items():
+    for name, phrases in MISSING_PHRASES.items():
         if draft.take(rf"\b{lacking} (?:any )?(?:{phrases})\b"):
             found.append(name)
     if draft.take(r"\b(?:orphan(?:ed|s)?|standalone)\b"):
@@ -323,14 +295,36 @@ def _missing(draft: _Draft, _: str) -> None:
         draft.values["missing"] = tuple(dict.fromkeys(found))
 
 
+def _stale(draft: _Draft, question: str) -> None:
+    """What nobody changed since some time, which is up to the day before it."""
+    if not draft.take(_UNTOUCHED):
+        return
+    draft.text = re.sub(rf"\bin (?:the (?:last|past) )?(?=(?:\d{{1,4}}|{'|'.join(NUMBERS)}) )", "for ", draft.text)
+    draft.values.pop("span", None)
+    _time(draft, question)
+    said = draft.values.get("span")
+    until = draft.today - timedelta(days=STALE_DAYS)
+    if isinstance(said, Span):
+        until = said.until or until if said.since is None else said.since - timedelta(days=1)
+    draft.values["span"] = Span("updated", None, until)
+    draft.values.setdefault("statuses", OPEN)
+
+
 def _time(draft: _Draft, _: str) -> None:
+    if draft.values.get("span"):
+        return
+    draft.text, is_promised = _DUE_BY.subn("due", draft.text)
+    if is_promised:
+        draft.values.setdefault("statuses", OPEN)
     for pattern, span in TIMES:
         found = re.search(pattern, draft.text)
         if found is None:
             continue
         since, until = span(found, draft.today)
         before = draft.text
-        draft.take(pattern)
+        if _field(before) == "due":
+            since, until = to_come((since, until), found[0], draft.today)
+        draft.take(rf"{pattern}(?:'s)?")
         draft.values["span"] = Span(_field(before), since, until)
         draft.text = (
             _CREATED.sub("|", _DUE.sub("|", draft.text)) if _field(before) in ("created", "due") else draft.text
@@ -343,7 +337,7 @@ def _field(text: str) -> str:
     if _DUE.search(text):
         return "due"
     if re.search(
-        r"\b(?:done|finish|finished|completed?|closed?|resolved?|ship(?:ped)?|fix(?:ed)?|accomplish(?:ed)?|deliver(?:ed)?|solved|achieved?|get done|wrapped)\b",
+        r"\b(?:done|finish|finished|completed?|closed?|resolved?|ship(?:ped)?|fix(?:ed)?|accomplish(?:ed)?|deliver(?:ed)?|solved|achieved?|get done|got done|wrap(?:ped)?|ticked|crossed off|got through)\b",
         text,
     ):
         return "closed"
@@ -361,19 +355,23 @@ def _assigned(draft: _Draft, _: str) -> None:
 
 
 def _priorities(draft: _Draft, _: str) -> None:
-    for phrases, numbers in sorted(_PRIORITY_PHRASES.items(), key=lambda entry: -max(map(len, entry[0].split("|")))):
+    for phrases, numbers in sorted(PRIORITY_PHRASES.items(), key=lambda entry: -max(map(len, entry[0].split("|")))):
         if draft.take(_any_of(phrases)):
             draft.values["priorities"] = tuple(sorted({*numbers, *draft.values.get("priorities", ())}))  # type: ignore[misc] # only this step writes it
 
 
 def _statuses(draft: _Draft, _: str) -> None:
     found: list[str] = []
+    excluded: list[str] = []
     for phrase, statuses in sorted(
-        ((phrase, statuses) for phrases, statuses in _STATUS_PHRASES.items() for phrase in phrases.split("|")),
+        ((phrase, statuses) for phrases, statuses in STATUS_PHRASES.items() for phrase in phrases.split("|")),
         key=lambda entry: -len(entry[0]),
     ):
-        if draft.take(rf"(?<![\w-]){re.escape(phrase)}(?![\w-])"):
-            found += statuses
+        taken = draft.take(rf"(?P<not>{_BUT} )?(?<![\w-]){re.escape(phrase)}(?![\w-])")
+        if taken:
+            (excluded if taken["not"] else found).extend(statuses)
+    if excluded:
+        found = [status for status in found or OPEN if status not in excluded]
     if found:
         draft.values["statuses"] = tuple(dict.fromkeys(found))
     elif draft.values.get("span") and draft.values["span"].field == "closed":  # type: ignore[attr-defined] # a Span
@@ -382,10 +380,10 @@ def _statuses(draft: _Draft, _: str) -> None:
 
 def _types(draft: _Draft, _: str) -> None:
     found: list[str] = []
-    for phrases, types in _TYPE_PHRASES.items():
+    for phrases, types in TYPE_PHRASES.items():
         if draft.take(_any_of(phrases)):
             found += types
-    while any(draft.take(_any_of(phrases)) for phrases in _TYPE_PHRASES):
+    while any(draft.take(_any_of(phrases)) for phrases in TYPE_PHRASES):
         continue
     if found:
         draft.values["types"] = tuple(dict.fromkeys(found))

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-            "ten": 10}  # fmt: skip
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+           "eight": 8, "nine": 9, "ten": 10, "twelve": 12}  # fmt: skip
+"""Words that stand for a number."""
+_ISO = r"[1-9]\d{3}-\d\d-\d\d"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january",
@@ -63,8 +65,17 @@ def _next(found: re.Match[str], today: date) -> Bounds:
 
 
 def _back(found: re.Match[str], today: date) -> Bounds:
-    number = int(found[1]) if found[1].isdecimal() else _NUMBERS.get(found[1], 1)
+    number = number_of(found[1])
     return today - timedelta(days=min(number * UNITS[found[2]], 36_500)), today
+
+
+def number_of(word: str) -> int:
+    """What digits or a word of NUMBERS say."""
+    return int(word) if word.isdecimal() else NUMBERS.get(word, 1)
+
+
+def _ahead(found: re.Match[str], today: date) -> Bounds:
+    return today, today + (today - (_back(found, today)[0] or today))
 
 
 def _older(found: re.Match[str], today: date) -> Bounds:
@@ -72,8 +83,26 @@ def _older(found: re.Match[str], today: date) -> Bounds:
 
 
 def _weekday(found: re.Match[str], today: date) -> Bounds:
+    side = (found[1] or "").split(" ")[0]
+    if side in ("by", "until", "before", "next"):
+        day = today + timedelta(days=(_DAYS.index(found[2]) - today.weekday()) % 7 or 7)
+        return (day, day) if side == "next" else (None, day - timedelta(days=side == "before"))
     day = today - timedelta(days=(today.weekday() - _DAYS.index(found[2])) % 7 or 7)
-    return (day, today) if (found[1] or "").startswith("since") else (day, day)
+    return (day, today) if side == "since" else (day, day)
+
+
+def _end_of(found: re.Match[str], today: date) -> Bounds:
+    return (None if found[1] else unit_around(found[2], today)[1]), unit_around(found[2], today)[1]
+
+
+def _quarter(found: re.Match[str], today: date) -> Bounds:
+    month = int(found[1]) * 3 - 2
+    year = int(found[2]) if found[2] else today.year - (month > today.month)
+    return unit_around("quarter", date(year, month, 1))
+
+
+def _hours(found: re.Match[str], today: date) -> Bounds:
+    return today - timedelta(days=-(-min(int(found[1]), 99_999) // 24)), today
 
 
 def _month(found: re.Match[str], today: date) -> Bounds:
@@ -89,12 +118,62 @@ def _month(found: re.Match[str], today: date) -> Bounds:
     )
 
 
+def _day(today: date, day: str, month: str, year: str | None) -> date | None:
+    """The day in the year that was said, else the last such day; None for one that no calendar has."""
+    number = MONTHS.index(month) + 1
+    for written in (int(year),) if year else (today.year, today.year - 1):
+        if 1 <= int(day) <= monthrange(written, number)[1]:
+            found = date(written, number, int(day))
+            if year or found <= today:
+                return found
+    return None
+
+
+def _days(found: re.Match[str], today: date) -> Bounds:
+    """From one day of a month to another."""
+    since = _day(today, found["from"], found["month"], found["year"])
+    return since, since and _day(today, found["to"], found["month"], str(since.year))
+
+
+def _date(found: re.Match[str], today: date) -> Bounds:
+    day = _day(today, found["day"], found["month"], found["year"])
+    return (None, None) if day is None else _bounded(found["side"], day)
+
+
+def _between(found: re.Match[str], _: date) -> Bounds:
+    try:
+        return date.fromisoformat(found[1]), date.fromisoformat(found[2])
+    except ValueError:
+        return None, None
+
+
+def to_come(bounds: Bounds, words: str, today: date) -> Bounds:
+    """The bounds of a weekday or a month that was named without a year, as what is due means it: the next one."""
+    since, until = bounds
+    if since is None or until is None or until >= today or re.search(r"\d{4}|last|ago|past", words):
+        return bounds
+    if any(day in words for day in _DAYS):
+        return since + timedelta(days=7), until + timedelta(days=7)
+    if any(month in words for month in MONTHS):
+        return _a_year_on(since), _a_year_on(until)
+    return bounds
+
+
+def _a_year_on(day: date) -> date:
+    later = monthrange(day.year + 1, day.month)[1]
+    return day.replace(year=day.year + 1, day=later if day == month_end(day) else min(day.day, later))
+
+
 def _iso(found: re.Match[str], _: date) -> Bounds:
     try:
         day = date.fromisoformat(found[2])
     except ValueError:
         return None, None
-    match found[1]:
+    return _bounded(found[1], day)
+
+
+def _bounded(side: str | None, day: date) -> Bounds:
+    match side:
         case "since" | "after" | "from":
             return day, None
         case "before":
@@ -115,7 +194,22 @@ def _relative(days: int, *, since: bool = False) -> Callable[[re.Match[str], dat
 
 def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]:
     units = "|".join(UNITS)
-    numbers = r"\d{1,4}|" + "|".join(_NUMBERS)
+    numbers = r"\d{1,4}|" + "|".join(NUMBERS)
+    months, day = "|".join(MONTHS), r"{1,2})(?:st|nd|rd|th)?"
+    year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
+    to = r" ?(?:and|to|until|till|-|–) ?"
+    yield (
+        rf"\b(?:between |from )?(?:the )?(?P<from>\d{day}{to}(?:the )?(?P<to>\d{day}(?: of)? (?P<month>{months}){year}",
+        _days,
+    )
+    yield rf"\b(?:between |from )?(?P<month>{months}) (?P<from>\d{day}{to}(?P<to>\d{day}{year}", _days
+    side = r"\b(?:(?P<side>since|after|from|before|until|by|on) )?(?:the )?"
+    yield rf"{side}(?P<day>\d{day}(?: of)? (?P<month>{months}){year}", _date
+    yield rf"{side}(?P<month>{months}) (?P<day>\d{day}{year}", _date
+    yield rf"\b(?:between|from) ({_ISO}) (?:and|to|until) ({_ISO})\b", _between
+    yield rf"\b(?:in|within) (?:the next )?({numbers}) ({units})s?\b(?! ago)", _ahead
+    yield rf"\b(?:over )?the next ({numbers}) ({units})s?\b", _ahead
+    yield rf"\bfor (?:over |more than |at least )?({numbers}) ({units})s?\b", _older
     yield rf"\b(?:older than|more than|over|for more than) (?:the )?({numbers}) ({units})s?(?: ago| old)?\b", _older
     yield rf"\b(?:in|over|during|within|for) the (?:last|past|previous) ({numbers}) ({units})s?\b", _back
     yield rf"\b(?:last|past|previous) ({numbers}) ({units})s?\b", _back
@@ -132,8 +226,11 @@ def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
     yield r"\bthe day before yesterday\b", _relative(-2)
     yield r"\byesterday\b", _relative(-1)
     yield r"\b(?:today|tonight|this morning|this afternoon)\b", _relative(0)
+    yield r"\b(by |before |until )?(?:the )?end of (?:the |this )?(week|month|quarter|year)\b", _end_of
+    yield r"\b(?:in |of )?q([1-4])(?: (?:of )?([1-9]\d{3}))?\b", _quarter
+    yield r"\b(?:in |over |during |within )?(?:the )?(?:last|past|previous) (\d{1,5}) hours?\b", _hours
     yield r"\btomorrow\b", _relative(1)
-    yield rf"\b(since |on |last |since last )?({'|'.join(_DAYS)})\b", _weekday
+    yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(_DAYS)})\b", _weekday
     yield rf"\b(in|since|during|before)? ?({'|'.join(MONTHS)})(?: ([1-9]\d{{3}}))?\b", _month
     yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
     yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)

@@ -192,9 +192,11 @@ def _relative(days: int, *, since: bool = False) -> Callable[[re.Match[str], dat
     return span
 
 
-def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]:
-    units = "|".join(UNITS)
-    numbers = r"\d{1,4}|" + "|".join(NUMBERS)
+Patterns = Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
+
+
+def _dated() -> Patterns:
+    """Days by their number."""
     months, day = "|".join(MONTHS), r"{1,2})(?:st|nd|rd|th)?"
     year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
     to = r" ?(?:and|to|until|till|-|–) ?"
@@ -207,6 +209,12 @@ def _patterns() -> Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
     yield rf"{side}(?P<day>\d{day}(?: of)? (?P<month>{months}){year}", _date
     yield rf"{side}(?P<month>{months}) (?P<day>\d{day}{year}", _date
     yield rf"\b(?:between|from) ({_ISO}) (?:and|to|until) ({_ISO})\b", _between
+
+
+def _patterns() -> Patterns:
+    yield from _dated()
+    units = "|".join(UNITS)
+    numbers = r"\d{1,4}|" + "|".join(NUMBERS)
     yield rf"\b(?:in|within) (?:the next )?({numbers}) ({units})s?\b(?! ago)", _ahead
     yield rf"\b(?:over )?the next ({numbers}) ({units})s?\b", _ahead
     yield rf"\bfor (?:over |more than |at least )?({numbers}) ({units})s?\b", _older

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "amp"
-VERSION = 1
+VERSION = 2
 
 THREAD = "T-"
 FLAGS = {"cancelled": "interrupted", "error": "api_error"}
@@ -26,7 +26,7 @@ def recognise(source: Source) -> bool:
     return isinstance(thread.get("messages"), list) and (named or versioned)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in the order of the file; messages that are none."""
     telling = Telling(_about(mapping_of(source.outline), source.path.stem))
     for position, item in enumerate(source.elements("messages")):
@@ -36,6 +36,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             yield Unreadable(str(source.path), item.line, fault)
         yield from telling.drafts.ready(position)
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _about(thread: Json, stem: str) -> About:

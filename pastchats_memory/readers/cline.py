@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.cline_api import Sent, is_api_message, is_tagged
 from pastchats_memory.readers.cline_ui import Shown, is_ui_message
 from pastchats_memory.readers.fields import list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Element, NotText, Record, Source
-from pastchats_memory.readers.telling import About, Telling
+from pastchats_memory.readers.telling import About, Row, Telling
 
 FORMAT = "cline"
-VERSION = 1
+VERSION = 2
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
@@ -49,7 +49,7 @@ def _opening(source: Source) -> list[object]:
     return list_of(document) or list_of(mapping_of(document).get("messages"))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in the order of the file; nothing of a conversation that is read from the file beside it."""
     shown = _is_ui(source)
     if not shown and _has_screen(source.path):
@@ -66,6 +66,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
         yield from telling.drafts.ready(position)
     taking.end()
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _items(source: Source) -> Iterator[Record | Element | Unreadable]:

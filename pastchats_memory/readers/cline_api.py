@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import span, without_spans
 from pastchats_memory.readers.telling import At, Telling, texts_of
+from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import output_of, text_in
 
 PERSON = ("task", "feedback", "answer", "user_message")
@@ -29,6 +30,8 @@ TOOLS = (
 """Tags that older versions write into the assistant's text."""
 SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
 """Tools whose input is said to the person, and the key of the words."""
+LISTED = ("task_progress", "todos")
+"""Tags of a checklist in a call that was written as text."""
 CALL = "call"
 
 _REFUSED = re.compile(r"feedback:?\s*<feedback>")
@@ -78,6 +81,9 @@ class Sent:
         said = [text_of(mapping_of(call.get("input")).get(SPOKEN.get(text_of(call.get("name")), ""))) for call in calls]
         text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
         self._telling.answer(text, at, model)
+        for tag in LISTED:
+            if listed := span(texts_of(content), tag):
+                self._telling.drafts.plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
             if text_of(call.get("name")) not in SPOKEN:
                 self._telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))

@@ -6,6 +6,7 @@ from pastchats_memory.readers.drafts import Draft
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.telling import At, Telling
+from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Output, output_of
 
 ANSWERS = ("text", "completion_result")
@@ -17,6 +18,8 @@ OUTPUTS = ("command_output", "mcp_server_response")
 QUIET = ("api_req_started", "api_req_finished", "checkpoint_created", "reasoning", "task_progress")
 APPROVAL = "REQ_APP"
 """What Cline puts after a command that needs a person's consent."""
+PROGRESS = "task_progress"
+"""A checklist, shown whenever a box of it is ticked."""
 CALL = "call"
 """Calls have no ids on the screen: an output belongs to the one shown last."""
 
@@ -101,7 +104,9 @@ class Shown:
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))
             name = text_of(call.get("toolName")) or text_of(call.get("tool")) or kind
-            telling.call(CALL, name, {"path": call.get("path"), "query": call.get("regex")})
+            telling.call(CALL, name, {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")})
+        elif kind == PROGRESS:
+            telling.drafts.plan(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
         elif kind == "command":
             telling.call(CALL, "execute_command", {"command": text.removesuffix(APPROVAL).strip()})
         elif kind in OUTPUTS:

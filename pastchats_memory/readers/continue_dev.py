@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "continue"
-VERSION = 1
+VERSION = 2
 
 FAILED = ("errored",)
 BLOCKS = ("paragraph", "codeBlock", "heading", "listItem", "blockquote")
@@ -38,7 +38,7 @@ def _id_of(session: Json) -> str:
     return text_of(session.get("sessionId")) or text_of(session.get("session_id"))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in the order of the file; items that hold no message."""
     session = mapping_of(source.outline)
     telling = Telling(
@@ -57,6 +57,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
             yield Unreadable(str(source.path), item.line, fault)
         yield from telling.drafts.ready(position)
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _began(folder: Path, session_id: str) -> str | None:

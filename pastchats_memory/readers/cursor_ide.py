@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pastchats_memory.foreign import Database
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "cursor-ide"
-VERSION = 1
+VERSION = 2
 
 KEYS = ("key", "value")
 CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"
@@ -33,7 +33,7 @@ def recognise(source: Source) -> bool:
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
     folder = _folder(source.path)
     yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
@@ -46,7 +46,7 @@ def _folder(path: Path) -> str | None:
     return folder_of(mapping_of(parse_json(beside.read_bytes())).get("folder")) if beside.is_file() else None
 
 
-def _chats(database: Database, path: str, folder: str | None) -> Iterator[Turn | Unreadable]:
+def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
     for key, value in database.rows(CHATS, KEYS, within=("key", CHAT, f"{CHAT[:-1]};"), order=("key",)):
         chat_id = text_of(key).removeprefix(CHAT)
         chat = parse_json(value) if isinstance(value, str | bytes) else {}
@@ -76,7 +76,7 @@ def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Jso
         yield bubble, not heads and not inside
 
 
-def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folder: str | None) -> Iterator[Turn]:
+def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folder: str | None) -> Iterator[Row]:
     places = (list_of(bubble.get("workspaceUris")) for bubble, _ in bubbles)
     cwd = folder or next((path for uris in places if uris and (path := folder_of(uris[0]))), None)
     began = to_the_minute(iso_utc(chat.get("createdAt")))
@@ -90,6 +90,7 @@ def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folde
             model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
             telling.answer(text_of(bubble.get("text")), at, model)
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _time(bubble: Json) -> object:
@@ -141,7 +142,7 @@ def _window_chats(database: Database) -> Iterator[Json]:
         yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
 
 
-def _of_window(database: Database, folder: str | None) -> Iterator[Turn | Unreadable]:
+def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
     for tab in _window_chats(database):
         began = to_the_minute(iso_utc(tab.get("lastSendTime")))
         about: Json = {"title": text_of(tab.get("chatTitle"))}
@@ -153,3 +154,4 @@ def _of_window(database: Database, folder: str | None) -> Iterator[Turn | Unread
             elif bubble.get("type") == "ai":
                 telling.answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
         yield from telling.drafts.rest()
+        yield from telling.drafts.tasks()

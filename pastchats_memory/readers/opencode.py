@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pastchats_memory.foreign import Database
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.opencode_session import Message, Session, is_session, messages_in
 from pastchats_memory.readers.opencode_tree import Tree, tree_of
@@ -17,7 +17,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
 
 FORMAT = "opencode"
-VERSION = 1
+VERSION = 2
 
 TABLES = {
     "session": {"id", "project_id"},
@@ -41,7 +41,7 @@ def recognise(source: Source) -> bool:
     return tree is not None and bool(tree.messages())
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """The turns of every session, oldest first; of a subagent's they are a sidechain, undone ones are abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
@@ -60,7 +60,7 @@ def _exported(document: object) -> list[object]:
     return messages if messages_in(messages)[0] else []
 
 
-def _from_export(source: Source) -> Iterator[Turn | Unreadable]:
+def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
     document, places = mapping_of(source.document), Places(source.text)
     messages, lost = messages_in(_exported(document))
     for place in lost:
@@ -72,7 +72,7 @@ def _from_export(source: Source) -> Iterator[Turn | Unreadable]:
     ).turns()
 
 
-def _from_tree(tree: Tree) -> Iterator[Turn | Unreadable]:
+def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
     """Parts may be missing or half-written: what is there is told."""
     faults: list[Unreadable] = []
 
@@ -92,7 +92,7 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Unreadable]:
     yield from Session({"id": tree.session_id, **info}, messages, lambda _: 1).turns()
 
 
-def _from_database(database: Database) -> Iterator[Turn | Unreadable]:
+def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
     worktrees = {row[0]: row[1] for row in database.rows("project", ("id", "worktree"))}
     columns = ("id", "project_id", "parent_id", "title", "directory", "revert", "data")
     for own_id, project, parent, title, directory, revert, data in database.rows("session", columns, order=("id",)):
@@ -154,7 +154,7 @@ class _Captured:
                 self.parts.pop(text_of(told.get("partID")), None)
 
 
-def _from_events(source: Source) -> Iterator[Turn | Unreadable]:
+def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
     captured = _Captured()
     for item in source.records():
         if isinstance(item, Record) and isinstance(item.value, dict):

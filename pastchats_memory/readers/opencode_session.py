@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import REMINDERS, without_spans
@@ -41,8 +41,8 @@ class Session:
         told = (text_of(mapping_of(message.info.get("path")).get("cwd")) for message in self.messages)
         return text_of(self.info.get("directory")) or next(filter(None, told), None)
 
-    def turns(self) -> Iterator[Turn]:
-        """What was said, oldest first."""
+    def turns(self) -> Iterator[Turn | Task]:
+        """What was said, oldest first, and what was planned."""
         drafts = Drafts()
         for message in _in_order(self.messages):
             for part in message.parts:
@@ -50,6 +50,7 @@ class Session:
                     self._tool(drafts, message, part)
             self._said(drafts, message)
         yield from drafts.rest()
+        yield from drafts.tasks()
 
     def _said(self, drafts: Drafts, message: Message) -> None:
         info, role = message.info, text_of(message.info.get("role"))
@@ -78,6 +79,8 @@ class Session:
         state = mapping_of(part.get("state"))
         call = call_of(text_of(part.get("tool")) or "tool", state.get("input"))
         drafts.tool(call.label)
+        begun = iso_utc(mapping_of(state.get("time")).get("start"))
+        drafts.plan(text_of(part.get("tool")), state.get("input"), at=begun, line=self.line_of(part))
         code = mapping_of(state.get("metadata")).get("exit")
         exit_code = code if isinstance(code, int) else None
         failed = state.get("status") == "error" or bool(exit_code)

@@ -15,15 +15,15 @@ from pastchats_memory.readers.source import BadJson, parse_json
 from pastchats_memory.readers.tracked import names_of, short_hash, titled, word_of
 from pastchats_memory.statuses import RESOLVED, folded, priority_of, status_of
 
-LISTS = frozenset({"todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "updatetodos", "update_todos"})  # fmt: skip
+LISTS = frozenset({"todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update"})  # fmt: skip
 """Tools, as `folded`, whose call replaces the whole list."""
 CREATE, UPDATE = "taskcreate", "taskupdate"
-LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps")
+LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")
 DROPPED = "dropped"
 """The state of what was still to be done when a list without it replaced the list."""
 
-_BOX = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+\[([ xX~\-/])\]\s+(\S.*)")
+_BOX = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?\[([ xX~\-/])\]\s+(\S.*)")
 _BOX_STATES = {
     " ": "pending",
     "x": "completed",
@@ -42,6 +42,8 @@ class Entry:
     text: str
     status: str
     priority: int | None = None
+    id: str = ""
+    """Within its list, where the agent gives one."""
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Plans:
     def __init__(self) -> None:
         self._lists: dict[str, dict[str, _Kept]] = {}
         self._tasks: dict[tuple[str, str], _Kept] = {}
+        self._texts: dict[str, dict[str, str]] = {}
+        """Of the lines of a list by their ids, which hold within one list alone."""
         self._asked: dict[str, tuple[str, Json, str | None, int]] = {}
 
     def call(
@@ -72,10 +76,11 @@ class Plans:
         arguments = (
             given if isinstance(given, dict) else mapping_of(parse_json(given) if isinstance(given, str) else None)
         )
-        match folded(name.rpartition(".")[2]):
+        match folded(re.split(r"\.|__", name)[-1]):
             case kind if kind in LISTS:
-                entries = entries_of(arguments)
-                if entries is not None:
+                if arguments.get("merge") is True:
+                    self._merge(conversation, arguments, at, line)
+                elif (entries := entries_of(arguments)) is not None:
                     self._replace(conversation, entries, at, line)
             case "taskcreate":
                 self._asked[call_id] = (conversation, arguments, at, line)
@@ -113,10 +118,12 @@ class Plans:
         lists = {name: [[kept.task.title, kept.last] for kept in of.values()] for name, of in self._lists.items()}
         tasks = [[*key, kept.task.title, kept.task.description, kept.last] for key, kept in self._tasks.items()]
         asked = [[call_id, *call] for call_id, call in self._asked.items()]
-        return {"lists": lists, "tasks": tasks, "asked": asked}
+        return {"lists": lists, "tasks": tasks, "asked": asked, "texts": self._texts}
 
     def go_on(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
+        for conversation, texts in mapping_of(state.get("texts")).items():
+            self._texts[conversation] = {id_: text_of(text) for id_, text in mapping_of(texts).items()}
         for conversation, entries in mapping_of(state.get("lists")).items():
             known = self._lists.setdefault(conversation, {})
             for title, last in (map(text_of, list_of(entry)) for entry in list_of(entries)):
@@ -135,10 +142,23 @@ class Plans:
         for name, kept in known.items():
             if name not in texts and status_of(kept.last) not in RESOLVED:
                 kept.turn(DROPPED, at)
+        self._texts[conversation] = {}
         for entry in entries:
-            name = short_hash(entry.text)
-            kept = known.setdefault(name, _Kept(task_of_todo(entry, conversation, line=line)))
-            kept.turn(entry.status, at)
+            self._keep(conversation, entry, at, line)
+
+    def _keep(self, conversation: str, entry: Entry, at: str | None, line: int) -> None:
+        kept = _Kept(task_of_todo(entry, conversation, line=line))
+        self._lists.setdefault(conversation, {}).setdefault(short_hash(entry.text), kept).turn(entry.status, at)
+        if entry.id:
+            self._texts.setdefault(conversation, {})[entry.id] = entry.text
+
+    def _merge(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
+        """Take what changes of a list: of a line that is known by its id the text may be left out."""
+        texts = self._texts.get(conversation, {})
+        for fields in map(mapping_of, list_of(arguments.get("todos"))):
+            entry = entry_of({"content": texts.get(word_of(fields.get("id")), "")} | fields)
+            if entry is not None:
+                self._keep(conversation, entry, at, line)
 
     def _update(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
         number = word_of(arguments.get("taskId"))
@@ -178,7 +198,7 @@ def entry_of(fields: Json) -> Entry | None:
     status = text_of(fields.get("status")) or (
         "completed" if fields.get("completed") is True or fields.get("done") is True else "pending"
     )
-    return Entry(text, status, priority_of(fields.get("priority"))) if text else None
+    return Entry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
 
 
 def _of_text(value: object) -> Entry | None:

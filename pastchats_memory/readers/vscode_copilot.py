@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Element, Source
-from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 1
+VERSION = 2
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -35,7 +35,7 @@ def recognise(source: Source) -> bool:
     return isinstance(session.get("requests"), list) and any(mark in session for mark in MARKS)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns in the order of the file; requests that are none."""
     telling: Telling | None = None
     for position, found in enumerate(_requests(source)):
@@ -52,6 +52,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
         yield from telling.drafts.ready(position)
     if telling is not None:
         yield from telling.drafts.rest()
+        yield from telling.drafts.tasks()
 
 
 def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]:

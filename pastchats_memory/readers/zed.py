@@ -12,15 +12,15 @@ from importlib import import_module
 from pathlib import PurePath
 
 from pastchats_memory.foreign import Database
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import LONGEST_LINE, BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Telling, folder_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "zed"
-VERSION = 1
+VERSION = 2
 
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
@@ -59,7 +59,7 @@ def _start(place: Json) -> int | None:
     return start if isinstance(start, int) and not isinstance(start, bool) and start >= 0 else None
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: Source) -> Iterator[Row]:
     """The turns of every thread in order; a subagent's thread is a sidechain."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_database(database, str(source.path)))
@@ -86,7 +86,7 @@ def _text_thread(document: Json, name: str) -> Iterator[Turn]:
     yield from telling.drafts.rest()
 
 
-def _from_database(database: Database, path: str) -> Iterator[Turn | Unreadable]:
+def _from_database(database: Database, path: str) -> Iterator[Row]:
     for row in database.rows("threads", COLUMNS, order=("created_at", "updated_at", "id")):
         thread: Json = dict(zip(COLUMNS, row, strict=True))
         document = _document(thread["data"], text_of(thread["data_type"]))
@@ -123,7 +123,7 @@ def _unpacked(raw: bytes) -> bytes:
     return data
 
 
-def _turns(document: Json, thread: Json) -> Iterator[Turn]:
+def _turns(document: Json, thread: Json) -> Iterator[Row]:
     title = text_of(document.get("title")) or text_of(document.get("summary")) or text_of(thread.get("summary"))
     parent = text_of(thread.get("parent_id"))
     began = next((time for key in ("created_at", "updated_at") if (time := iso_utc(thread.get(key)))), None)
@@ -138,6 +138,7 @@ def _turns(document: Json, thread: Json) -> Iterator[Turn]:
         else:
             _message(telling, message, branch)
     yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _folder(thread: Json) -> str | None:

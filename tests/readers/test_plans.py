@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from pastchats_memory.model import Task
+from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.plans import Plans
+from pastchats_memory.readers.source import Source
+from pastchats_memory.statuses import status_of
 
 
 def tasks(plans: Plans) -> dict[str, str]:
@@ -42,7 +47,13 @@ def tasks(plans: Plans) -> dict[str, str]:
                 ]
             },
         ),
-        ("update_todo_list", {"todos": "[ ] ignored\n- [ ] Dig\n- [x] Plant"}),
+        ("update_todo_list", {"todos": "Steps:\n[ ] Dig\n[x] Plant"}),
+        (
+            "updateTodoList",
+            {"todos": [{"id": "a", "content": "Dig", "status": ""}, {"content": "Plant", "status": "completed"}]},
+        ),
+        ("update_todo", {"todos": "- [ ] Dig\n- [x] Plant"}),
+        ("todo__todo_write", {"content": "# The bed\n- [ ] Dig\n  - [x] Plant"}),
         ("manage_todo_list", {"todoList": [{"id": 1, "title": "Dig"}, {"id": 2, "title": "Plant", "done": True}]}),
         ("functions.update_plan", {"plan": json.dumps([{"step": "Dig"}, {"step": "Plant", "completed": True}])}),
         ("execute_command", {"command": "ls", "task_progress": "- [ ] Dig\n- [x] Plant"}),
@@ -52,6 +63,18 @@ def test_every_agents_list_is_understood(name: str, arguments: object) -> None:
     plans = Plans()
     plans.call(name, arguments, "c", at=None, line=1)
     assert tasks(plans) == {"Dig": "pending", "Plant": "completed"}
+
+
+def test_a_list_that_is_merged_keeps_what_it_does_not_name_and_knows_its_lines_by_their_ids() -> None:
+    plans = Plans()
+    first = [
+        {"id": "1", "content": "Dig", "status": "in_progress"},
+        {"id": "2", "content": "Plant", "status": "pending"},
+    ]
+    plans.call("todo_write", {"merge": False, "todos": first}, "c", at=None, line=1)
+    changes = [{"id": "1", "status": "completed"}, {"id": "3", "content": "Water", "status": "pending"}, {"id": "9"}]
+    plans.call("todo_write", {"merge": True, "todos": changes}, "c", at=None, line=2)
+    assert tasks(plans) == {"Dig": "completed", "Plant": "pending", "Water": "pending"}
 
 
 def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
@@ -92,3 +115,82 @@ def test_a_list_goes_on_where_the_file_had_ended() -> None:
     after.call("TodoWrite", {"todos": ["Dig"]}, "c", at=None, line=2)
     after.call("TaskUpdate", {"taskId": "1", "status": "completed"}, "c", at=None, line=3)
     assert tasks(after) == {"Plant": "dropped", "Water": "completed"}
+
+
+TODOS = [{"id": "1", "content": "Dig", "status": "completed"}, {"id": "2", "content": "Plant", "status": "pending"}]
+BOXES = "- [x] Dig\n- [ ] Plant"
+WHEN = "2026-03-04T10:00:00.120Z"
+BEGUN = 1772618400120
+
+
+def block(name: str, arguments: object) -> dict[str, object]:
+    return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
+
+
+def spoken(*more: object) -> list[dict[str, object]]:
+    """A question and an answer of two blocks."""
+    return [
+        {"role": "user", "content": [{"type": "text", "text": "Make the bed."}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "I plan it."}, *more]},
+    ]
+
+
+def chained(kind: str, number: int, **data: object) -> dict[str, object]:
+    return {"type": kind, "data": data, "id": str(number), "timestamp": WHEN, "parentId": str(number - 1)}
+
+
+AGENTS: dict[str, tuple[str, object]] = {
+    "cursor": ("agent-transcripts/a/a.jsonl", [{"role": one["role"], "message": {"content": one["content"]}} for one in spoken(block("TodoWrite", {"merge": False, "todos": TODOS}))]),
+    "qwen-code": ("chats/a.jsonl", [
+        {"uuid": "1", "parentUuid": None, "sessionId": "a", "timestamp": WHEN, "type": "user", "cwd": "/home/ada", "message": {"role": "user", "parts": [{"text": "Make the bed."}]}},
+        {"uuid": "2", "parentUuid": "1", "sessionId": "a", "timestamp": WHEN, "type": "assistant", "cwd": "/home/ada", "message": {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "todo_write", "args": {"todos": TODOS}}}]}},
+    ]),
+    "copilot-cli": ("session-state/a/events.jsonl", [
+        chained("session.start", 1, sessionId="a", context={"cwd": "/home/ada"}),
+        chained("user.message", 2, content="Make the bed."),
+        chained("tool.execution_start", 3, toolCallId="t", toolName="update_todo", arguments={"todos": BOXES}),
+    ]),
+    "goose": ("sessions/a.jsonl", [
+        {"working_dir": "/home/ada", "description": "Bed", "message_count": 2, "total_tokens": 1},
+        {"role": "user", "created": 1772618400, "content": [{"type": "text", "text": "Make the bed."}]},
+        {"role": "assistant", "created": 1772618401, "content": [{"type": "toolRequest", "id": "c", "toolCall": {"status": "success", "value": {"name": "todo__todo_write", "arguments": {"content": BOXES}}}}]},
+    ]),
+    "amp": ("T-1.json", {"v": 3, "id": "T-1", "created": BEGUN, "messages": [{**one, "messageId": number} for number, one in enumerate(spoken(block("todo_write", {"todos": TODOS})))]}),
+    "vscode-copilot-chat": ("chat.json", {"version": 3, "responderUsername": "GitHub Copilot", "initialLocation": "panel", "requests": [{
+        "requestId": "r", "timestamp": BEGUN, "message": {"text": "Make the bed.", "parts": []}, "response": [{"value": "I plan it."}],
+        "result": {"metadata": {"toolCallRounds": [{"toolCalls": [{"id": "t", "name": "manage_todo_list", "arguments": json.dumps({"operation": "write", "todoList": [
+            {"id": 1, "title": "Dig", "status": "completed"}, {"id": 2, "title": "Plant", "status": "not-started"}]})}]}]}},
+    }]}),
+    "opencode": ("export.json", {"info": {"id": "ses_1", "directory": "/home/ada", "time": {"created": BEGUN}}, "messages": [
+        {"info": {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": BEGUN}}, "parts": [{"id": "prt_1", "type": "text", "text": "Make the bed."}]},
+        {"info": {"id": "msg_2", "sessionID": "ses_1", "role": "assistant", "time": {"created": BEGUN + 1}}, "parts": [{"id": "prt_2", "type": "tool", "tool": "todowrite", "callID": "c", "state": {"status": "completed", "input": {"todos": TODOS}, "time": {"start": BEGUN}}}]},
+    ]}),
+    "cline": ("tasks/1/ui_messages.json", [
+        {"ts": BEGUN, "type": "say", "say": "task", "text": "Make the bed."},
+        {"ts": BEGUN + 1, "type": "say", "say": "task_progress", "text": "- [ ] Dig\n- [ ] Plant"},
+        {"ts": BEGUN + 2, "type": "say", "say": "task_progress", "text": BOXES},
+    ]),
+    "cline (Roo Code)": ("tasks/2/ui_messages.json", [
+        {"ts": BEGUN, "type": "say", "say": "text", "text": "Make the bed."},
+        {"ts": BEGUN + 1, "type": "ask", "ask": "tool", "text": json.dumps({"tool": "updateTodoList", "todos": TODOS})},
+    ]),
+    "cline (what was sent)": ("tasks/3/api_conversation_history.json", [
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nMake the bed.\n</task>"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "I plan it.\n<update_todo_list><todos>\n[x] Dig\n[ ] Plant\n</todos></update_todo_list>"}]},
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_list_of_a_session_becomes_tasks_of_its_conversation(agent: str, tmp_path: Path) -> None:
+    name, content = AGENTS[agent]
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    by_line = path.suffix == ".jsonl" and isinstance(content, list)
+    path.write_text("\n".join(map(json.dumps, content)) if by_line else json.dumps(content), encoding="utf-8")
+    reader = reader_for(Source(path))
+    assert reader is not None
+    assert agent.split(maxsplit=1)[0] == reader.FORMAT
+    found = [row for row in reader.read(Source(path)) if isinstance(row, Task)]
+    assert {task.title: status_of(task.status_raw) for task in found} == {"Dig": "completed", "Plant": "pending"}
+    assert all(task.conversation_id and task.line for task in found)

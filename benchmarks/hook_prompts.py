@@ -122,6 +122,7 @@ def spoken(asked: Asked, database: Path) -> tuple[bool, bool]:
             query,
             deeds.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
             limit=deeds.LIMIT,
+            least_relevance=deeds.LEAST_RELEVANCE,
             count_tokens=lambda text: len(text.encode()),
         ).hits
     return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & asked.answered_by for hit in hits)

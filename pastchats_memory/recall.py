@@ -66,6 +66,8 @@ class RecallRequest:
     """The conversation that is going on: what was said in it needs no recalling."""
     given: frozenset[str] = frozenset()
     """Ids of items that the caller was given already; their episodes are left out."""
+    least_relevance: float = LEAST_RELEVANCE
+    """Of the best hit, for anything to be said."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -84,17 +86,17 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     found, terms = search_terms(database, embedder, wide)
     if said_here:
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
-    hits = _settle_near_ties(worth_saying(found, terms), request.current_project)
+    hits = _settle_near_ties(worth_saying(found, terms, request.least_relevance), request.current_project)
     memories = _episodes(database, hits, terms, request)
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
 
 
-def worth_saying(found: Hits, terms: Terms) -> list[Hit]:
+def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
     """The hits that may be said; none where nothing that was found has anything to do with the question."""
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
         return [] if terms.coverage < LEAST_COVERAGE else list(found)
-    if best < LEAST_RELEVANCE:
+    if best < least_relevance:
         return []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
 

@@ -16,6 +16,9 @@ from pastchats_memory.model import RECALL_PREAMBLE
 
 LIMIT = 3
 """Entries of a block."""
+LEAST_RELEVANCE = 0.93
+"""Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
+reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). What recall says when it is asked reaches less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:
@@ -32,6 +35,7 @@ def recall(event: Event, database: str | None) -> str | None:
             current_project=event.cwd and project_of_folder(event.cwd),
             not_conversation=event.session,
             given=session.given(state_folder(), event.session) if event.session else frozenset(),
+            least_relevance=LEAST_RELEVANCE,
             count_tokens=_count_bytes,
         )
     if not block.memories:

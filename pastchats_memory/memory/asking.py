@@ -106,6 +106,7 @@ class Asking(Opened):
         current_project: str | None = None,
         not_conversation: str | None = None,
         given: frozenset[str] = frozenset(),
+        least_relevance: float | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> Block:
         """What is worth remembering before work on `query` starts; empty of memories where nothing fits.
@@ -120,13 +121,14 @@ class Asking(Opened):
             current_project: wins near ties and is marked.
             not_conversation: the id of the conversation that is going on, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
+            least_relevance: of the best hit, below which nothing is said; None for the usual one.
             count_tokens: what `budget` counts, instead of tokens.
 
         Raises:
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import RecallRequest, recall
+        from pastchats_memory.recall import LEAST_RELEVANCE, RecallRequest, recall
 
         filters = filters_of(project=project, since=since, outcome=outcome)
         request = RecallRequest(
@@ -135,6 +137,7 @@ class Asking(Opened):
             current_project,
             not_conversation=not_conversation,
             given=given,
+            least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
         )
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():

@@ -29,7 +29,8 @@ SEEN = "project NOT IN (SELECT value FROM json_each(?))"
 
 ATTACHED = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
-    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?)) ORDER BY l.kind, 3",
+    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
+    "AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)), 1) ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
@@ -39,15 +40,21 @@ ATTACHED = {
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
 }
-"""What hangs on tasks, by their ids; attachments without their texts."""
+"""What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
 
 
-def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
-    """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault."""
+def tasks(
+    database: Database, ids: Sequence[int], *, whole: bool = False, hidden: Sequence[str] = ()
+) -> list[StoredTask]:
+    """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+
+    A link to a task of a hidden project is not told: its key alone may say what it is about.
+    """
     wanted = (orjson.dumps(list(ids)).decode(),)
     rows = database.run(f"SELECT {COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
     attached = ATTACHED | ({"attachments": ATTACHED["attachments"].replace("NULL", "content")} if whole else {})
-    of = {name: _by_task(database, statement, wanted) for name, statement in attached.items()}
+    unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
+    of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
     return [found[id_] for id_ in ids if id_ in found]
 

@@ -34,7 +34,8 @@ class TaskBoard(Desk):
     def listed(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
         """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
         seen = self._seen(filters)
-        return task_rows.tasks(self._database, task_rows.listed(self._database, seen, limit=limit))
+        ids = task_rows.listed(self._database, seen, limit=limit)
+        return task_rows.tasks(self._database, ids, hidden=self._standing.hidden)
 
     def _seen(self, filters: Filters) -> Filters:
         return filters._replace(hidden=self._standing.hidden)
@@ -46,7 +47,7 @@ class TaskBoard(Desk):
             return None
         if len(found) > 1:
             self.id_of(id_)
-        (task,) = task_rows.tasks(self._database, found[:1], whole=True)
+        (task,) = task_rows.tasks(self._database, found[:1], whole=True, hidden=self._standing.hidden)
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
     def _owners(self, id_: str) -> list[int]:

@@ -113,7 +113,7 @@ class Desk:
 
     def task(self, name: str) -> StoredTask:
         """The one task of a key, with all that belongs to it. Raises UsageFault for none or several."""
-        return task_rows.tasks(self._database, [self.id_of(name)], whole=True)[0]
+        return task_rows.tasks(self._database, [self.id_of(name)], whole=True, hidden=self._standing.hidden)[0]
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""
@@ -154,7 +154,7 @@ class Desk:
             self._tie(id_, "parent", [change.parent] if change.parent else [])
             self._tie(id_, "depends", depends)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
 
     def file(self, filed: Filed, ready: dict[bytes, str]) -> int:
         """Store a task, inside the caller's transaction, and where its project lies if that is here; its number."""
@@ -190,7 +190,7 @@ class Desk:
                 self._tie(id_, "parent", [change.parent] if change.parent else [])
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
 
     def depend(self, name: str, others: Sequence[str], *, remove: bool = False) -> StoredTask:
         """Let a task wait for others, or no longer. Raises UsageFault, StoreFault."""
@@ -201,7 +201,7 @@ class Desk:
                     self._untie(id_, "depends", task_rows.identity(self._database, self.id_of(other)))
             else:
                 self._tie(id_, "depends", others)
-        return task_rows.tasks(self._database, [id_], whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
 
     def relate(self, id_: int, other: int) -> None:
         """Link two tasks, inside the caller's transaction."""
@@ -217,7 +217,7 @@ class Desk:
             id_ = self.id_of(name)
             self.add_comment(id_, said, ready)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
 
     def add_comment(self, id_: int, said: Comment, ready: dict[bytes, str]) -> None:
         """The same for one that has its vector, inside the caller's transaction."""
@@ -238,7 +238,7 @@ class Desk:
             set_fields(self._database, id_, {"updated_at": attachment.created_at})
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
 
     def delete(self, name: str) -> str:
         """Delete a task, or a comment (`c:5`) or attachment (`a:7`) of one; its title. Raises UsageFault, StoreFault."""

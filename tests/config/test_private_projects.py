@@ -179,6 +179,22 @@ def test_nobody_outside_changes_its_tasks(program: Program, boards: Path) -> Non
     assert "leaks" in inside(program, boards / "submarine", "task", "show", "sub-1").stdout
 
 
+def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boards: Path) -> None:
+    submarine = boards / "submarine"
+    assert inside(program, submarine, "task", "depend", "bal-1", "sub-1").status == 0
+    assert inside(program, submarine, "task", "depend", "bal-1", "bal-0").status == 0
+    for arguments in (
+        ["task", "show", "bal-1"],
+        ["show", "t:bal-1"],
+        ["task", "list", "--json"],
+        ["task", "update", "bal-1", "--title", "Valve"],
+    ):
+        assert "sub-1" in inside(program, submarine, *arguments, "--json").stdout
+        outside = inside(program, boards / "balloon", *arguments, "--json").stdout
+        assert "sub-1" not in outside
+        assert "bal-0" in outside
+
+
 def test_what_a_private_conversation_resolved_is_not_told_with_a_task_of_another_project(
     program: Program, boards: Path
 ) -> None:

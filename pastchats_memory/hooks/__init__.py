@@ -68,11 +68,29 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
         told = event_of(json.loads(body or b"{}"))
     except ValueError:
         return None
+    if deed == "recall" and not _is_worth_asking(told.prompt):
+        return None
 
     from pastchats_memory.hooks import deeds
 
     context = getattr(deeds, deed)(told, database)
     return agent.answer(event, context) if context else None
+
+
+def _is_worth_asking(prompt: str) -> bool:
+    """Whether the prompt asks for a recall; if so the model begins to load, beside all that is imported after it.
+
+    Most prompts of a session steer it and say nothing: for them neither NumPy nor the memory is imported.
+    """
+    from pastchats_memory.hooks.prompt import query_for
+
+    if query_for(prompt) is None:
+        return False
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    from pastchats_memory.embed.packaged import load_beside
+
+    load_beside()
+    return True
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:

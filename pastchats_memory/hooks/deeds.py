@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pastchats_memory.arguments import project_of_folder
 from pastchats_memory.config import load, state_folder
-from pastchats_memory.embed.packaged import load_beside
 from pastchats_memory.hooks import BUDGET_BYTES, background, session
 from pastchats_memory.hooks.agents import Event
 from pastchats_memory.hooks.prompt import query_for
@@ -26,7 +25,6 @@ def recall(event: Event, database: str | None) -> str | None:
     query = query_for(event.prompt)
     if query is None:
         return None
-    load_beside()
     with _opened(event, database) as memory:
         block = memory.recall(
             query,

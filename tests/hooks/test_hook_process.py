@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -199,3 +200,16 @@ def _background(transcript: Path) -> list[str]:
         if str(transcript) in line:
             lines.append(line)
     return lines
+
+
+@pytest.mark.parametrize(("prompt", "is_asked"), [("yes, go on", False), ("why do the webhook retries pile up?", True)])
+def test_a_prompt_that_says_nothing_loads_neither_the_memory_nor_numpy(
+    hooked: Program, prompt: str, is_asked: bool
+) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "pastchats_memory", "hook", "claude-code", "UserPromptSubmit"]
+    body = json.dumps({"session_id": "s", "prompt": prompt}).encode()
+    run = subprocess.run(command, input=body, cwd=hooked.home, env=hooked.environment, capture_output=True, check=True)
+    imported = {line.rpartition(b"|")[2].strip() for line in run.stderr.splitlines()}
+    assert imported & {b"numpy", b"pastchats_memory.memory"} == (
+        {b"numpy", b"pastchats_memory.memory"} if is_asked else set()
+    )

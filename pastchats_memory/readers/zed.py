@@ -71,7 +71,7 @@ def read(source: Source) -> Iterator[Row]:
             yield from _turns(document, {"id": source.path.stem})
 
 
-def _text_thread(document: Json, name: str) -> Iterator[Turn]:
+def _text_thread(document: Json, name: str) -> Iterator[Row]:
     """Messages are stretches of one text, from where each begins, in bytes, to where the next does."""
     telling = Telling(About(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))}))
     text = text_of(document.get("text")).encode("utf-8", "replace")

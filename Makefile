@@ -52,6 +52,7 @@ bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_watch.py
 	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/redaction.py
+	$(BIN)/python benchmarks/redaction_recall.py
 
 bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py

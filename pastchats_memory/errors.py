@@ -10,6 +10,7 @@
         ├── DatabaseNewer       written by a newer release than this one
         ├── DatabaseCorrupt     not a database, or a damaged one
         ├── DatabaseReadOnly    the file or its folder may not be written
+        ├── DatabaseExposed     others may put another file in its place
         ├── DatabaseLocked      another process holds it longer than we wait
         └── DiskFull            no room for the write
 
@@ -85,6 +86,12 @@ class DatabaseReadOnly(StoreFault):
     """A write was needed and the file system does not allow it."""
 
     kind = "database_read_only"
+
+
+class DatabaseExposed(StoreFault):
+    """The database lies in a folder whose entries others may replace."""
+
+    kind = "database_exposed"
 
 
 class DatabaseLocked(StoreFault):

@@ -103,6 +103,7 @@ def program() -> None:
 
 def main() -> None:
     """Run the program and leave the process with one of the exit codes."""
+    os.umask(os.umask(0o077) | 0o077)  # whatever is written here is the person's alone
     if sys.argv[1:2] == ["hook"]:
         from pastchats_memory import hooks
 

@@ -132,6 +132,7 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
         copy = change.path.with_name(change.path.name + (BEFORE if is_install else AFTERWARDS))
         if change.before is not None and change.after is not None:
             shutil.copy2(change.path, copy)
+            copy.chmod(0o600)
             kept[change.path] = str(copy)
         _replace(change.path, change.after)
     if not is_install:

@@ -16,13 +16,13 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.ingest.archives import again, is_archive, members
 from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
-from pastchats_memory.ingest.files import Candidate, candidates
+from pastchats_memory.ingest.files import Candidate, candidates, name_of
 from pastchats_memory.ingest.forecast import forecast
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
 from pastchats_memory.ingest.tasks import wrong_with
-from pastchats_memory.ingest.turns import prompt_of, prompt_of_export, without_our_words
+from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets
 from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.model import LeftOut, Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.project import opted_out
@@ -66,7 +66,7 @@ def index(
     report = IndexReport(embedder.name, files_scanned=len(found) + sum(bool(one.unreadable) for one in refused))
     report.files += refused
     with database.transaction():
-        run_id = sources.begin_run(database, [utf8(str(path)) for path in inputs], embedder.name, os.getpid())
+        run_id = sources.begin_run(database, [name_of(path) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"
@@ -381,6 +381,7 @@ def _prompts(
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
+    before: Placed | None = None
     for turn in _turns(source, reader, file):
         of = project or project_of(turn, source.path)
         if not _is_wanted(turn, of, options):
@@ -389,12 +390,11 @@ def _prompts(
         if turn.origin is not None:
             yield prompt_of_export(turn, turn.origin, project)
             continue
-        yield prompt_of(
-            turn,
-            name,
-            of,
-            file.places[turn.conversation_id],
-            reader.FORMAT,
-            identities.of(turn),
-        )
+        placed = Placed(turn, of, file.places[turn.conversation_id], identities.of(turn))
         file.places[turn.conversation_id] += 1
+        if before is not None:
+            before, placed = without_split_secrets(before, placed)
+            yield before.prompt(name, reader.FORMAT)
+        before = placed
+    if before is not None:
+        yield before.prompt(name, reader.FORMAT)

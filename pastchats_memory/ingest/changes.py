@@ -15,6 +15,7 @@ from pastchats_memory.ingest.identity import RECIPE
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.readers import FALLBACKS, HASHED_FORMATS, READERS
 from pastchats_memory.readers.notes import FORMAT as NOTES
+from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 
 ENDS = 4096
@@ -57,7 +58,7 @@ def plans(
             state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
         if state is not None and state.format == NOTES:
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
-        project = state.project if options.project is None and state else options.project or None
+        project = state.project if options.project is None and state else redact(options.project or "").text or None
         planned.append(
             Plan(candidate, state, project, not options.force and _unchanged(candidate, state, project, options))
         )

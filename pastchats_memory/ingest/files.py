@@ -14,6 +14,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import LeftOut, Unreadable, utf8
 from pastchats_memory.project import MARKER, opted_out
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
+from pastchats_memory.redact import redacted_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
@@ -58,6 +59,11 @@ def _fits(path: str, pattern: str) -> bool:
     return any(fnmatchcase(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
 
 
+def name_of(path: Path) -> str:
+    """A path as it is stored and printed."""
+    return redacted_path(utf8(str(path)))
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A regular file to look into."""
@@ -78,8 +84,8 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The path as text that can be stored and printed, whatever bytes it is made of."""
-        return utf8(str(self.path))
+        """The path as text that can be stored and printed, whatever bytes it is made of, and whatever token is in it."""
+        return name_of(self.path)
 
 
 def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candidate], list[Unreadable]]:

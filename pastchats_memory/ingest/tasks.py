@@ -14,7 +14,7 @@ from pastchats_memory.project import project_at
 from pastchats_memory.readers import beads, checklist, claude_tasks, github_issues, issue_files, taskmaster
 from pastchats_memory.readers.clean import clean_value
 from pastchats_memory.readers.text import clean
-from pastchats_memory.redact import redacted_value
+from pastchats_memory.redact import redact, redacted_value
 from pastchats_memory.redact.tasks import redacted_task
 from pastchats_memory.store import projects, task_exchange, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -45,7 +45,7 @@ def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> l
     return [
         Filed(
             _safe(task),
-            project or task.project or _project_of(task, candidate.path),
+            redact(project or task.project or _project_of(task, candidate.path)).text,
             candidate.name,
             seen_at=written.replace("+00:00", "Z"),
         )

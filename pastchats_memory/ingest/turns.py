@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.ingest.identity import text_hash
 from pastchats_memory.model import Origin, Prompt, Turn
 from pastchats_memory.readers.clean import clean
-from pastchats_memory.redact import redact, redacted_value
+from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
 
 
 def without_our_words(turn: Turn) -> Turn | None:
@@ -21,13 +23,20 @@ def prompt_of(
 ) -> Prompt:
     """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
     content = redact(turn.content).text
+    safe = turn._replace(
+        role=redact(turn.role).text,
+        content=content,
+        conversation_id=_text(turn.conversation_id),
+        native_id=_text(turn.native_id),
+        cwd=None if turn.cwd is None else redacted_path(turn.cwd),
+    )
     metadata = {**redacted_value(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
-    metadata |= {} if turn.native_id is None else {"native_id": turn.native_id}
+    metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,
-        project=project,
+        project=redact(project).text,
         turn_index=turn_index,
-        turn=turn._replace(content=content),
+        turn=safe,
         content_hash=hashes[0],
         echo_hash=hashes[1],
         text_hash=text_hash(content),
@@ -48,3 +57,33 @@ def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
         text_hash=text_hash(content),
         metadata=redacted_value(dict(turn.metadata)),
     )
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else redact(text).text
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A turn with its place in the conversation and the hashes of its text as it was."""
+
+    turn: Turn
+    project: str
+    index: int
+    hashes: tuple[str, str | None]
+
+    def prompt(self, name: str, format_: str) -> Prompt:
+        """The row of it, in a file of that name and format."""
+        return prompt_of(self.turn, name, self.project, self.index, format_, self.hashes)
+
+    def saying(self, content: str) -> Placed:
+        """The same turn with another text."""
+        return replace(self, turn=self.turn._replace(content=content))
+
+
+def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed]:
+    """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
+    if before.turn.conversation_id != after.turn.conversation_id:
+        return before, after
+    said = without_split_secret(before.turn.content, after.turn.content)
+    return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))

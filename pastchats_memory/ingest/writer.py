@@ -17,7 +17,7 @@ from pastchats_memory.ingest.report import FileReport, IndexReport
 from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.redact import redacted_value
+from pastchats_memory.redact import redact, redacted_value
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database
@@ -69,7 +69,7 @@ class Reading:
         What waits there is text as it stands in the file: with a secret in it, it is not to be kept, and the file is gone
         on with from an earlier place, or read again.
         """
-        if _holds_a_secret(checkpoint.state):
+        if _holds_a_secret([*filter(None, self.places), checkpoint.state]):
             return
         self.checkpoint = checkpoint
         if len(self.places) <= MOST_CONVERSATIONS:
@@ -114,6 +114,7 @@ class Writer:
         """Remember a file that is no transcript; rows of a note that it was go with what it said."""
         candidate = plan.candidate
         self._report.files.append(FileReport(candidate.name, None, reason=reason))
+        reason = redact(reason).text
         state = SourceState(
             candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason, file_id=candidate.file_id,
             project=plan.project,
@@ -249,7 +250,7 @@ def _state(file: Reading, options: IndexOptions) -> SourceState:
     candidate, unreadable = file.plan.candidate, file.unreadable
     before = file.plan.state if file.is_resumed else None
     problems = orjson.loads(before.problems or "[]") if before is not None else []
-    problems = (problems + [[fault.line, fault.reason] for fault in unreadable])[:MOST_PROBLEMS]
+    problems = (problems + [[fault.line, redact(fault.reason).text] for fault in unreadable])[:MOST_PROBLEMS]
     return SourceState(
         path=candidate.name,
         size=candidate.size,

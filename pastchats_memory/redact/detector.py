@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
-BOUNDARY = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=\[0m))"
+BOUNDARY = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=\[[0-9]m)|(?<=[;\[][0-9]{2}m))"
+)
 r"""Where a token may begin: not within a word, but after an escape (`\n`, `%3D`, `\u003d`) whose last letter looks like one."""
 
 
@@ -57,3 +60,16 @@ SPAN = 96
 def shape(kind: str, anchor: str, pattern: str, *, reach: int = 0, bounded: bool = True, rank: int = 0) -> Detector:
     """A detector whose pattern begins at a boundary, unless `bounded` is False."""
     return Detector(kind, anchor, re.compile((BOUNDARY if bounded else "") + pattern), reach, rank)
+
+
+T = TypeVar("T")
+
+
+def gated(looked_for: Iterable[tuple[str, T]], gates: Iterable[str]) -> tuple[tuple[str, tuple[T, ...]], ...]:
+    """Things that are looked for by a literal each, under the first of the gates that is part of it: where a gate is missing
+    from a text, so are all literals that it is part of. A literal without a gate is its own.
+    """
+    behind: dict[str, list[T]] = {}
+    for literal, thing in looked_for:
+        behind.setdefault(next((gate for gate in gates if gate in literal), literal), []).append(thing)
+    return tuple((gate, tuple(things)) for gate, things in behind.items())

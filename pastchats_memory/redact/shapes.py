@@ -11,6 +11,8 @@ import re
 from pastchats_memory.redact.detector import Detector, shape
 
 _END = r"(?![A-Za-z0-9])"
+_NOT_BASE64 = r"(?![A-Za-z0-9+/=_\-])"
+"""Where a token ends whose beginning is too short to tell it from a piece of an image."""
 _B64 = r"[A-Za-z0-9+/]"
 _URL64 = r"[A-Za-z0-9_\-]"
 _BREAK = r"(?:\r?\n|\\{1,3}r\\{1,3}n|\\{1,3}n|[ \t])"
@@ -27,23 +29,42 @@ LANGUAGE_MODELS: tuple[Detector, ...] = (
     *_prefixed("langfuse-key", "sk-lf-", rf"{_URL64}{{20,60}}"),
     *_prefixed("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", rf"{_URL64}{{20,250}}"),
     *_prefixed("openai-key", "sk-", rf"(?=[a-z\-]{{0,8}}[A-Za-z0-9_]*\d)[A-Za-z0-9]{{20,64}}{_END}"),
+    *_prefixed("openai-session", "sess-", rf"[A-Za-z0-9]{{40}}{_END}"),
     *_prefixed("groq-key", "gsk_", r"[A-Za-z0-9]{40,60}"),
     *_prefixed("xai-key", "xai-", rf"{_URL64}{{60,100}}"),
     *_prefixed("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,60}"),
     *_prefixed("replicate-token", "r8_", r"[A-Za-z0-9]{36,40}"),
     *_prefixed("hugging-face-token", "hf_ api_org_", rf"[A-Za-z0-9]{{30,40}}{_END}"),
-    *_prefixed("langsmith-key", "lsv2_pt_ lsv2_sk_ ls__", r"[A-Za-z0-9_]{30,60}"),
+    *_prefixed("langsmith-key", "lsv2_pt_ lsv2_sk_", r"[A-Za-z0-9_]{30,60}"),
     *_prefixed("pinecone-key", "pcsk_", r"[A-Za-z0-9_]{40,80}"),
     *_prefixed("voyage-key", "pa-", rf"(?=[^\s\d]{{0,40}}\d){_URL64}{{43}}{_END}"),
     *_prefixed("fireworks-key", "fw_", rf"[A-Za-z0-9]{{22,24}}{_END}"),
     *_prefixed("tavily-key", "tvly-", rf"{_URL64}{{20,60}}"),
     *_prefixed("nvidia-key", "nvapi-", rf"{_URL64}{{50,80}}"),
+    *_prefixed("cerebras-key", "csk-", rf"[a-z0-9]{{40,60}}{_END}"),
+    *_prefixed("elevenlabs-key", "sk_", rf"[a-f0-9]{{48}}{_END}"),
+    *_prefixed("together-key", "tgp_v1_", rf"{_URL64}{{40,60}}"),
+    *_prefixed("jina-key", "jina_", rf"[a-f0-9]{{32}}{_URL64}{{20,40}}"),
+    *_prefixed("firecrawl-key", "fc-", rf"[a-f0-9]{{32}}{_END}"),
+    *_prefixed("e2b-key", "e2b_", rf"[a-f0-9]{{40}}{_END}"),
+    *_prefixed("wandb-key", "wandb_v1_", rf"{_URL64}{{40,120}}"),
+    *_prefixed("letta-key", "sk-let-", rf"{_URL64}{{40,120}}"),
+    *_prefixed("apify-token", "apify_api_", rf"[A-Za-z0-9]{{30,40}}{_END}"),
+    shape("deepl-key", ":fx", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:fx", reach=36),
 )
 
 CLOUDS: tuple[Detector, ...] = (
     *_prefixed("aws-access-key", "AKIA ASIA ABIA ACCA A3T", rf"[A-Z0-9]{{13,17}}{_END}"),
+    *_prefixed(
+        "aws-session-token",
+        "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz",
+        rf"(?:{_B64}|%2[BbFf]){{100,2000}}(?:=|%3D){{0,2}}",
+    ),
+    *_prefixed("aws-bedrock-key", "bedrock-api-key-", rf"{_B64}{{40,4000}}={{0,2}}"),
     *_prefixed("aws-bedrock-key", "ABSK", rf"{_B64}{{90,140}}={{0,2}}"),
     *_prefixed("google-api-key", "AIza", rf"{_URL64}{{35}}"),
+    *_prefixed("google-api-key", "AQ.Ab", rf"{_URL64}{{40,120}}"),
+    *_prefixed("google-fcm-key", "AAAA", rf"{_URL64}{{7}}:{_URL64}{{140}}"),
     *_prefixed("google-oauth-secret", "GOCSPX-", rf"{_URL64}{{20,40}}"),
     *_prefixed("google-oauth-token", "ya29.", rf"{_URL64}{{20,1000}}"),
     *_prefixed("google-refresh-token", "1//0", rf"{_URL64}{{30,120}}"),
@@ -52,6 +73,17 @@ CLOUDS: tuple[Detector, ...] = (
     shape("azure-sas-signature", "sig=", r"sig=(?P<secret>(?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){40,120}={0,2})"),
     shape("azure-client-secret", "Q~", r"[A-Za-z0-9_~.\-]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}(?![A-Za-z0-9_~\-])", reach=4),
     shape("azure-storage-key", "+ASt", rf"{_B64}{{76}}\+ASt{_B64}{{6}}==", reach=76),
+    *(
+        shape("azure-key", mark, rf"{_B64}{{76}}{re.escape(mark)}{_B64}{{6}}==", reach=76)
+        for mark in ("+ABa", "ACDb", "+AMC")
+    ),
+    *(
+        shape("azure-key", mark, rf"{_B64}{{33}}{re.escape(mark)}{_B64}{{6}}=", reach=33)
+        for mark in ("+AEh", "+ASb", "AIoT")
+    ),
+    shape("azure-key", "+ACR", rf"{_B64}{{42}}\+ACR[A-D]{_B64}{{5}}", reach=42),
+    shape("azure-key", "AzFu", rf"{_URL64}{{44}}AzFu{_URL64}{{5}}[AQgw]==", reach=44),
+    shape("azure-key", "JQQJ99", r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20,30}", reach=52),
     shape("azure-key", "AzSe", rf"{_B64}{{42}}AzSe[A-D]{_B64}{{5}}", reach=42),
     shape("azure-key", "AzCa", rf"{_B64}{{42}}AzCa[A-D]{_B64}{{5}}", reach=42),
     shape("azure-openai-key", "ACOG", r"[A-Za-z0-9]{52}J[A-Za-z0-9]{4,20}ACOG[A-Za-z0-9]{4}", reach=73),
@@ -71,18 +103,34 @@ CLOUDS: tuple[Detector, ...] = (
     *_prefixed("scaleway-key", "SCW", rf"(?=[A-Z]{{0,17}}\d)[A-Z0-9]{{17}}{_END}"),
     *_prefixed("cloudflare-token", "v1.0-", r"[a-f0-9]{24}-[a-f0-9]{146}"),
     *_prefixed("cloudflare-token", "cfut_ cfat_ cfk_", r"[A-Za-z0-9_\-]{40,60}"),
+    *_prefixed("yandex-key", "AQVN", rf"{_URL64}{{35,38}}"),
+    *_prefixed("yandex-key", "YC", rf"(?=[A-Za-z_\-]{{0,37}}\d){_URL64}{{38}}(?![A-Za-z0-9_\-])"),
+    *_prefixed("yandex-token", "t1.", rf"{_URL64}{{8,400}}={{0,2}}\.{_URL64}{{86}}={{0,2}}"),
+    *_prefixed("openshift-token", "sha256~", rf"{_URL64}{{43}}(?![A-Za-z0-9_\-])"),
+    *_prefixed("volcengine-key", "AKLT", rf"(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{40,44}}{_END}"),
+    *_prefixed("scalingo-token", "tk-us-", rf"{_URL64}{{48}}"),
+    *_prefixed("render-key", "rnd_", rf"[A-Za-z0-9]{{28,40}}{_END}"),
+    *_prefixed("vercel-token", "vercel_blob_rw_", r"[A-Za-z0-9_]{30,80}"),
+    *_prefixed("clickhouse-key", "4b1d", rf"(?=[A-Za-z0-9]{{0,38}}[G-Zg-z])[A-Za-z0-9]{{38}}{_END}"),
+    *_prefixed("elastic-key", "essu_", rf"{_B64}{{40,200}}={{0,2}}"),
+    *_prefixed("mongodb-atlas-secret", "mdb_sa_sk_", rf"{_URL64}{{30,60}}"),
+    *_prefixed("aiven-token", "AVNS_ aivenv1", rf"{_B64}{{19,400}}"),
+    *_prefixed("redpanda-key", "rp_", rf"[A-Za-z0-9]{{50,80}}{_END}"),
 )
 
 CODE_HOSTS: tuple[Detector, ...] = (
     *_prefixed("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,255}"),
     *_prefixed("github-token", "github_pat_", r"[A-Za-z0-9_]{40,100}"),
+    *_prefixed("github-token", "ghs_", r"\d{1,12}_eyJ[A-Za-z0-9_.\-]{60,2000}"),
+    *_prefixed("sourcegraph-token", "sgp_", r"(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}"),
+    *_prefixed("sourcegraph-token", "slk_", r"[a-f0-9]{64}"),
     *_prefixed(
         "gitlab-token",
         "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- glsoat- glffct- gloas- glwt- GR1348941",
-        rf"{_URL64}[A-Za-z0-9_.\-]{{18,300}}",
+        rf"{_URL64}{{19,300}}(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{7,9}})?",
     ),
     *_prefixed("bitbucket-token", "ATBB ATCTT3x", r"[A-Za-z0-9_=\-]{24,250}"),
-    *_prefixed("atlassian-token", "ATATT3x", r"[A-Za-z0-9_=\-.+/]{60,300}"),
+    *_prefixed("atlassian-token", "ATATT3x ATSTT3x", r"(?:[A-Za-z0-9_=\-.+/]|%3D){60,300}"),
     *_prefixed("npm-token", "npm_", rf"[A-Za-z0-9]{{36}}{_END}"),
     shape(
         "npm-token",
@@ -97,6 +145,15 @@ CODE_HOSTS: tuple[Detector, ...] = (
     *_prefixed("docker-token", "dckr_pat_ dckr_oat_", rf"{_URL64}{{20,60}}"),
     *_prefixed("artifactory-key", "AKCp", r"[A-Za-z0-9]{60,80}"),
     *_prefixed("artifactory-token", "cmVmdGtuOj", r"[A-Za-z0-9]{50,70}"),
+    *_prefixed("clojars-token", "CLOJARS_", r"[a-z0-9]{60}"),
+    *_prefixed("cocoapods-token", "oss_", rf"[a-f0-9]{{40,64}}{_END}"),
+    *_prefixed("octopus-key", "API-", rf"(?=[A-Z]{{0,25}}\d)[A-Z0-9]{{26,32}}{_END}"),
+    *_prefixed("harness-token", "pat. sat.", rf"{_URL64}{{22}}\.[0-9a-f]{{24}}\.[A-Za-z0-9]{{20}}"),
+    *_prefixed("infracost-key", "ico-", rf"[A-Za-z0-9]{{32}}{_END}"),
+    *_prefixed("bitrise-token", "bitpat_ bitwat_", rf"{_URL64}{{40,100}}"),
+    *_prefixed("trello-token", "ATTA", rf"[0-9a-f]{{72}}{_END}"),
+    *_prefixed("depot-token", "depot_org_ depot_project_ depot_user_", r"[a-f0-9]{60,80}"),
+    *_prefixed("dbt-token", "dbtc_ dbts_ dbtu_", rf"{_URL64}{{30,80}}"),
     *_prefixed("terraform-token", "ATLASV1 atlasv1", r"\.[A-Za-z0-9_=\-]{40,80}"),
     shape("terraform-token", ".atlasv1.", rf"[A-Za-z0-9]{{14}}\.atlasv1\.{_URL64}{{60,70}}", reach=14),
     *_prefixed("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9_]{30,80}"),
@@ -128,6 +185,12 @@ MESSENGERS: tuple[Detector, ...] = (
         bounded=False,
     ),
     shape("telegram-token", ":AA", rf"\d{{8,10}}:AA{_URL64}{{32,35}}", reach=10),
+    shape(
+        "zapier-webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/(?P<secret>hooks/catch/\d{3,12}/[A-Za-z0-9]{5,20})"
+    ),
+    *_prefixed("slack-token", "xwfp-", r"[A-Za-z0-9\-]{20,200}"),
+    *_prefixed("mailgun-key", "pubkey-", rf"[0-9a-f]{{32}}{_END}"),
+    *_prefixed("mandrill-key", "md-", rf"(?=[A-Za-z_\-]{{0,21}}\d){_URL64}{{22}}(?![A-Za-z0-9_\-])"),
     *_prefixed("twilio-key", "SK", rf"[0-9a-f]{{32}}{_END}"),
     *_prefixed("sendgrid-key", "SG.", rf"{_URL64}{{16,32}}\.{_URL64}{{32,64}}"),
     *_prefixed("mailgun-key", "key-", rf"[0-9a-f]{{32}}{_END}"),
@@ -139,7 +202,8 @@ MESSENGERS: tuple[Detector, ...] = (
 SERVICES: tuple[Detector, ...] = (
     *_prefixed("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_org_", r"[A-Za-z0-9_]{16,250}"),
     *_prefixed("stripe-webhook-secret", "whsec_", r"[A-Za-z0-9+/=]{24,80}"),
-    *_prefixed("square-token", "sq0atp- sq0csp- EAAAE EAAAl", rf"{_URL64}{{20,80}}"),
+    *_prefixed("square-token", "sq0atp- sq0csp-", rf"{_URL64}{{20,80}}"),
+    *_prefixed("square-token", "EAAAE EAAAl", rf"{_URL64}{{55,60}}(?![A-Za-z0-9_\-+/=])"),
     *_prefixed("shopify-token", "shpat_ shpss_ shpca_ shppa_ shptka_", r"[a-fA-F0-9]{32}"),
     *_prefixed("paypal-token", "access_token$production$ access_token$sandbox$", r"[a-z0-9]{13,20}\$[a-f0-9]{32}"),
     *_prefixed("razorpay-key", "rzp_live_ rzp_test_", r"[A-Za-z0-9]{14,24}"),
@@ -151,7 +215,7 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     *_prefixed("asana-token", "1/", r"\d{16}(?:/\d{16})?:[a-z0-9]{32}"),
     *_prefixed("dropbox-token", "sl.", rf"(?:u\.)?{_URL64}{{100,1400}}"),
-    *_prefixed("facebook-token", "EAA", rf"(?=[A-Za-z]{{0,60}}\d)[A-Za-z0-9]{{80,300}}{_END}"),
+    *_prefixed("facebook-token", "EAA", rf"(?=[A-Za-z]{{0,60}}\d)[A-Za-z0-9]{{80,300}}{_NOT_BASE64}"),
     *_prefixed("new-relic-key", "NRAK- NRAL- NRJS- NRII- NRIQ-", rf"{_URL64}{{19,40}}"),
     *_prefixed("grafana-token", "glsa_ glc_ eyJrIjoi", r"[A-Za-z0-9_+/=]{32,400}"),
     *_prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", r"[A-Za-z0-9_+/=\-]{40,400}"),
@@ -180,6 +244,35 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,60}"),
     *_prefixed("hubspot-token", "pat-na1- pat-eu1- pat-na2-", r"[a-f0-9\-]{36}"),
     *_prefixed("clickup-token", "pk_", rf"\d{{6,10}}_[A-Z0-9]{{32}}{_END}"),
+    shape("new-relic-key", "NRAL", rf"[a-f0-9xX]{{30,40}}(?:FFFF)?NRAL{_END}", reach=40),
+    *_prefixed("plaid-token", "access-sandbox- access-development- access-production-", r"[0-9a-f\-]{36}"),
+    *_prefixed("shippo-token", "shippo_live_ shippo_test_", r"[a-fA-F0-9]{40}"),
+    *_prefixed("lob-key", "live_ test_", rf"[a-f0-9]{{35}}{_END}"),
+    *_prefixed("gocardless-token", "live_ sandbox_", r"(?=[A-Za-z_\-]{0,39}\d)[A-Za-z0-9_\-]{40}(?![A-Za-z0-9_\-])"),
+    *_prefixed("adobe-secret", "p8e- p8-", r"[A-Za-z0-9_\-]{32}(?![A-Za-z0-9_\-])"),
+    *_prefixed("frameio-token", "fio-u-", rf"{_URL64}{{64}}"),
+    *_prefixed("defined-token", "dnkey-", r"[a-z0-9=_\-]{26}-[a-z0-9=_\-]{52}"),
+    *_prefixed("honeycomb-key", "hcaik_ hcbik_ hcalk_ hcamk_", r"[a-z0-9]{26,64}"),
+    *_prefixed("maxmind-key", "mmk_", r"[A-Za-z0-9]{29,60}"),
+    shape("maxmind-key", "_mmk", rf"[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk{_END}", reach=36),
+    shape("rapidapi-key", "msh", r"[a-z0-9]{10}msh[a-z0-9]{15}p1[a-z0-9]{6}jsn[a-z0-9]{12}", reach=10),
+    *_prefixed("riot-key", "RGAPI-", r"[0-9a-fA-F\-]{36}"),
+    *_prefixed("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"(?=[A-Za-z0-9]{0,100}%)[A-Za-z0-9%]{60,120}"),
+    *_prefixed("linkedin-secret", "WPL_AP1.", r"[A-Za-z0-9.=+/]{16,60}"),
+    *_prefixed("woocommerce-secret", "cs_ ck_", rf"[a-f0-9]{{40}}{_END}"),
+    *_prefixed("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"[A-Za-z0-9]{16,40}"),
+    *_prefixed("postman-key", "PMAT-", r"[A-Z0-9]{26}"),
+    *_prefixed("statsig-key", "secret-", rf"(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{40,50}}{_END}"),
+    *_prefixed("sanity-token", "sk", rf"(?=[A-Za-z]{{0,60}}\d)[A-Za-z0-9]{{150,180}}{_NOT_BASE64}"),
+    *_prefixed("instagram-token", "IGQV IGQW IGAA", rf"{_URL64}{{80,300}}"),
+    *_prefixed("extended-private-key", "xprv tprv zprv yprv", rf"[1-9A-HJ-NP-Za-km-z]{{100,112}}{_END}"),
+    *_prefixed(
+        "authress-key",
+        "sc_ ext_ scauth_ authress_",
+        r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_\-][a-z0-9\-]{10,32}\.[A-Za-z0-9+/_=\-]{30,120}",
+    ),
+    *_prefixed("hashicorp-token", "hcp.", rf"{_URL64}{{60,100}}"),
+    *_prefixed("svix-key", "testsk_ sk_svix_", r"[A-Za-z0-9_\-.]{20,80}"),
     *_prefixed("ssh-private-key", "b3BlbnNzaC1rZXktdjE", rf"{_B64}{{100,8000}}={{0,2}}"),
 )
 
@@ -187,7 +280,7 @@ STRUCTURES: tuple[Detector, ...] = (
     shape(
         "private-key",
         "-----BEGIN ",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"]){16,20000})"
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"'|*#]){16,20000})"
         r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
         bounded=False,
     ),
@@ -206,6 +299,37 @@ STRUCTURES: tuple[Detector, ...] = (
         bounded=False,
     ),
     shape("url-token", "://", r"://(?P<secret>[A-Za-z0-9_\-]{20,128})@(?=[A-Za-z0-9])", bounded=False, rank=1),
+    shape(
+        "url-password",
+        ":\\/\\/",
+        r":\\/\\/[^\s/:@\"'<>\\?#]{0,128}:(?P<secret>(?![\$<{*%\[])[^\s/@\"'<>\\]{2,256})@(?=[A-Za-z0-9\[_.\-])",
+        bounded=False,
+    ),
+    shape(
+        "private-key",
+        "---- BEGIN SSH2 ENCRYPTED",
+        r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----(?P<secret>[A-Za-z0-9+/=:,.@\-\s\\\"]{16,20000}?)(?:---- END|\Z)",
+        bounded=False,
+    ),
+    shape(
+        "aws-secret-key",
+        "IA",
+        rf"A[KS]IA[A-Z2-7]{{16}}(?![A-Za-z0-9])[\s\S]{{1,80}}?(?<![A-Za-z0-9+/=_\-.])(?P<secret>(?![0-9a-f]{{40}}){_B64}{{40}})(?![A-Za-z0-9+/=_\-.])",
+        reach=2,
+        bounded=False,
+    ),
+    shape(
+        "oracle-password",
+        "oracle:thin:",
+        r"oracle:thin:[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{3,128})@",
+        bounded=False,
+    ),
+    shape(
+        "google-chat-webhook",
+        "chat.googleapis.com/",
+        r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_\-]{4,40}/messages\?(?P<secret>[^\s\"'\\<>]{20,300})",
+    ),
+    shape("logic-app-signature", "&sig=", r"&sig=(?P<secret>[A-Za-z0-9_\-]{40,60})(?![A-Za-z0-9_\-])", bounded=False),
 )
 
 TOKENS: tuple[Detector, ...] = (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES)

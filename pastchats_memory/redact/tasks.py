@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pastchats_memory.model import Attachment, Task, TaskLink, TaskState
-from pastchats_memory.redact import redact, redacted_value
+from pastchats_memory.redact import redact, redacted_path, redacted_value
 
 
 def redacted_task(task: Task) -> Task:
     """The task with every text of it, and of what belongs to it, redacted; ids and the links to them alike, so that they still meet."""
     return task._replace(
         native_id=_text(task.native_id),
+        conversation_id=None if task.conversation_id is None else _text(task.conversation_id),
+        cwd=None if task.cwd is None else redacted_path(task.cwd),
         title=_text(task.title),
         description=_text(task.description),
         status_raw=_text(task.status_raw),

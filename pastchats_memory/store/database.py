@@ -14,7 +14,14 @@ from typing import Any, Self
 
 import apsw
 
-from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, DatabaseNewer, DatabaseReadOnly, DiskFull
+from pastchats_memory.errors import (
+    DatabaseCorrupt,
+    DatabaseExposed,
+    DatabaseMissing,
+    DatabaseNewer,
+    DatabaseReadOnly,
+    DiskFull,
+)
 from pastchats_memory.store.faults import translated
 from pastchats_memory.store.migrations import SCHEMA_VERSION, migration, schema
 
@@ -156,6 +163,7 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
         DatabaseMissing: there is no file and `create` is False.
         DatabaseNewer: a later release has written it.
         DatabaseCorrupt: it is no database, or not one of ours.
+        DatabaseExposed: others may write in its folder, and no sticky bit keeps them from replacing it.
         StoreFault: any other fault of the surroundings.
     """
     _find_file(path, create=create)
@@ -187,11 +195,16 @@ def side_files(path: Path) -> list[Path]:
 def make_folder(path: Path) -> None:
     """The folder of a database, for its owner alone where it is missing. Raises StoreFault."""
     with _explained(path):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed((path.parent, *path.parent.parents)):  # mkdir gives a mode to the last of them alone
+            if not os.path.lexists(folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
 
 
 def _find_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
+    for folder in {path.parent, Path(os.path.realpath(path)).parent}:  # a link may lead out of a safe folder
+        _refuse_exposed(path, folder)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as fault:
@@ -205,6 +218,23 @@ def _find_file(path: Path, *, create: bool) -> None:
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
+
+
+def _refuse_exposed(path: Path, folder: Path) -> None:
+    """Others who may write in the folder could put a file of theirs, or a link, in the place of ours or of its log.
+
+    A group counts as others unless it is the process's own, which on many systems has no other member.
+    """
+    try:
+        found = folder.stat()
+    except OSError:
+        return  # said when the file is looked for
+    others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != os.getegid())
+    if others and not found.st_mode & stat.S_ISVTX:
+        raise DatabaseExposed(
+            f"{path}: others may write in {folder} and put another file in its place",
+            f"Close the folder with `chmod go-w {folder}`, or name a database elsewhere with --db.",
+        )
 
 
 def _make_file(path: Path) -> None:

@@ -132,3 +132,43 @@ def test_what_is_remembered_of_a_file_that_may_grow_holds_no_secret(program: Pro
         assert nothing_holds_the_secret(program)
     hits = program("search", "pushed with", "--json").results
     assert sorted(hit["turn_index"] for hit in hits) == [0, 1, 2]
+
+
+def test_no_name_of_a_file_project_or_conversation_brings_the_secret_to_the_disk(program: Program) -> None:
+    named = program.home / "history" / f"{SECRET}.jsonl"
+    write_messages(
+        named, ("user", "Deploy the shop."), ("assistant", "Done."), conversation=SECRET, project=f"a {SECRET}"
+    )
+    folder = program.home / SECRET
+    folder.mkdir()
+    lines = [
+        {
+            "type": role, "uuid": f"{SECRET}-{number}", "sessionId": SECRET, "cwd": str(folder), "gitBranch": SECRET,
+            "timestamp": f"2026-05-04T08:0{number}:00.000Z", "message": {"role": role, "content": text}, SECRET: 1,
+        }
+        for number, (role, text) in enumerate([("user", "Push it."), ("assistant", "Pushed."), ("user", "Thanks.")])
+    ]  # fmt: skip
+    session = folder / "session.jsonl"
+    for count in (2, 3):
+        session.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines[:count]))
+        assert program("index", "history", folder).status == 0
+        assert nothing_holds_the_secret(program)
+    assert program("index", session, "--project", SECRET, "--force").status == 0
+    assert nothing_holds_the_secret(program)
+    hit = program("search", "deploy the shop", "--json", "--project", "a [redacted:gitlab-token]").results[0]
+    assert hit["source_path"] == f"{program.home}/history/[redacted:gitlab-token].jsonl"
+    assert (hit["conversation_id"], hit["turn_index"]) == ("[redacted:gitlab-token]", 0)
+
+
+def test_a_secret_that_two_turns_share_is_taken_out_of_both(program: Program) -> None:
+    first, rest = "sk-proj-Zq8" + "aB3dE5fG7hI9" * 3, "jK1lM3nO5pQ7" * 4
+    write_messages(
+        program.home / "history" / "stream.jsonl",
+        ("user", "Which key?"),
+        ("assistant", f"It is {first}"),
+        ("assistant", f"{rest} as I said."),
+    )
+    program("index", "history")
+    said = [hit["content"] for hit in program("search", "it is as I said", "--json").results]
+    assert "It is [redacted:openai-key]" in said
+    assert "[redacted:openai-key] as I said." in said

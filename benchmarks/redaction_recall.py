@@ -1,0 +1,105 @@
+"""How many secrets `redact` finds, what it takes for one, and how fast it is.
+
+    python benchmarks/redaction_recall.py [FOLDER]
+
+Recall on the corpus of `redaction_corpus.py`: a secret counts as found when no ten characters of it are left. False
+positives on what looks like secrets and is none, and on the texts of FOLDER (default: the transcripts of
+PASTCHATS_SHARED). Speed on the same texts, beside splitting them into words with one regular expression.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from redaction_corpus import CONTEXTS, Sample, harmless, samples
+
+from pastchats_memory.redact import redact
+
+REPOSITORY = Path(__file__).parents[1]
+PIECE = 10
+"""Characters of a secret that may not be left."""
+SEEDS = (1, 2, 3)
+
+
+def leaks(sample: Sample, redacted: str) -> bool:
+    """Whether a piece of the secret is still there."""
+    secret = sample.text[sample.start : sample.end]
+    pieces = (secret[at : at + PIECE] for at in range(max(1, len(secret) - PIECE + 1)))
+    return any(piece in redacted for piece in pieces)
+
+
+def reads(sample: Sample, redacted: str) -> bool:
+    """Whether all that stood around the secret is still there."""
+    return redacted.startswith(sample.text[: sample.start]) and redacted.endswith(sample.text[sample.end :])
+
+
+def texts(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            try:
+                yield path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def seconds(work: Callable[[str], object], of: list[str]) -> float:
+    start = time.process_time()
+    for text in of:
+        work(text)
+    return time.process_time() - start
+
+
+def recall() -> None:
+    found, asked, whole, contexts = Counter[str](), Counter[str](), 0, Counter[str]()
+    for seed in SEEDS:
+        for sample in samples(seed):
+            redacted = redact(sample.text).text
+            hit = not leaks(sample, redacted)
+            asked[sample.kind] += 1
+            found[sample.kind] += hit
+            contexts[sample.context] += hit
+            whole += hit and reads(sample, redacted)
+    total = asked.total()
+    each = total // len(CONTEXTS)
+    print(
+        f"{len(asked)} kinds, {total} secrets: recall {found.total() / total:.4f}, nothing else taken {whole / total:.4f}"
+    )
+    print("  " + ", ".join(f"{context} {contexts[context] / each:.4f}" for context in CONTEXTS))
+    missed = [(found[kind] / asked[kind], kind) for kind in asked if found[kind] < asked[kind]]
+    for share, kind in sorted(missed):
+        print(f"  {kind}: {share:.4f}")
+    print(f"  all of the other {len(asked) - len(missed)} kinds: 1")
+
+
+def mistaken(folder: Path) -> None:
+    taken = Counter(kind for seed in SEEDS for kind, text in harmless(seed) if redact(text).text != text)
+    asked = sum(1 for seed in SEEDS for _ in harmless(seed))
+    print(f"harmless texts taken for secrets: {taken.total()} of {asked} {dict(taken) or ''}")
+    of = list(texts(folder))
+    if not of:
+        print(f"no texts at {folder}; set PASTCHATS_SHARED or name a folder")
+        return
+    size = sum(len(text.encode()) for text in of) / 1e6
+    kinds = sum((redact(text).kinds for text in of), Counter[str]())
+    print(f"{folder.name}: {size:.1f} MB, {kinds.total()} taken out, {kinds.total() / size:.2f} a MB: {dict(kinds)}")
+    ours = min(seconds(redact, of) for _ in range(3))
+    words = min(seconds(re.compile(r"\w+").findall, of) for _ in range(3))
+    print(
+        f"{size / ours:.1f} MB/s, {ours / words:.2f} times as long as splitting them into words by a regular expression"
+    )
+
+
+def main() -> None:
+    shared = Path(os.environ.get("PASTCHATS_SHARED", REPOSITORY.parent / "shared")) / "transcripts"
+    recall()
+    mistaken(Path(sys.argv[1]) if len(sys.argv) > 1 else shared)
+
+
+if __name__ == "__main__":
+    main()

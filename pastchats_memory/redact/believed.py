@@ -1,0 +1,152 @@
+"""Does a value look like one that somebody keeps secret? No placeholder, no name in a program, no word."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+LEAST_DISTINCT = 4
+LEAST_PASSWORD = 6
+LEAST_RANDOM = 8
+LEAST_SAID = 12
+LEAST_LETTERS = 16
+"""Characters that a value without a digit has to have before it can look random."""
+LEAST_KEY = 24
+"""Characters of a value that is called no more than a key."""
+LEAST_ENTROPY = 2.8
+"""Bits a character (Shannon, over the value's own characters): words and names of things lie below, random hex at 3.3 to 3.9."""
+LEAST_ENTROPY_OF_LETTERS = 3.5
+LEAST_LONG = 32
+LEAST_ENTROPY_OF_LONG = 4.4
+"""From that length on no name or path has so little repetition."""
+_NAMES_HAVE = 2
+LEAST_ENTROPY_OF_PATHS = 4.2
+"""Above it, what begins with a slash is base64."""
+
+_PLACEHOLDER = re.compile(
+    r"(?:[x*.•_\-#0?]{3,}|<.*|\[.*|\{.*|\$.*|%\w+%|@\w+@|#\{.*|\.{3}|(?:your|my|the|some|insert|enter|replace|change|put|"
+    r"add|set|use|new|old)[\-_ ].*|(?:your|insert|enter|replace|change)\w*|\w*(?:example|placeholder|changeme|"
+    r"change_me|redacted|dummy|foobar)\w*|(?:none|null|nil|undefined|true|false|required|optional|string|str|bytes|number|"
+    r"int|integer|bool|boolean|object|any|void|secret\w?|password\w?|passwd|token\w?|key\w?|value|text|hidden|basic|bearer|"
+    r"username|user|email|input|test|self|this|not|empty|missing|invalid|incorrect|wrong|expired|function|return|"
+    r"async|await|const|import|export|default|type|name|default|unset|here|there|field|from|with|and|the|for|was|are|"
+    r"has|must|should|will|can|may|in|is|it|of|on|or|to|as|at|be|by)[;,.:!?]?)\Z",
+    re.IGNORECASE,
+)
+_IDENTIFIER = r"(?:[$_]{0,2}[a-z]+\d{0,3}[a-z]*(?:_[a-z0-9]+)*_?|[$_]{0,2}[a-z]+(?:[A-Z]{1,4}[a-z]+\d{0,3})+|(?:[A-Z]{1,4}[a-z]+\d{0,3})+|[A-Z]+\d{0,2}(?:_[A-Z0-9]+)*)"
+_CODE = re.compile(
+    rf"(?:{_IDENTIFIER}(?:(?:\.|->|::|\?\.|\[\d+\]\.){_IDENTIFIER})+|{_IDENTIFIER}(?:(?:\.|->|::|\?\.|!\.){_IDENTIFIER})*!?[(\[].*|[(\[{{@].*|"
+    r"\.{1,2}/.*|~/.*|(?:https?|file|ftp)://.*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+(?:_[a-z]+)+|[a-z]+(?:-[a-z]+)+|"
+    r"[a-z]+(?:[A-Z][a-z]+)+|@?[A-Z][a-z]+(?:[A-Z][a-z]+)*|[a-z]{1,20}|\d{1,11}|\d+\.\d+.*|\d{4}-\d\d-\d\d.*|[&*!][A-Za-z_][a-z_.]*|"
+    r"\w+\\)\Z"
+)
+"""What stands on the right of an assignment in a program and is no literal: names, calls, paths, numbers, dates."""
+_SESSION = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
+_PATH = re.compile(r"/[\w./\-]*\Z")
+_WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
+_PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_SEPARATED = re.compile(r"[\w]+(?:[-_./][\w]+)+\Z")
+
+
+def is_placeholder(value: str) -> bool:
+    """Something that stands where a secret would: `<token>`, `your-key-here`, `****`, `required`."""
+    return bool(_PLACEHOLDER.match(value)) or len(set(value)) < LEAST_DISTINCT or value.endswith(("...", "…"))
+
+
+def is_code(value: str) -> bool:
+    """Something that a program computes its value from, or a path."""
+    if _PATH.match(value):
+        return not (value.count("/") < len(value) / 8 and "." not in value and entropy(value) > LEAST_ENTROPY_OF_PATHS)
+    return bool(_CODE.match(value))
+
+
+def classes(value: str) -> int:
+    """How many of lower case, upper case, digits and other characters a value has."""
+    tests = (str.islower, str.isupper, str.isdigit, lambda one: not one.isalnum())
+    return sum(any(test(one) for one in value) for test in tests)
+
+
+def entropy(value: str) -> float:
+    """Shannon's H = -Σ p log2 p over the characters of a text, in bits a character."""
+    length = len(value)
+    return -sum(count / length * math.log2(count / length) for count in Counter(value).values())
+
+
+def looks_random(value: str) -> bool:
+    """Long enough, without blanks, of several kinds of characters, and with little repetition."""
+    if len(value) < LEAST_RANDOM or " " in value:
+        return False
+    if not _unlike_words(value):
+        return len(value) >= LEAST_LONG and classes(value) > _NAMES_HAVE and entropy(value) >= LEAST_ENTROPY_OF_LONG
+    if any(one.isdigit() for one in value):
+        return any(one.isalpha() for one in value) and entropy(value) >= LEAST_ENTROPY
+    return len(value) >= LEAST_LETTERS and classes(value) > 1 and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
+
+
+def _unlike_words(value: str) -> bool:
+    """Not mostly made of words, as `llama-2-70b-chat` or `user_id_2024` are."""
+    letters = sum(len(part) for part in _PART.findall(value))
+    return letters < 0.8 * len(value) if not _SEPARATED.match(value) else letters < 0.6 * len(value)
+
+
+def assigned(value: str, kind: str) -> bool:
+    """A value that is assigned, quoted or not: no placeholder, no code, and, but for passwords, not readable."""
+    if is_placeholder(value) or is_code(value):
+        return False
+    if kind == "password":
+        return len(value) >= LEAST_PASSWORD and " " not in value.strip()
+    return looks_random(value)
+
+
+def said(value: str, kind: str) -> bool:
+    """A value in a sentence: nobody's word."""
+    value = value.rstrip("!")
+    if is_placeholder(value) or is_code(value):
+        return False
+    if kind == "password":
+        return len(value) >= LEAST_PASSWORD and classes(value) > 1 and not _WORDLIKE.match(value)
+    return len(value) >= LEAST_SAID and looks_random(value)
+
+
+def of_environment(value: str, kind: str) -> bool:
+    """A value that an environment variable with a shouted name is given: any word may be a password there."""
+    if kind != "password" or value[0] in "$/.<{%":
+        return assigned(value, kind)
+    return not is_placeholder(value)
+
+
+def in_a_cell(value: str, _: str) -> bool:
+    """A value beside its name in a table, where most tables tell of types."""
+    return not is_placeholder(value) and not is_code(value) and looks_random(value)
+
+
+def shown_in_header(value: str, _: str) -> bool:
+    """What comes behind `Bearer` or `Basic`, which may be short base64."""
+    return (
+        not is_placeholder(value)
+        and not is_code(value)
+        and (looks_random(value) or (len(value) >= LEAST_RANDOM and value.endswith("=")))
+    )
+
+
+def of_cookie(value: str, _kind: str) -> bool:
+    """A list of cookies, one of which is no preference."""
+    pairs = (part.partition("=") for part in value.split(";"))
+    return any(looks_random(held) or (_SESSION.search(name) and len(held) >= LEAST_SAID) for name, _, held in pairs)
+
+
+def of_user(value: str, _: str) -> bool:
+    """What comes behind a user's name and a colon."""
+    return not is_placeholder(value) and not is_code(value) and not value.startswith("//")
+
+
+def of_any_key(value: str, _: str) -> bool:
+    """What is called no more than a key: as long and as mixed as no name, path, hash or UUID is."""
+    return (
+        len(value) >= LEAST_KEY
+        and any(map(str.islower, value))
+        and any(map(str.isupper, value))
+        and any(map(str.isdigit, value))
+        and in_a_cell(value, _)
+    )

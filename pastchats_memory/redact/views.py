@@ -1,0 +1,129 @@
+"""The same text as a URL, as base64 or as a narrow column hides it, with the place of each character in the original."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of a text as it reads when it is decoded."""
+
+    text: str
+    _starts: tuple[int, ...]
+    """Places in the view at which a stretch begins whose characters stand one after the other in the original."""
+    _places: tuple[int, ...]
+    """Where each stretch begins there."""
+    _widths: Mapping[int, int] = field(default_factory=dict)
+    """Of the characters of the view that are written longer there."""
+
+    def _place(self, at: int) -> int:
+        """Where a character of the view stands in the original."""
+        stretch = bisect_right(self._starts, at) - 1
+        return self._places[stretch] + at - self._starts[stretch]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the view begins and ends in the original."""
+        return self._place(start), self._place(end - 1) + self._widths.get(end - 1, 1)
+
+
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
+
+
+def unquoted(text: str) -> Iterator[View]:
+    """Each line that has `%XX` in it, without them."""
+    at = 0
+    while first := _ESCAPED.search(text, at):
+        start = text.rfind("\n", 0, first.start()) + 1
+        at = text.find("\n", first.end())
+        at = len(text) if at < 0 else at
+        yield _unquoted_line(text, start, at)
+
+
+def _unquoted_line(text: str, start: int, end: int) -> View:
+    pieces: list[str] = []
+    starts, places, widths = [0], [start], {}
+    length, done = 0, start
+    for escape in _ESCAPED.finditer(text, start, end):
+        pieces += (text[done : escape.start()], chr(int(escape[1], 16)))
+        length += escape.start() - done
+        starts += (length, length + 1)
+        places += (escape.start(), escape.end())
+        widths[length] = len(escape[0])
+        length += 1
+        done = escape.end()
+    pieces.append(text[done:end])
+    return View("".join(pieces), tuple(starts), tuple(places), widths)
+
+
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[I-Za-fC][A-Za-z0-9+/_\-]{3}){6,}[A-Za-z0-9+/_\-]*={0,2}")
+"""Three bytes of plain text are four characters, of which the first can only be one of these."""
+_PLAIN = re.compile(rb"[\t\n\r -~]*")
+_ENOUGH = 48
+"""Characters of base64 that show whether text is in it: no image begins with 36 printable characters."""
+
+
+def may_be_base64(runs: str) -> bool:
+    """Whether `base64_texts` can find any in a text with these runs of letters."""
+    return _BASE64.search(runs) is not None
+
+
+def base64_texts(text: str) -> Iterator[tuple[int, int, str]]:
+    """Every run of base64 that decodes to plain text: where it begins and ends, and that text."""
+    for found in _BASE64.finditer(text):
+        decoded = _decoded(found[0][:_ENOUGH])
+        if decoded is not None and len(found[0]) > _ENOUGH:
+            decoded = _decoded(found[0])
+        if decoded is not None:
+            yield found.start(), found.end(), decoded
+
+
+def _decoded(run: str) -> str | None:
+    run = run.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        plain = binascii.a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4))
+    except binascii.Error:
+        return None
+    return plain.decode() if _PLAIN.fullmatch(plain) else None
+
+
+MOST_LINES = 8
+"""Lines over which a token may go; what goes over more is a file in base64."""
+_NEXT_LINE = re.compile(
+    r"\n[ \t>|]{0,16}(?=[A-Za-z_\-+/=.]{0,40}\d)(?P<token>[A-Za-z0-9_\-+/=.]{6,200})(?![A-Za-z0-9_\-+/=.])"
+)
+_TOKEN_AT_END = re.compile(r"(?P<token>[A-Za-z0-9_\-+/=.]{12,200})\\?\r?\Z")
+
+
+def unwrapped(text: str) -> Iterator[View]:
+    """Every run of token characters that goes on in the next line, as one."""
+    done = 0
+    for line in _NEXT_LINE.finditer(text):
+        if line.start() < done:
+            continue
+        before = _TOKEN_AT_END.search(text, max(done, line.start() - 202), line.start())
+        if before is None:
+            continue
+        stretches = [before.span("token")]
+        following: re.Match[str] | None = line
+        while following is not None:
+            stretches.append(following.span("token"))
+            done = following.end()
+            done += text.startswith("\\", done)
+            following = _NEXT_LINE.match(text, done + text.startswith("\r", done))
+        if len(stretches) <= MOST_LINES:
+            yield _joined(text, stretches)
+
+
+def _joined(text: str, stretches: list[tuple[int, int]]) -> View:
+    lengths = accumulate((end - start for start, end in stretches[:-1]), initial=0)
+    return View(
+        "".join(text[start:end] for start, end in stretches),
+        tuple(lengths),
+        tuple(start for start, _ in stretches),
+    )

@@ -1,0 +1,140 @@
+"""What is written is the person's alone, whatever the umask, and a place that others may write in is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import apsw
+import pytest
+from outcomes import error_of
+from program import Program, write_messages
+
+UMASKS = ("000", "077")
+NEEDED = {
+    "ask": ["what is open?"], "backup": ["copy.db"], "capture": ["Pay", "--no"], "context": ["webhooks"], "doctor": [],
+    "index": ["history"], "recall": ["webhooks"], "reindex": ["--embeddings"], "restore": ["copy.db", "--yes"],
+    "search": ["webhooks"], "task": ["list"],
+}  # fmt: skip
+"""Commands of every room that opens a database, with what they have to be told."""
+
+
+def under(umask: str, program: Program) -> Program:
+    return Program(program.home, ("sh", "-c", f'umask {umask}; exec "$0" "$@"', *program.command), program.variables)
+
+
+def modes(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): oct(stat.S_IMODE(path.lstat().st_mode)) for path in folder.rglob("*")}
+
+
+def alone(folder: Path) -> bool:
+    return all(
+        stat.S_IMODE(path.lstat().st_mode) == (0o700 if path.is_dir() else 0o600)
+        for path in (folder, *folder.rglob("*"))
+    )
+
+
+@pytest.mark.parametrize("umask", UMASKS)
+def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) -> None:
+    home = program.home
+    home.chmod(0o755)
+    write_messages(home / "history" / "a.jsonl", ("user", "Build the webhook retries."), ("assistant", "Built."))
+    private = under(umask, program).with_variables(
+        PASTCHATS_MEMORY_DB=str(home / "own" / "deep" / "memory.db"), XDG_STATE_HOME=str(home / "state")
+    )
+    assert private("index", "history").status == 0
+    with apsw.Connection(str(home / "own" / "deep" / "memory.db")) as held:  # keeps the log and the shared memory there
+        held.execute("SELECT count(*) FROM prompts").fetchall()
+        assert private("task", "add", "Pay by card").status == 0
+        assert {"memory.db", "memory.db-shm", "memory.db-wal"} <= {
+            path.name for path in (home / "own" / "deep").iterdir()
+        }
+        assert alone(home / "own"), modes(home / "own")
+    assert private("backup", home / "own" / "deep" / "copy.db").status == 0
+    assert alone(home / "own"), modes(home / "own")
+
+
+@pytest.mark.parametrize("umask", UMASKS)
+def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, umask: str) -> None:
+    home = own_demo.home
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir(mode=0o755)
+    settings.write_text('{"model": "x"}', encoding="utf-8")
+    settings.chmod(0o644)
+    private = under(umask, own_demo).with_variables(XDG_STATE_HOME=str(home / "state"))
+    assert private("install", "claude-code").status == 0
+    assert stat.S_IMODE(settings.stat().st_mode) == 0o644  # as the person had it
+    copies = [path for path in settings.parent.iterdir() if path.name.startswith("settings.json.")]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in copies] == [0o600]
+    body = json.dumps({"session_id": "s", "prompt": "How did we build the webhook retries?", "cwd": str(home)})
+    for event in ("prompt", "session-end"):
+        subprocess.run(
+            [*private.command, "hook", "claude-code", event],
+            input=body,
+            text=True,
+            cwd=home,
+            env=private.environment,
+            check=True,
+        )
+    subprocess.run(
+        [*private.command, "hook", "claude-code", "prompt"],
+        input="{",
+        text=True,
+        cwd=home,
+        env=private.environment,
+        check=True,
+    )
+    assert list((home / "state").rglob("*"))
+    assert alone(home / "state"), modes(home / "state")
+
+
+@pytest.mark.parametrize("command", NEEDED)
+def test_a_database_among_other_peoples_files_is_refused(own_demo: Program, command: str) -> None:
+    folder = own_demo.home / "shared"
+    folder.mkdir()
+    own_demo.database.rename(folder / "memory.db")
+    (own_demo.home / "copy.db").write_bytes((folder / "memory.db").read_bytes() if command == "restore" else b"")
+    write_messages(own_demo.home / "history" / "a.jsonl", ("user", "Build it."), ("assistant", "Built."))
+    folder.chmod(0o777)
+    before = (folder / "memory.db").read_bytes(), sorted(folder.iterdir())
+    exposed = own_demo.with_variables(PASTCHATS_MEMORY_DB=str(folder / "memory.db"))
+    error = error_of(exposed(command, *NEEDED[command], "--json"))
+    assert error["kind"] == "database_exposed"
+    assert "others may write" in error["message"]
+    assert "chmod go-w" in error["hint"]
+    assert ((folder / "memory.db").read_bytes(), sorted(folder.iterdir())) == before
+
+
+def test_where_a_sticky_bit_keeps_files_apart_a_database_may_lie(own_demo: Program) -> None:
+    own_demo.home.chmod(0o1777)
+    assert own_demo("status").status == 0
+    own_demo.home.chmod(0o777)
+    assert own_demo("status").status == 2
+
+
+def test_a_link_into_such_a_folder_is_no_way_round(own_demo: Program) -> None:
+    folder = own_demo.home / "shared"
+    folder.mkdir()
+    own_demo.database.rename(folder / "memory.db")
+    own_demo.database.symlink_to(folder / "memory.db")
+    assert own_demo("status").status == 0
+    folder.chmod(0o777)
+    assert error_of(own_demo("status", "--json"))["kind"] == "database_exposed"
+
+
+def test_no_database_is_made_in_such_a_folder(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", ("user", "Build it."), ("assistant", "Built."))
+    (program.home / "shared").mkdir()
+    (program.home / "shared").chmod(0o777)
+    made = program("index", "history", "--db", program.home / "shared" / "memory.db")
+    assert made.status == 2
+    assert list((program.home / "shared").iterdir()) == []
+
+
+def test_a_group_of_ones_own_is_no_other_people(own_demo: Program) -> None:
+    own_demo.home.chmod(0o770)
+    assert own_demo.home.stat().st_gid == os.getegid()
+    assert own_demo("status").status == 0

@@ -16,7 +16,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, pictures_i
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "cursor"
-VERSION = 1
+VERSION = 2
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",

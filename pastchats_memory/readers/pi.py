@@ -14,7 +14,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 1
+VERSION = 2
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 SUMMARIES = ("compaction", "branch_summary")

@@ -137,9 +137,9 @@ def one_sided_ranking(fuse: Fuse) -> list[str]:
 def one_sided_search(together: Program, apart: Program) -> list[str]:
     """Whether each hybrid score of one program is made of its places by words and by meaning in another, and of both."""
     places: dict[str, dict[str, int]] = {}
-    for mode, name in (("keyword", "words"), ("semantic", "meaning")):
+    for mode, name, place in (("keyword", "words", "lexical_rank"), ("semantic", "meaning", "semantic_rank")):
         for hit in apart("search", QUERY, "--mode", mode, "--limit", 100, "--json").results:
-            places.setdefault(hit["id"], {})[name] = hit["rank"]
+            places.setdefault(hit["id"], {})[name] = hit[place]
     hits = together("search", QUERY, "--limit", 40, "--explain", "--json").results
     faults = [] if any("together" in hit["contributions"] for hit in hits) else ["nothing weighs both together"]
     for hit in hits:

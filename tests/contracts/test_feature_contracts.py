@@ -156,7 +156,14 @@ def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_pa
 
 def test_a_program_that_needs_the_extension_is_noticed(demo: Program, tmp_path: Path) -> None:
     dependent = demo.without_sqlite_vec(tmp_path).altered(
-        "from pastchats_memory.store import vec0\nvec0.is_there = lambda _: True"
+        "from pastchats_memory.errors import StoreFault\n"
+        "from pastchats_memory.store import vec0, vectors\n"
+        "nearest = vectors.nearest\n"
+        "def dependent(database, *of):\n"
+        "    if not vec0.is_there(database):\n"
+        "        raise StoreFault('sqlite-vec does not load')\n"
+        "    return nearest(database, *of)\n"
+        "vectors.nearest = dependent"
     )
     assert len(lost_without_extension(demo, dependent)) >= 2
 

@@ -50,6 +50,7 @@ _NO = Pattern(
 )
 _BROKEN = Pattern(
     r"""\b(?:it|that|this|which|everything|you|now)\ (?:just\ |now\ |completely\ |totally\ |all\ )?(?:broke|breaks|fails|failed|crashe[ds]|hangs|errors?\ out|throws|messed)\b|\bbut\ (?:now\ )?it\ (?:fails|crashes|breaks)\b
+    |\b(?:it|that|this|which|they|everything)\ (?:just\ |all\ |then\ |immediately\ )?(?:f(?:alls|ell)\ (?:over|apart)|(?:goes|went)\ down|bl(?:ows|ew)\ up|dies|died|fr(?:eezes|oze)|lock(?:s|ed)\ up|time[sd]\ out|stop(?:s|ped)\ working)\b
     |\b(?:is|are|was|got)\ (?:now\ |all\ |completely\ |totally\ )?(?:broken|messed\ up|goofed\ up|screwed\ up|corrupted)\b
     |\b(?:causes?|caused|causing|gives?|gave|giving|throws?|threw|throwing|raises?|raised|produces?|produced|returns?|returned)\ (?:me\ |us\ )?(?:all\ sorts\ of\ |lots\ of\ |a\ lot\ of\ |a\ bunch\ of\ |an?\ |this\ |these\ |more\ |new\ |the\ following\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b
     |\b(?:now|then|but|and)\ (?:i|we)(?:'m|\ am|'re|\ are)?\ (?:get(?:ting)?|got|see(?:ing)?|hit(?:ting)?)\ (?:\w+\ ){0,3}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b|\banother\ (?:error|problem|issue|mistake|bug)\b

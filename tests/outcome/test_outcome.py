@@ -56,6 +56,7 @@ def test_words_that_accept_are_worked(words: str) -> None:
         "same error as before",
         "thanks, but it still fails",
         "great, another crash",
+        "Deployed to staging. I stopped the receiver for a minute, and it fell over at once.",
         "funktioniert nicht",
         "no funciona",
         "не работает",

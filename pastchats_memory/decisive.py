@@ -21,7 +21,7 @@ _SAYS_WHY = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"`[^`]+`|\b\w+[_.]\w+\(|--\w[\w-]+|\b[\w/.-]+\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java|rb|php|css|html)\b"
+    r"`[^`]+`|(?<=\w\.)\w++\(|\b\w[^\W_]*+_\w++\(|--\w[\w-]|\w[/.-]*\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java|rb|php|css|html)\b"
 )
 _CONCLUDES = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no)\b",

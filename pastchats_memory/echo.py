@@ -13,7 +13,7 @@ _BREAK = re.compile(r"\r?\n|\\{1,15}n")
 """The end of a line, as it is or as JSON in JSON writes it."""
 _RIM = re.compile(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;)*")
 """What a quotation, an indentation or a listing puts before a line."""
-_QUOTES = re.compile(r"[ \t|\d→:]*(?:>|&(?:amp;){0,3}gt;)")
+_QUOTES = re.compile(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
 _SAID = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and rims, without which something is left where anything was said."""
 _LABEL = re.compile(
@@ -73,6 +73,6 @@ def _before_block(text: str) -> str:
     if not text[line:].strip(" \t|>→:0123456789&gtamp;"):
         text = text[:line]
     at = text.rfind(RECALL_PREAMBLE)
-    if at >= 0 and not re.sub(r"\\+n|[\s>|→\d]", "", text[at + len(RECALL_PREAMBLE) :]):
+    if at >= 0 and not re.sub(r"(?<!\\)\\+n|[\s>|→\d]", "", text[at + len(RECALL_PREAMBLE) :]):
         text = text[:at]
     return text

@@ -60,7 +60,7 @@ _SYNONYMS = {"signin": "login", "signout": "logout", "sign": "login", "deletion"
          "postgresql": "postgres", "drop": "remove", "erase": "delete"}  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 _IDENTIFIER = re.compile(
-    r"(?<![\w.])(?:v?\d+(?:\.\d+)+|#?\d+|[A-Z]{2,}-\d+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Za-z]\w*_\w+|\w+\(\)|(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java))(?![\w])"
+    r"(?<![\w.])(?:v?\d+(?:\.\d+)+|#?\d+|[A-Z]{2,}-\d+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Za-z]\w*_\w+|\w+\(\)|(?:[\w.-]{1,255}/)+[\w.-]+|[\w-]{1,255}\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java))(?![\w])"
 )
 _STOP = frozenset(
     [

@@ -16,7 +16,7 @@ from pastchats_memory.config.keys import KEYS, absolute
 LARGEST = 100_000
 """Bytes that are read at all."""
 _LINE = re.compile(r"line (\d+)")
-_HEADER = re.compile(r"\s*\[\s*([^\]]+?)\s*\]")
+_HEADER = re.compile(r"\s*\[([^\]]+)\]")
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def _line_of(text: str, key: str) -> int:
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             is_top = False
-            if header[1].strip("[\"' ").split(".")[0].strip("\"' ") == key:
+            if header[1].strip().strip("[\"' ").split(".")[0].strip("\"' ") == key:
                 return number
         elif is_top and sets.match(line):
             return number

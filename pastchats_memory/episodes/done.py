@@ -26,7 +26,7 @@ _LOOKS = re.compile(
     r"|cd|diff|jq|sort|date|whoami|printenv|git (?:status|log|diff|show|branch|blame|remote|stash list|rev-parse|ls-files|grep))(?:\s|$)"
 )
 """Commands that look and change nothing."""
-_BETWEEN = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+_BETWEEN = re.compile(r"&&|\|\||;|\|")
 
 
 def done_in(episode: Sequence[Item], failed: Iterable[int] = ()) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def commands_of(turn: Item) -> Iterator[str]:
 
 def is_look(command: str) -> bool:
     """Whether every part of a command only looks."""
-    return all(_LOOKS.match(part) for part in _BETWEEN.split(command.strip()) if part)
+    return all(_LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(command)) if part)
 
 
 def _files(turn: Item) -> Iterator[str]:

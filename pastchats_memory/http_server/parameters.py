@@ -35,7 +35,7 @@ class Parameter:
         value: Any = text
         if kind == "integer" and re.fullmatch(r"-?[0-9]{1,9}", text):
             value = int(text)
-        elif kind == "number" and re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
+        elif kind == "number" and re.fullmatch(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
             value = float(text)
         elif kind != "string":
             raise self._fault(kind)

@@ -40,9 +40,10 @@ _COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) ")
 _FAULT = re.compile(
     r"litellm\.|Traceback|Error\b|Unable to|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
+_RIM = r"^(?:-+\s*|(?<!\s\n)\s*|[ \t]*)"
 _THOUGHTS = (
     re.compile(r"<(think|thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL),
-    re.compile(r"^-*\s*► \*\*THINKING\*\*$.*?(?:^-*\s*► \*\*ANSWER\*\*$|\Z)", re.DOTALL | re.MULTILINE),
+    re.compile(rf"{_RIM}► \*\*THINKING\*\*$.*?(?:{_RIM}► \*\*ANSWER\*\*$|\Z)", re.DOTALL | re.MULTILINE),
 )
 
 

@@ -40,7 +40,9 @@ _TODO_TXT = re.compile(r"(?P<done>x )?(?P<priority>\([A-Z]\) )?(?P<dates>(?:\d{4
 _DUE = re.compile(r"(?:📅|⏳|due:)\s*(\d{4}-\d\d-\d\d)")
 _DONE = re.compile(r"✅\s*(\d{4}-\d\d-\d\d)")
 _CREATED = re.compile(r"➕\s*(\d{4}-\d\d-\d\d)")
-_MARKED = re.compile(r"\s*(?:[📅⏳🛫✅➕❌]\s*\d{4}-\d\d-\d\d|due:\d{4}-\d\d-\d\d|🔁[^📅⏳✅#]*|[🔺⏫🔼🔽⏬])")
+_MARKED = re.compile(
+    r"(?:(?<!\s)\s+)?(?:[📅⏳🛫✅➕❌]\s*\d{4}-\d\d-\d\d|due:\d{4}-\d\d-\d\d|🔁[^📅⏳✅#]*|[🔺⏫🔼🔽⏬])"
+)
 _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 

@@ -23,7 +23,7 @@ SHOWN = ("text", "voice_note")
 ARTIFACTS = "artifacts"
 UNSUPPORTED = re.compile(r"```\s*\n?This block is not supported on your current device yet\.\s*\n?```")
 
-_ARTIFACT = re.compile(r"<antArtifact\b([^>]*)>(.*?)(?:</antArtifact>|\Z)", re.DOTALL)
+_ARTIFACT = re.compile(r"<antArtifact\b([^>]{0,4096})>(.*?)(?:</antArtifact>|\Z)", re.DOTALL)
 _TITLE = re.compile(r'title="([^"]*)"')
 _THINKING = re.compile(r"<antThinking>.*?(?:</antThinking>|\Z)", re.DOTALL)
 

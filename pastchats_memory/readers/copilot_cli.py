@@ -23,7 +23,7 @@ APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder"
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
-_CWD = re.compile(r"^cwd:[ \t]*(?P<quote>['\"]?)(.+?)(?P=quote)[ \t]*$", re.MULTILINE)
+_CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
 _LARGEST_WORKSPACE = 65_536
 
 
@@ -53,7 +53,11 @@ def _recorded_beside(folder: Path) -> str | None:
             found = _CWD.search(file.read(_LARGEST_WORKSPACE))
     except OSError:
         return None
-    return found[2] if found else None
+    if found is None:
+        return None
+    written = found[1]
+    is_quoted = len(written) > len("''") and written[0] in "'\"" and written[0] == written[-1]
+    return written[1:-1] if is_quoted else written
 
 
 def _take(telling: Telling, item: Record) -> str | None:

@@ -28,7 +28,7 @@ HIDDEN = "[REDACTED]"
 FOLDER = "agent-transcripts"
 ROLES = ("user", "assistant")
 
-_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>", re.DOTALL)
+_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>|<user_query>.*", re.DOTALL)
 _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
@@ -93,7 +93,7 @@ def _take(telling: Telling, item: Record, branch: str) -> str | None:
 
 def typed(text: str) -> str:
     """What the person typed of a text in the user's role."""
-    queries = _QUERY.findall(text)
+    queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
     return "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
 
 

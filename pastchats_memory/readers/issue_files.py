@@ -24,9 +24,9 @@ FOLDER_STATUS = {"archive": "archived", "archived": "archived", "drafts": "draft
 NOTES = frozenset({"implementation notes", "notes", "resolution", "final summary", "outcome", "comments"})
 """Sections that tell how it went."""
 
-_ID = re.compile(r"([A-Za-z][\w-]*?)-?(\d+(?:\.\d+)*)\Z")
+_ID = re.compile(r"([A-Za-z][\w-]*?)-?(?<!\d)(\d+(?:\.\d+)*)\Z")
 _NAME = re.compile(r"([A-Za-z][\w]*-\d+(?:\.\d+)*)(?: - |\b)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->|(<!--.*)", re.DOTALL)
 _OLD_DAY = re.compile(r"(\d\d)-(\d\d)-(\d\d)\Z")
 
 
@@ -134,5 +134,5 @@ def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
             into = told
             if heading.title not in (title, "Description"):
                 into.append(line)
-    texts = (_COMMENT.sub("", "\n".join(lines)).strip() for lines in notes)
-    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub("", "\n".join(told))).strip(), [text for text in texts if text]
+    texts = (_COMMENT.sub(r"\1", "\n".join(lines)).strip() for lines in notes)
+    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(told))).strip(), [text for text in texts if text]

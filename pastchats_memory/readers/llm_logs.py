@@ -32,7 +32,7 @@ _ENTRY = re.compile(
     r"# (\d{4}-\d\d-\d\dT[\d:.]{8,20})(?:[ \t]+conversation:[ \t]*(\S+))?(?:[ \t]+id:[ \t]*(\S+))?[ \t]*\Z"
 )
 _MODEL = re.compile(r"Model: \*\*(.+?)\*\*")
-_SECTION = re.compile(r"(?:##|###) ([A-Z][a-z ]+):?[ \t]*\Z")
+_SECTION = re.compile(r"(?:##|###) ([A-Z][a-z ]++):?[ \t]*\Z")
 SECTIONS = (
     "Prompt", "Prompt fragments", "Options", "System", "System fragments", "Schema", "Tools", "Tool results", "Attachments",
     "Reasoning", "Response", "Tool calls", "Token usage",

@@ -23,7 +23,7 @@ VERSION = 1
 _DETAILS = re.compile(
     r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>.*?(?:</details>|\Z)\n?', re.DOTALL
 )
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')
 
 
 def recognise(source: Source) -> bool:

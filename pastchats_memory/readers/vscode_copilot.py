@@ -23,7 +23,7 @@ SHELLS = ("run_in_terminal", "copilot_runInTerminal")
 DEEPEST = 50
 
 _WORKSPACE = re.compile(r"workspace with the following folders?:[ \t]*\n[ \t]*-[ \t]*([^\n]+)")
-_EMPTY_FENCE = re.compile(r"\n*^```\w*[ \t]*\n\s*^```[ \t]*$\n?", re.MULTILINE)
+_EMPTY_FENCE = re.compile(r"(?:(?<!\n\n)\n+)?^```\w*[ \t]*\n\s*^```[ \t]*$\n?", re.MULTILINE)
 _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})", re.IGNORECASE)
 
 

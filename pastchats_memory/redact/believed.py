@@ -34,7 +34,7 @@ _PLACEHOLDER = re.compile(
     r"has|must|should|will|can|may|in|is|it|of|on|or|to|as|at|be|by)[;,.:!?]?)\Z",
     re.IGNORECASE,
 )
-_IDENTIFIER = r"(?:[$_]{0,2}[a-z]+\d{0,3}[a-z]*(?:_[a-z0-9]+)*_?|[$_]{0,2}[a-z]+(?:[A-Z]{1,4}[a-z]+\d{0,3})+|(?:[A-Z]{1,4}[a-z]+\d{0,3})+|[A-Z]+\d{0,2}(?:_[A-Z0-9]+)*)"
+_IDENTIFIER = r"(?:[$_]{0,2}[a-z]+(?:\d{1,3}[a-z]*)?(?:_[a-z0-9]+)*_?|[$_]{0,2}[a-z]+(?:[A-Z]{1,4}[a-z]+\d{0,3})+|(?:[A-Z]{1,4}[a-z]+\d{0,3})+|[A-Z]+\d{0,2}(?:_[A-Z0-9]+)*)"
 _CODE = re.compile(
     rf"(?:{_IDENTIFIER}(?:(?:\.|->|::|\?\.|\[\d+\]\.){_IDENTIFIER})+|{_IDENTIFIER}(?:(?:\.|->|::|\?\.|!\.){_IDENTIFIER})*!?[(\[].*|[(\[{{@].*|"
     r"\.{1,2}/.*|~/.*|(?:https?|file|ftp)://.*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+(?:_[a-z]+)+|[a-z]+(?:-[a-z]+)+|"
@@ -46,7 +46,7 @@ _SESSION = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
 _PATH = re.compile(r"/[\w./\-]*\Z")
 _WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
 _PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_SEPARATED = re.compile(r"[\w]+(?:[-_./][\w]+)+\Z")
+_SEPARATED = re.compile(r"(?:\w+(?:[-./]\w+)+|\w[^\W_]*_\w+)\Z")
 
 
 def is_placeholder(value: str) -> bool:

@@ -97,7 +97,7 @@ _ASSIGNED = re.compile(
     rf"(?:(?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic)[ \t]+)?"
     rf"(?:[a-z]{{0,2}}(?P<open>{_QUOTE})(?P<quoted>[^\"'`\n]{{4,1024}}?){_ESCAPED_END}|(?P<bare>{_RUN}{{4,1024}}))"
 )
-_NEXT_LINE = re.compile(rf"[ \t]*:[ \t]*(?:[|>][\-+]?[ \t]*)?\n[ \t]+[\"']?(?P<bare>{_RUN}{{8,1024}})")
+_NEXT_LINE = re.compile(rf"[ \t]*+:[ \t]*+(?:[|>][\-+]?[ \t]*+)?\n[ \t]++[\"']?(?P<bare>{_RUN}{{8,1024}})")
 _ARGUMENT = re.compile(
     rf"\\{{0,7}}[\"'][ \t]{{0,4}},[ \t]{{0,4}}\\{{0,7}}[\"'](?:Bearer |Basic |Token )?(?P<quoted>[^\"'`\n\\]{{6,1024}}){_ESCAPED_END}"
 )
@@ -110,14 +110,14 @@ _CELL = re.compile(
 )
 _PARAMETER_VALUE = re.compile(r"(?P<bare>[^\s\"'`<>&#\\]{16,2048})")
 _ELEMENT = re.compile(r"(?:\s[^<>]{0,80})?>(?P<bare>[^<>\s]{4,1024})</")
-_FLAG = re.compile(rf"[ \t]+{_QUOTE}?(?P<bare>{_RUN}{{4,1024}})")
+_FLAG = re.compile(rf"[ \t]++{_QUOTE}?(?P<bare>{_RUN}{{4,1024}})")
 _SAID = re.compile(
-    r"[\"'`*“”]{0,3}(?:[ \t]+(?!is\b|was\b)[A-Za-z0-9()/._\-]{1,24}){0,5}?(?:[ \t]*[:：]|[ \t]+(?:is|was|to|be|equals|as|now|ist|est|es|lautet)\b[ \t]*:?)(?:[ \t]+|[ \t]*\n{1,2}[ \t]*|(?:\\{1,7}n){1,2})"
+    r"[\"'`*“”]{0,3}(?:[ \t]++(?!is\b|was\b)[A-Za-z0-9()/._\-]{1,24}){0,5}?(?:[ \t]*+[:：]|[ \t]++(?:is|was|to|be|equals|as|now|ist|est|es|lautet)\b(?:[ \t]*+:|[ \t]++(?=\\))?)(?:[ \t]*+\n{1,2}[ \t]*+|[ \t]++|(?:\\{1,7}n){1,2})"
     r"[\"'`*“„]{0,3}(?P<bare>[^\s\"'`<>\\]{6,1024})"
 )
 _SCHEME = re.compile(
-    rf"(?:{_QUOTE})?[ \t]*[:=,]?[ \t]*(?:{_QUOTE})?(?:Bearer|Basic|Token|Digest|Bot|ApiKey|AWS4-HMAC-SHA256|SSWS|Key|GenieKey|Apikey|token|bearer|basic)"
-    rf"(?:[ \t]+|%20|\+)(?P<bare>[A-Za-z0-9._~+/=:\-]{{8,4096}})",
+    rf"(?:{_QUOTE})?[ \t]*+(?:[:=,][ \t]*+)?(?:{_QUOTE})?(?:Bearer|Basic|Token|Digest|Bot|ApiKey|AWS4-HMAC-SHA256|SSWS|Key|GenieKey|Apikey|token|bearer|basic)"
+    rf"(?:[ \t]++|%20|\+)(?P<bare>[A-Za-z0-9._~+/=:\-]{{8,4096}})",
 )
 _BEARER = re.compile(r"(?P<bare>[A-Za-z0-9._~+/=\-]{16,4096})")
 _COOKIE = re.compile(

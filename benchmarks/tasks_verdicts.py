@@ -46,12 +46,12 @@ def main() -> None:
             writer = board.writer(ready)
             for one in tasks:
                 writer.put(one)
-            vectors.catch_up(board._database)  # noqa: SLF001
+            vectors.catch_up(board._database)  # noqa: SLF001 - a batch in one transaction, which the board does not offer
         for row, raw, verdict in asked:
             if raw:
-                with board._database.transaction():  # noqa: SLF001
+                with board._database.transaction():  # noqa: SLF001 - a batch in one transaction, which the board does not offer
                     board.writer(ready).put(Filed(Task("w", row["task"], scope="w", status_raw=raw), "w", "/w"))
-                    vectors.catch_up(board._database)  # noqa: SLF001
+                    vectors.catch_up(board._database)  # noqa: SLF001 - a batch in one transaction, which the board does not offer
             answer = memory.check_prior_work(row["same_said_otherwise"]).verdict
             true[verdict] += 1
             said[answer] += 1

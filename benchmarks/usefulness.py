@@ -92,13 +92,13 @@ def as_first_released() -> None:
     def most_words(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
         if item.role == "assistant":
             return [item.content]
-        weights = [recall._weight(answer.content, terms) for answer in answers]  # noqa: SLF001
+        weights = [recall._weight(answer.content, terms) for answer in answers]  # noqa: SLF001 - what the first release did is put in its place
         return [answers[weights.index(max(weights))].content] if answers else []
 
     recall.decisive = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
-    recall.done_in = lambda _: ()  # type: ignore[attr-defined]
-    recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined]
-    recall._about = most_words  # noqa: SLF001
+    recall.done_in = lambda _: ()  # type: ignore[attr-defined] # as above
+    recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined] # as above
+    recall._about = most_words  # noqa: SLF001 - what the first release did is put in its place
     recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, recall.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 

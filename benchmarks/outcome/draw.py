@@ -101,11 +101,11 @@ def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:
     named = [one for one in episodes if one.file.partition("/")[0] in FORMATS]
     first = random.Random(20261122).sample(named, len(named))  # noqa: S311 - a draw that can be repeated
     halves = [("test" if number % 2 else "build", one) for number, one in enumerate(first)]
-    chance = random.Random(20261123)  # noqa: S311
+    chance = random.Random(20261123)  # noqa: S311 - a draw that can be repeated
     later = [one for one in episodes if one.file.partition("/")[0] in OTHERS]
     later += chance.sample([one for one in episodes if one.file.partition("/")[0] in COLLECTIONS], OF_COLLECTIONS)
     later += _of_history([one for one in episodes if one.file == HISTORY], chance)
-    last = _rest_of_history([one for one in episodes if one.file == HISTORY], later, random.Random(20261124))  # noqa: S311
+    last = _rest_of_history([one for one in episodes if one.file == HISTORY], later, random.Random(20261124))  # noqa: S311 - a draw that can be repeated
     return [*halves, *(("later", one) for one in chance.sample(later, len(later))), *(("last", one) for one in last)]
 
 

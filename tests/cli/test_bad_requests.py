@@ -152,7 +152,7 @@ def test_closed_standard_streams_are_no_bug(asked: Program) -> None:
         assert run.stderr == ""
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110 - a name of the system, asked while tests are collected
 def test_a_result_that_cannot_be_written_is_explained(asked: Program) -> None:
     for form in ("", "--json"):
         run = _shell(asked, f'"$P" search webhooks {form} >/dev/full')

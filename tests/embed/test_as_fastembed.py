@@ -22,7 +22,7 @@ from pastchats_memory.embed.wordpiece import FOLDER
 be_discreet()
 
 from fastembed import TextEmbedding  # noqa: E402 - after what keeps it quiet
-from fastembed.common.model_description import ModelSource, PoolingType  # noqa: E402
+from fastembed.common.model_description import ModelSource, PoolingType  # noqa: E402 - after what keeps it quiet
 
 OURS_ALONE = {name for name in PROFILES if name.startswith("intfloat/") and name != "intfloat/multilingual-e5-large"}
 TEXTS = ["Retry the webhook.", "", "a b c " * 80, "def add(a, b): return a + b", "Is the fence painted?"]

@@ -46,7 +46,7 @@ class Recording:
     def __init__(self, embedder: LocalEmbedder) -> None:
         self.session = embedder.session
         self.fed: list[dict[str, NDArray[np.int64]]] = []
-        embedder.session = self  # type: ignore[assignment]
+        embedder.session = self  # type: ignore[assignment] # a session that only listens
 
     def get_inputs(self) -> object:
         return self.session.get_inputs()

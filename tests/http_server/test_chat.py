@@ -113,7 +113,7 @@ def test_a_configured_key_goes_on_and_neither_the_clients_nor_our_token_does(dem
     ours = Program(demo.home).with_variables(
         PASTCHATS_MEMORY_CHAT_ENDPOINT=endpoint.url,
         PASTCHATS_MEMORY_CHAT_API_KEY="configured",
-        PASTCHATS_MEMORY_TOKEN="sesame",  # noqa: S106
+        PASTCHATS_MEMORY_TOKEN="sesame",  # noqa: S106 - a token of the test
     )
     with serving(ours) as server:
         shown = {"Authorization": "Bearer sesame"}

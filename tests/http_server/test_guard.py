@@ -95,9 +95,9 @@ def test_any_other_address_needs_a_token(program: Program) -> None:
 
 
 def test_with_a_token_only_its_owner_is_answered(demo: Program) -> None:
-    ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_TOKEN="sesame-öffne")  # noqa: S106
-    with serving(ours, "--host", "0.0.0.0") as server:  # noqa: S104
-        url = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+    ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_TOKEN="sesame-öffne")  # noqa: S106 - a token of the test
+    with serving(ours, "--host", "0.0.0.0") as server:  # noqa: S104 - what is served beyond this machine is the point
+        url = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - what is served beyond this machine is the point
         for shown in (None, "Bearer sesame", "Basic c2VzYW1l", "Bearer x", "Bearer sesame-\xf6ffne2"):
             headers = {} if shown is None else {"Authorization": shown.encode()}
             reply = httpx.get(f"{url}/search?query=fence", headers=headers)

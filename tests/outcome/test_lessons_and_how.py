@@ -46,7 +46,7 @@ def memory(tmp_path: Path):
     with Memory.open(tmp_path / "memory.db") as opened:
         opened.index([folder])
         # As if every signal were right often enough to be said: here it counts what is made of outcomes.
-        opened._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001
+        opened._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - no command writes what the test needs
         yield opened
 
 
@@ -76,7 +76,7 @@ def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory)
 
 
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
-    memory._database.run("INSERT INTO project_folders VALUES ('/garden', 'garden', 1)")  # noqa: SLF001
+    memory._database.run("INSERT INTO project_folders VALUES ('/garden', 'garden', 1)")  # noqa: SLF001 - no command writes what the test needs
     assert memory.lessons(None)[0] == []
     assert memory.how("webhook worker sends events twice", None)[0] == []
     assert memory.check_prior_work(ASKED).verdict != "done"
@@ -86,7 +86,7 @@ def test_a_conversation_that_asked_for_the_same_decides_where_no_task_does(memor
     work = memory.check_prior_work("The webhook worker sends some events twice, make it send each of them once.")
     assert work.verdict == "failed_before"
     assert memory.check_prior_work("Which flour is best for pizza?").verdict == "new"
-    memory._database.run("UPDATE outcomes SET verdict = 'worked' WHERE verdict = 'failed'")  # noqa: SLF001
+    memory._database.run("UPDATE outcomes SET verdict = 'worked' WHERE verdict = 'failed'")  # noqa: SLF001 - no command writes what the test needs
     assert memory.check_prior_work(ASKED).verdict == "done"
 
 

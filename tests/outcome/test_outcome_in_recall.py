@@ -38,7 +38,7 @@ def history(tmp_path: Path) -> Path:
 
 def sure(memory: Memory) -> None:
     """As if every signal were right often enough to be said: here it counts what is made of outcomes."""
-    memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001
+    memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - no command writes what the test needs
 
 
 def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> None:
@@ -74,7 +74,7 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
 def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Path) -> None:
     write_messages(history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND))
     memory.index([history])
-    memory._database.run("UPDATE outcomes SET confidence = 0.5")  # noqa: SLF001
+    memory._database.run("UPDATE outcomes SET confidence = 0.5")  # noqa: SLF001 - no command writes what the test needs
     assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").memories)
 
 

@@ -204,7 +204,7 @@ def test_a_row_that_comes_at_the_last_moment_is_in_both(database: Database, tmp_
             with Memory(open_database(tmp_path / "memory.db"), old) as memory:
                 memory.index([tmp_path / "history"])
 
-    new.embed = embed_and_look  # type: ignore[method-assign]
+    new.embed = embed_and_look  # type: ignore[method-assign] # rows arrive while it embeds
     assert reindex_embeddings(database, new).rows == TURNS + 1
     whole(database, new)
 

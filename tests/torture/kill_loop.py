@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1])]
+sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
 
-from moments import Moment, Page, fork  # noqa: E402
-from scenes import SCENES, Scene, make_cheap, scene  # noqa: E402
-from whole import assert_whole, state  # noqa: E402
+from moments import Moment, Page, fork  # noqa: E402 - after the folders that they lie in
+from scenes import SCENES, Scene, make_cheap, scene  # noqa: E402 - after the folders that they lie in
+from whole import assert_whole, state  # noqa: E402 - after the folders that they lie in
 
-from pastchats_memory.store.database import open_database  # noqa: E402
-from pastchats_memory.store.vectors import catch_up_at_opening  # noqa: E402
+from pastchats_memory.store.database import open_database  # noqa: E402 - after the folders that they lie in
+from pastchats_memory.store.vectors import catch_up_at_opening  # noqa: E402 - after the folders that they lie in
 
 State = dict[str, list[tuple]] | None
 """What `whole.state` says; None where there is no database."""

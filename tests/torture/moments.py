@@ -180,7 +180,7 @@ class _Calls(apsw.VFS):
     def xOpen(self, name: Any, flags: list[int]) -> _File:  # noqa: N802 - SQLite's names
         return _File(self._watch, name, flags)
 
-    def xDelete(self, name: str, sync_folder: bool) -> None:  # noqa: N802
+    def xDelete(self, name: str, sync_folder: bool) -> None:  # noqa: N802 - SQLite's name
         self._watch.calling("delete", _kind(name))
         super().xDelete(name, sync_folder)
         self._watch.called()
@@ -200,29 +200,29 @@ class _File(apsw.VFSFile):
         super().__init__(SYSTEM, name, flags)
         watch.called()
 
-    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - SQLite's name
         self._watch.calling("read", self._kind)
         read = super().xRead(amount, offset)
         self._watch.called()
         return read
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
         write = super().xWrite
         self._watch.calling("write", self._kind, lambda: write(bytes(data[: len(data) // 2]), offset))
         write(data, offset)
         self._watch.called()
 
-    def xSync(self, flags: int) -> None:  # noqa: N802
+    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
         self._watch.calling("sync", self._kind)
         super().xSync(flags)
         self._watch.called()
 
-    def xTruncate(self, size: int) -> None:  # noqa: N802
+    def xTruncate(self, size: int) -> None:  # noqa: N802 - SQLite's name
         self._watch.calling("truncate", self._kind)
         super().xTruncate(size)
         self._watch.called()
 
-    def xFileSize(self) -> int:  # noqa: N802
+    def xFileSize(self) -> int:  # noqa: N802 - SQLite's name
         self._watch.calling("size", self._kind)
         size = super().xFileSize()
         self._watch.called()

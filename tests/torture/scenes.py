@@ -34,9 +34,9 @@ def make_cheap() -> None:
         vector = np.random.default_rng(zlib.crc32(text.encode())).normal(size=384)
         return (vector / np.linalg.norm(vector)).astype(np.float32)
 
-    PackagedEmbedder.embed = embed  # type: ignore[method-assign]
-    PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign]
-    PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign]
+    PackagedEmbedder.embed = embed  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
+    PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
+    PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
     writer.BATCH_TURNS = 24
 
 

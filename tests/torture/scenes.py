@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from program import Program
 
 from pastchats_memory import Memory, cli
 from pastchats_memory.embed import Vector
@@ -63,18 +64,7 @@ class Scene:
     @property
     def environment(self) -> dict[str, str]:
         """Nothing of the person's own."""
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "XDG_DATA_HOME": str(self.home / "data"),
-            "XDG_CONFIG_HOME": str(self.home / "config"),
-            "XDG_CACHE_HOME": str(self.home / "cache"),
-            "PASTCHATS_MEMORY_DB": str(self.database),
-            "OPENBLAS_NUM_THREADS": "1",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            **self.variables,
-        }
+        return Program(self.home, variables={"OPENBLAS_NUM_THREADS": "1", **self.variables}).environment
 
     def reset(self) -> None:
         """The database as it was before."""

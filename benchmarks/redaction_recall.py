@@ -22,16 +22,7 @@ from redaction_corpus import CONTEXTS, Sample, harmless, samples
 from pastchats_memory.redact import redact
 
 REPOSITORY = Path(__file__).parents[1]
-PIECE = 10
-"""Characters of a secret that may not be left."""
 SEEDS = (1, 2, 3)
-
-
-def leaks(sample: Sample, redacted: str) -> bool:
-    """Whether a piece of the secret is still there."""
-    secret = sample.text[sample.start : sample.end]
-    pieces = (secret[at : at + PIECE] for at in range(max(1, len(secret) - PIECE + 1)))
-    return any(piece in redacted for piece in pieces)
 
 
 def reads(sample: Sample, redacted: str) -> bool:
@@ -60,7 +51,7 @@ def recall() -> None:
     for seed in SEEDS:
         for sample in samples(seed):
             redacted = redact(sample.text).text
-            hit = not leaks(sample, redacted)
+            hit = not sample.is_left_in(redacted)
             asked[sample.kind] += 1
             found[sample.kind] += hit
             contexts[sample.context] += hit

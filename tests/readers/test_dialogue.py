@@ -177,6 +177,7 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
         "> A controller.\n\n✦ fast\n✦ small\n✦ free\n",
         "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n",
         "> Is it open?\n\n⏺ Yes.\n",
+        "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n",
     ],
 )
 def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):

@@ -8,6 +8,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from pastchats_memory.ingest.files import Candidate
@@ -22,6 +23,7 @@ ENDS = 4096
 """Bytes at the start, and before the place where a reader goes on, that must be the same for it to go on there."""
 
 VERSIONS = {reader.FORMAT: reader.VERSION for reader in (*READERS, *FALLBACKS)}
+"""In the order in which the readers are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     """What besides its bytes decides what is made of a file that was understood: its own reader, and no other."""
     others = ""
     if any(format_ == reader.FORMAT for reader in FALLBACKS):  # a reader that is new may know it better
-        others = ";before=" + ",".join(reader.FORMAT for reader in READERS)
+        others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS))
     return (
         f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ == NOTES else ''}"
     )

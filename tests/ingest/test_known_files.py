@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory import Memory
+from pastchats_memory import Memory, readers
 from pastchats_memory.ingest import changes
+from pastchats_memory.readers import scrollback
 from pastchats_memory.store import prompts as corpus
 
 
@@ -116,6 +117,20 @@ def test_another_version_of_a_reader_reads_its_own_files_and_no_others(
         report.files
     )
     assert (report.embedded, report.counts()["turns_added"]) == (0, 0)
+
+
+def test_a_reader_that_is_asked_before_the_one_that_took_a_file_is_shown_it(
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note, chats = tmp_path / "notes" / "screen.md", chat(tmp_path / "chat.jsonl")
+    note.parent.mkdir()
+    note.write_text("> Is it open?\n\n✦ Yes.\n\n✦ And wide.\n", encoding="utf-8")
+    with monkeypatch.context() as then:
+        then.setattr(readers, "FALLBACKS", tuple(reader for reader in readers.FALLBACKS if reader is not scrollback))
+        then.setattr(changes, "VERSIONS", {name: of for name, of in changes.VERSIONS.items() if name != "scrollback"})
+        assert {file.format for file in memory.index([note.parent, chats]).taken} == {"messages", "notes"}
+    assert [file.format for file in memory.index([note.parent, chats]).taken] == ["scrollback"]
+    assert stored(memory, "SELECT count(*) FROM prompts WHERE role = 'note'") == [(0,)]
 
 
 def test_a_reader_that_reads_better_leaves_no_row_of_the_old_reading(

@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
 
 FORMAT = "claude-code"
-VERSION = 1
+VERSION = 2
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",

@@ -257,7 +257,7 @@ class Signals(NamedTuple):
     timely: Floats
     """Shape (n,), of `timeliness`; 0 where the question names no time."""
     searched: int
-    """Rows of the corpus that these were found among."""
+    """Rows of the corpus that these were found among; of no use where nothing but words is asked."""
 
 
 def evidence(signals: Signals, meaning: float) -> Floats:

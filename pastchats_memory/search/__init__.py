@@ -20,7 +20,6 @@ from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of
 from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import count
 
 MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
@@ -97,7 +96,7 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     terms = terms_of(database, request.text)
     times = times_of(database, request.text, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=times.filters)
-    matches = matches_of(database, terms, request.filters)
+    matches = matches_of(database, terms, request.filters, counted=request.needs_vector)
     warnings = list(times.warnings)
     query_vector: Vector | None = None
     if embedding is not None:
@@ -173,7 +172,7 @@ def _page(
 ) -> tuple[Hit, ...]:
     last = request.limit * request.page
     window = fused if request.is_selective else fused[:last]
-    fits = {} if query_vector is None else _fits(database, request, [row.id for row in window], matches, query_vector)
+    fits = {} if query_vector is None else _fits(database, [row.id for row in window], matches, query_vector)
     if fits:
         window = [row for row in window if request.takes(fits[row.id])]
     shown = window[last - request.limit : last]
@@ -184,10 +183,8 @@ def _page(
     return tuple(hit_of(found[row.id], row, place, fits.get(row.id)) for place, row in enumerate(shown, start=first))
 
 
-def _fits(
-    database: Database, request: Request, ids: Sequence[int], matches: Matches, query_vector: Vector
-) -> dict[int, Fit]:
+def _fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:
     scored = vectors.score(database, query_vector, ids)
     found = shares(matches, np.array([row.id for row in scored], dtype=np.int64))
-    relevant = relevance(np.array([row.similarity for row in scored]), found, count(database, request.filters))
+    relevant = relevance(np.array([row.similarity for row in scored]), found, matches.searched.rows)
     return {row.id: Fit(row.similarity, round(value, 6)) for row, value in zip(scored, relevant.tolist(), strict=True)}

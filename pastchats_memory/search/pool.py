@@ -17,7 +17,7 @@ from pastchats_memory.search.times import Times, timely
 from pastchats_memory.store import lexical, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import count, spread_ids
+from pastchats_memory.store.filters import spread_ids
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""
@@ -36,7 +36,7 @@ def by_evidence(
     if not pool:
         return []
     _, rows = vectors.matrix(database, pool)
-    sampled, background = vectors.matrix(database, spread_ids(database, times.filters, SAMPLE))
+    sampled, background = vectors.matrix(database, spread_ids(database, times.filters, SAMPLE, matches.searched))
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     deviations = standing_out(vectors.unit(query_vector), rows, background)
@@ -78,7 +78,7 @@ def _signals(
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool]),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
         timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        searched=count(database, filters),
+        searched=matches.searched.rows,
     )
 
 

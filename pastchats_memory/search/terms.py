@@ -12,7 +12,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.query import coverage, looked_up, pairs, term, words
 from pastchats_memory.store import lexical
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import allowed_ids, count
+from pastchats_memory.store.filters import Counts, allowed_ids, count
 
 NO_FILTERS = Filters()
 
@@ -34,7 +34,7 @@ def terms_of(database: Database, text: str) -> Terms:
     """The terms of a question's words. Raises StoreFault."""
     stems = lexical.stems(database, words(text))
     frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
-    corpus = count(database, NO_FILTERS)
+    corpus = count(database, NO_FILTERS).rows
     by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
     terms = [
         term(word, min(frequencies[stem] for stem in of_word), corpus) for of_word, word in reversed(by_stems.items())
@@ -55,13 +55,16 @@ class Matches(NamedTuple):
     postings: Mapping[str, lexical.Postings]
     ids: list[int]
     """Those that the filters let through, best first, equal ones by id."""
+    searched: Counts
+    """The rows among which they were found; none are counted where nothing but words is asked."""
 
 
-def matches_of(database: Database, terms: Terms, filters: Filters) -> Matches:
-    """The rows that have any of the words. Raises StoreFault."""
+def matches_of(database: Database, terms: Terms, filters: Filters, *, counted: bool) -> Matches:
+    """The rows that have any of the words, and whether all rows that were searched are counted. Raises StoreFault."""
     found = lexical.postings(database, terms.looked_up, filters)
+    searched = count(database, filters) if counted else Counts()
     if not found:
-        return Matches(terms, {}, [])
+        return Matches(terms, {}, [], searched)
     every = np.concatenate([rows.ids for rows in found.values()])
     scores = np.concatenate([terms.looked_up[word] * rows.scores for word, rows in found.items()])
     ids, places = np.unique(every, return_inverse=True)
@@ -69,7 +72,7 @@ def matches_of(database: Database, terms: Terms, filters: Filters) -> Matches:
     if filters != NO_FILTERS:
         allowed = np.isin(ids, allowed_ids(database, ids.tolist(), filters))
         ids, totals = ids[allowed], totals[allowed]
-    return Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist())
+    return Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist(), searched)
 
 
 def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
+from pastchats_memory.search import Request, search
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.filters import spread_ids
+from pastchats_memory.store.filters import count, spread_ids
 
 
 @pytest.fixture
@@ -26,8 +28,24 @@ def notes(tmp_path: Path) -> Path:
 def test_a_small_corpus_stands_for_itself(notes: Path) -> None:
     with open_database(notes) as database:
         everything = [id_ for (id_,) in database.run("SELECT id FROM prompts ORDER BY id")]
-        assert spread_ids(database, Filters(), 256) == everything
-        assert spread_ids(database, Filters(role="note"), 256) == everything
+        for filters in (Filters(), Filters(role="note")):
+            assert spread_ids(database, filters, 256, count(database, filters)) == everything
+
+
+@pytest.mark.parametrize(("mode", "times"), [("hybrid", 1), ("semantic", 1), ("keyword", 0)])
+def test_the_rows_that_a_filter_leaves_are_counted_once_and_for_words_alone_not_at_all(
+    notes: Path, mode: str, times: int
+) -> None:
+    with open_database(notes) as database:
+        asked: list[str] = []
+
+        def note(_: object, statement: str, __: object) -> bool:
+            asked.append(statement)
+            return True
+
+        database.connection.exec_trace = note
+        assert search(database, PackagedEmbedder(), Request("beans", mode=mode, filters=Filters(role="note")))
+    assert sum("count(*) FROM prompts p WHERE" in statement for statement in asked) == times
 
 
 def test_a_search_goes_on_when_none_of_the_sampled_rows_is_left(notes: Path, tmp_path: Path) -> None:

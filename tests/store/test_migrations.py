@@ -12,6 +12,8 @@ from program import REPOSITORY
 from whole import assert_whole
 
 from pastchats_memory import Memory
+from pastchats_memory.errors import StoreFault
+from pastchats_memory.store import database as opening
 from pastchats_memory.store import migrations, sources
 from pastchats_memory.store.database import APPLICATION_ID, open_database
 
@@ -70,8 +72,28 @@ def test_a_database_whose_version_was_never_raised_is_noticed_by_its_shape(tmp_p
     assert shape_of(new) != before
 
 
-def test_the_schema_names_its_version() -> None:
-    assert f"schema version {migrations.SCHEMA_VERSION}.\n" in migrations.schema()
+def test_a_process_that_outlives_an_upgrade_makes_no_database_of_the_new_schema_under_its_own_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = migrations.SCHEMA_VERSION - 1
+    new, old = tmp_path / "new.db", tmp_path / "old.db"
+    with Memory.open(old) as memory, monkeypatch.context() as process:
+        memory.store_turn("user", "Water the roses")
+        process.setattr(migrations, "SCHEMA_VERSION", older)
+        process.setattr(opening, "SCHEMA_VERSION", older)
+        for changed in (lambda: open_database(new, create=True), memory.purge):
+            with pytest.raises(StoreFault, match="another release was installed"):
+                changed()
+    for path, turns in ((new, 0), (old, 1)):
+        with Memory.open(path) as memory:
+            assert memory.status().turns == turns
+        with open_database(path) as database:
+            assert_whole(database)
+    assert shape_of(old) == shape_of(new)
+
+
+def test_the_schema_that_is_installed_is_of_the_version_that_the_code_knows() -> None:
+    assert migrations.schema()
 
 
 def test_what_earlier_releases_kept_of_growing_files_is_gone_from_the_database_and_files_are_known_still(

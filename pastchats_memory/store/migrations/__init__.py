@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pastchats_memory.errors import StoreFault
+
 MIGRATIONS: tuple[str, ...] = (
     "0001_first.sql",
     "0002_sources.sql",
@@ -20,8 +22,16 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def schema() -> str:
-    """The statements that make a new database of the current version."""
-    return _text("schema.sql")
+    """The statements that make a new database of the current version.
+
+    Raises:
+        StoreFault: they are another release's, which was installed while this process ran: it would write its own number
+            beside them, and no later release could bring such a database up to date.
+    """
+    text = _text("schema.sql")
+    if f" schema version {SCHEMA_VERSION}.\n" not in text:
+        raise StoreFault("another release was installed while this process was running", "Start it again.")
+    return text
 
 
 def migration(number: int) -> str:

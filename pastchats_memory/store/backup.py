@@ -58,9 +58,9 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
 def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path | None]:
     """Put the database in a file, which is only read, in the place of the one at a path.
 
-    The copy is checked and brought up to date first, and what the database there has forgotten is forgotten in it. A database that is there becomes it in one transaction: it stands
-    until the new one is whole, and who reads it sees either the one or the other. One that is too damaged for that is
-    put aside, and where it then lies is returned.
+    The copy is checked and brought up to date first, and what the database there has forgotten is forgotten in it. A
+    database that is there becomes it in one transaction: it stands until the new one is whole, and who reads it sees
+    either the one or the other. One that is too damaged for that is put aside, and where it then lies is returned.
 
     Raises:
         DatabaseMissing, DatabaseCorrupt, DatabaseNewer: nothing can be restored from the file; the database is as it was.
@@ -81,9 +81,8 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
             if os.path.lexists(path) and _is_sound(path):
                 with open_database(path, vec0=vec0) as old:
                     reburial.rebury(new, reburial.graves(old))
-                    counts = _counts(new)
                     _copy_over(new, old)
-                return counts, None
+                return _counts(new), None
             counts = _counts(new)
         return counts, _replace(partial, path)
 
@@ -101,27 +100,45 @@ def _copy(source: Database, to: Path) -> None:
             target.execute("PRAGMA synchronous=FULL").fetchall()
             with source.snapshot():
                 source.run("SELECT count(*) FROM sqlite_schema")  # which takes the snapshot
-                _pages(source.connection, target)
+                with _copying(source.connection, target) as copying:
+                    _pages(copying)
         finally:
             target.close()
 
 
-def _copy_over(source: Database, target: Database) -> None:
-    """All of it in the place of what the target has, in one transaction. Raises StoreFault."""
-    with translated(str(target.path)):
-        target.connection.set_busy_timeout(BUSY_MS)
-        _pages(source.connection, target.connection)
-    target.run("PRAGMA wal_checkpoint(TRUNCATE)")
+def _copy_over(new: Database, old: Database) -> None:
+    """All of it in the place of what the other has, in one transaction. Raises StoreFault.
+
+    What was forgotten there up to the moment from which nobody else can write is forgotten in it. The other is still read
+    for that, so another connection is written to.
+    """
+    old.run("PRAGMA journal_mode=WAL")  # or it could not be read while it is written
+    with translated(str(old.path)):
+        target = apsw.Connection(str(old.path), flags=apsw.SQLITE_OPEN_READWRITE)
+        target.set_busy_timeout(BUSY_MS)
+        try:
+            with _copying(new.connection, target) as copying:
+                copying.step(0)  # which takes the lock and copies nothing
+                reburial.rebury(new, reburial.graves(old))
+                _pages(copying)
+        finally:
+            target.close()
+    old.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _pages(source: apsw.Connection, target: apsw.Connection) -> None:
+@contextmanager
+def _copying(source: apsw.Connection, target: apsw.Connection) -> Iterator[apsw.Backup]:
     copying = target.backup("main", source, "main")
     try:
-        while not copying.done:
-            copying.step(PAGES)
+        yield copying
         copying.finish()
     finally:
         copying.close(force=True)  # which says nothing more of what a step has said
+
+
+def _pages(copying: apsw.Backup) -> None:
+    while not copying.done:
+        copying.step(PAGES)
 
 
 @contextmanager

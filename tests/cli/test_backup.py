@@ -160,6 +160,40 @@ def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_
     assert len(indexed("forget", "--list", "--json").results) == 3
 
 
+FORGETS_MEANWHILE = """
+import subprocess, sys
+from pathlib import Path
+from pastchats_memory.store import reburial
+
+rebury = reburial.rebury
+
+def and_then_forget(new, found):
+    reburial.rebury = rebury
+    rebury(new, found)
+    program = Path(sys.executable).with_name("pastchats-memory")
+    subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
+
+reburial.rebury = and_then_forget
+"""
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it(
+    indexed: Program, journal: str
+) -> None:
+    file = indexed.home / "kept.db"
+    assert indexed("backup", file).status == 0
+    with closing(sqlite3.connect(indexed.database)) as database:
+        database.execute(f"PRAGMA journal_mode={journal}")
+    run = indexed.altered(FORGETS_MEANWHILE)("restore", file, "--yes")
+    assert run.status == 0, run
+    assert len(indexed("forget", "--list", "--json").results) == 1
+    assert indexed("search", "webhooks", "--mode", "keyword").status == 1
+    assert not any(b"retry webhooks" in each.read_bytes() for each in indexed.home.glob("memory.db*"))
+    with open_database(indexed.database) as database:
+        assert_whole(database)
+
+
 def test_a_database_that_cannot_be_opened_is_put_aside_and_another_programs_is_not_touched(indexed: Program) -> None:
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0
@@ -202,12 +236,11 @@ SLOW_COPY = """
 import apsw, time
 from pastchats_memory.store import backup
 
-def pages(source, target):
-    with target.backup("main", source, "main") as copying:
-        while not copying.done:
-            copying.step(40)
-            print("step", flush=True)
-            time.sleep(.05)
+def pages(copying):
+    while not copying.done:
+        copying.step(40)
+        print("step", flush=True)
+        time.sleep(.05)
 
 backup._pages = pages
 """

@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json
 from pastchats_memory.config import state_folder
-from pastchats_memory.hooks.install import TARGETS, Change, installing, write
+from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, write
 
 
 @click.command(
@@ -33,11 +33,14 @@ def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
     Shows the change to the agent's settings as a diff, keeps a copy of the file as it was beside it, and leaves
     everything else in it alone. `pastchats-memory uninstall TARGET` takes exactly that away.
     """
-    changes = installing(target, db)
+    changes = installing(target, db, state_folder())
     if not changes and not as_json:
         click.echo(f"{target} has our hooks already.", err=True)
     answer = True if yes else not (no or only_print) and None
     code = settle("install", target, changes, answer=answer, as_json=as_json)
+    if code == DONE or not changes:
+        for sentence in advice(target):
+            click.echo(sentence, err=True)
     return DONE if only_print or not changes else code
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 LIMIT_S = 2.0
 """From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
+AROUND_S = 0.2
+"""Of that for the interpreter's own start, before any of this runs, and for the end of both processes."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 BUDGET_BYTES = 1500
@@ -25,7 +27,7 @@ def main(arguments: list[str]) -> None:
     A child does the work and this process waits for it no longer than the limit: a library that hangs or aborts takes
     nothing with it, and an answer is passed on only when it is whole.
     """
-    seconds = _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS"))
+    seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     give_up = time.monotonic() + seconds
     read_end, write_end = os.pipe()
     child = os.fork()

@@ -24,7 +24,7 @@ class Agent:
 
     def answer(self, event: str, context: str) -> dict[str, Any]:
         """What the agent reads on stdout to take a context in."""
-        if self.name == "cursor":
+        if self.name == "cursor":  # its page on hooks names the field at a session's start; its client takes it at prompts, too
             return {"continue": True, "additional_context": context}
         if self.name == "copilot":
             return {"additionalContext": context}
@@ -71,6 +71,6 @@ def event_of(body: object) -> Event:
     return Event(
         prompt=text("prompt", "user_prompt", "userPrompt") or "",
         session=text("session_id", "conversation_id", "sessionId"),
-        cwd=text("cwd") or root,
+        cwd=text("cwd", "workingDirectory") or root,
         transcript=text("transcript_path", "transcriptPath"),
     )

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.hooks.agents import AGENTS
-from pastchats_memory.hooks.settings import Edited, with_hooks, without_ours, without_pieces
+from pastchats_memory.hooks.settings import with_hooks, without_ours, without_pieces
 
 TARGETS = tuple(AGENTS)
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
@@ -35,7 +36,6 @@ SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
 WITH_SKILLS = ("claude-code", "codex")
 """Agents that read skills in a folder `skills` beside their settings."""
-_FEATURES = re.compile(r"^\[features\][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class Change:
     """None: the file goes."""
     pieces: tuple[str, ...] = ()
     """What was put in."""
+    folders: tuple[str, ...] = ()
+    """Folders that were made for it, the innermost first; they go with it."""
 
     @property
     def diff(self) -> str:
@@ -71,51 +73,83 @@ def _explained() -> Iterator[None]:
 
 
 @_explained()
-def installing(target: str, database: str | None, environment: Mapping[str, str] = os.environ) -> list[Change]:
+def installing(
+    target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
+) -> list[Change]:
     """What `install` would change; nothing is written. Raises MemoryFault."""
     hooks = {event: [_entry(target, event, database)] for event in AGENTS[target].events}
     extra = {"version": 1} if target in ("cursor", "copilot") else {}
     path = settings_path(target, environment)
-    before = _read(path)
-    changes = [_change(path, before, lambda text: with_hooks(text, hooks, extra, IS_OURS))]
-    if target == "codex":
-        config = path.with_name("config.toml")
-        changes.append(_change(config, _read(config), _with_codex_hooks))
-    changes += _skills(path.parent / "skills") if target in WITH_SKILLS else []
+    put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
+    changes = [_with_our_hooks(path, hooks, extra, put_in.get(str(path), ()))]
+    changes += _skills(path.parent / "skills", put_in) if target in WITH_SKILLS else []
     return [change for change in changes if change.before != change.after]
 
 
-def _skills(folder: Path) -> list[Change]:
-    """Our skills where the agent looks for them; one of the same name that is there already is left."""
+def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]) -> Change:
+    before = _read(path)
+    mark = "\ufeff" if (before or "").startswith("\ufeff") else ""
+    try:
+        edited = with_hooks((before or "").removeprefix(mark), hooks, extra, IS_OURS, pieces)
+    except UsageFault as fault:
+        raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
+    return Change(path, before, mark + edited.text, edited.pieces, _missing_folders(path))
+
+
+def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]:
+    """Our skills where the agent looks for them; of those that are there already only what we wrote is renewed."""
     found = []
     for skill in sorted(SKILLS.glob(f"*/{SKILL}")):
         path = folder / skill.parent.name / SKILL
         text = skill.read_text(encoding="utf-8")
-        if not path.exists():
-            found.append(Change(path, None, text, (text,)))
+        before = _read(path)
+        if before is None or put_in.get(str(path)) == (before,):
+            found.append(Change(path, before, text, (text,), _missing_folders(path)))
     return found
+
+
+def _missing_folders(path: Path) -> tuple[str, ...]:
+    return tuple(str(folder) for folder in path.parents if not folder.exists())
+
+
+def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
+    if target != "codex":
+        return []
+    said = ["Codex runs hooks that are new to it once you have trusted them: type /hooks there."]
+    config = settings_path(target, environment).with_name("config.toml")
+    try:
+        features = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get("features", {})
+    except tomllib.TOMLDecodeError:
+        return said  # Codex itself will say so
+    if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
+        said.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
+    return said
 
 
 @_explained()
 def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
     """What `uninstall` would change; nothing is written. Raises MemoryFault."""
-    recorded = _recorded(state).get(target, [])
-    paths = {Path(record["path"]): tuple(record["pieces"]) for record in recorded} or {
-        settings_path(target, environment): ()
-    }
-    changes = []
-    for path, pieces in paths.items():
-        before = _read(path)
-        if before is None:
-            continue
-        after = without_pieces(before, pieces) if pieces else None
-        if after is None and path.suffix == ".json":
-            after = without_ours(before, IS_OURS)
-        made_by_us = any(record["path"] == str(path) and record["was_missing"] for record in recorded)
-        if after is None:  # changed by hand since: it is the person's now
-            continue
-        changes.append(Change(path, before, None if made_by_us and not after.strip() else after))
-    return [change for change in changes if change.before != change.after]
+    path = str(settings_path(target, environment))
+    records = _recorded(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
+    changes = [_without_our_hooks(record) for record in records]
+    return [change for change in changes if change is not None and change.before != change.after]
+
+
+def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
+    """What takes out of a file what the record says was put in; None where it is the person's by now."""
+    path, pieces = Path(record["path"]), tuple(record["pieces"])
+    before = _read(path)
+    if before is None:
+        return None
+    after = without_pieces(before, pieces) if pieces else None
+    if after is None and path.suffix == ".json":
+        after = without_ours(before.removeprefix("\ufeff"), IS_OURS)
+        after = "\ufeff" + after if before.startswith("\ufeff") else after
+    if after is None:
+        return None
+    is_gone = record["was_missing"] and not after.strip()
+    return Change(path, before, None if is_gone else after, folders=tuple(record.get("folders", ())))
 
 
 @_explained()
@@ -125,31 +159,49 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     What is put in is remembered before, and forgotten after it is taken out: whatever stops this half-way, `uninstall`
     knows all that may be there. Raises MemoryFault.
     """
+    for change in changes:
+        if change.before is not None and not change.path.stat().st_mode & stat.S_IWUSR:
+            raise MemoryFault(
+                f"{change.path}: it is read-only", "Make it writable first, or see `install TARGET --print`."
+            )
+    earlier = {record["path"] for record in _recorded(state).get(target, [])}
     if is_install:
         _record(target, changes, state)
     kept = {}
     for change in changes:
-        copy = change.path.with_name(change.path.name + (BEFORE if is_install else AFTERWARDS))
-        if change.before is not None and change.after is not None:
-            shutil.copy2(change.path, copy)
-            copy.chmod(0o600)
-            kept[change.path] = str(copy)
-        _replace(change.path, change.after)
+        if not is_install or str(change.path) not in earlier:
+            kept |= _kept_copy(change, BEFORE if is_install else AFTERWARDS)
+        _replace(change)
     if not is_install:
         _record(target, [], state)
     return kept
 
 
-def _replace(path: Path, text: str | None) -> None:
-    place = path.resolve()  # settings are often links into somebody's dotfiles
-    if text is None:
+def _kept_copy(change: Change, ending: str) -> dict[Path, str]:
+    """A copy of the file as it is; none, nor the one from before, where the file becomes what that one is."""
+    if change.before is None or change.after is None:
+        return {}
+    original = change.path.with_name(change.path.name + BEFORE)
+    if ending == AFTERWARDS and _read(original) == change.after:
+        original.unlink()
+        return {}
+    copy = change.path.with_name(change.path.name + ending)
+    shutil.copy2(change.path, copy)
+    copy.chmod(0o600)
+    return {change.path: str(copy)}
+
+
+def _replace(change: Change) -> None:
+    place = change.path.resolve()  # settings are often links into somebody's dotfiles
+    if change.after is None:
         place.unlink()
-        if place.name == SKILL and not any(place.parent.iterdir()):
-            place.parent.rmdir()
+        for folder in map(Path, change.folders):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
         return
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f"{place.name}.pastchats-memory-{os.getpid()}")
-    fresh.write_bytes(text.encode("utf-8", "surrogateescape"))
+    fresh.write_bytes(change.after.encode("utf-8", "surrogateescape"))
     if place.exists():
         shutil.copymode(place, fresh)
     fresh.replace(place)
@@ -192,38 +244,6 @@ def _program() -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "pastchats_memory"]
 
 
-def _with_codex_hooks(text: str) -> Edited:
-    """Codex's TOML settings with hooks switched on."""
-    try:
-        settings = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise UsageFault("it is not TOML", "Mend the file first.") from fault
-    features = settings.get("features", {})
-    if "codex_hooks" in features or "hooks" in features:
-        return Edited(text)
-    table = _FEATURES.search(text)
-    if table is None:
-        piece = ("" if text.endswith("\n") or not text else "\n") + "\n[features]\ncodex_hooks = true\n"
-        edited = Edited(text + piece, (piece,))
-    else:
-        piece = "\ncodex_hooks = true"
-        edited = Edited(text[: table.end()] + piece + text[table.end() :], (piece,))
-    if tomllib.loads(edited.text).get("features", {}).get("codex_hooks") is not True:
-        raise UsageFault(
-            "its [features] are written in a way that nothing can be added to", "Add codex_hooks = true by hand."
-        )
-    return edited
-
-
-def _change(path: Path, before: str | None, edit: Any) -> Change:
-    mark = "\ufeff" if (before or "").startswith("\ufeff") else ""
-    try:
-        edited = edit((before or "").removeprefix(mark))
-    except UsageFault as fault:
-        raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
-    return Change(path, before, mark + edited.text, edited.pieces)
-
-
 def _read(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
@@ -244,13 +264,15 @@ def _recorded(state: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _record(target: str, changes: list[Change], state: Path) -> None:
+    """Add to what was put in for a target, or without changes forget it."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    earlier = _recorded(state)
-    records = [
-        {"path": str(change.path), "pieces": list(change.pieces), "was_missing": change.before is None}
-        for change in changes
-    ]
-    earlier[target] = earlier.get(target, []) + records if changes else []
+    recorded = _recorded(state)
+    records = {record["path"]: record for record in recorded.get(target, [])} if changes else {}
+    for change in changes:
+        path = str(change.path)
+        first = records.get(path, {"was_missing": change.before is None, "folders": list(change.folders)})
+        records[path] = {**first, "path": path, "pieces": list(change.pieces)}
+    recorded[target] = list(records.values())
     fresh = state / f"installed.json.{os.getpid()}"
-    fresh.write_text(json.dumps({name: of for name, of in earlier.items() if of}, indent=2), encoding="utf-8")
+    fresh.write_text(json.dumps({name: of for name, of in recorded.items() if of}, indent=2), encoding="utf-8")
     fresh.replace(state / "installed.json")

@@ -117,19 +117,33 @@ def _after_element(reader: Iterator[tuple[int, int, str]], node: Node, closing: 
 
 
 def with_hooks(
-    text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str, Any], is_ours: re.Pattern[str]
+    text: str,
+    hooks: Mapping[str, Sequence[Any]],
+    extra: Mapping[str, Any],
+    is_ours: re.Pattern[str],
+    pieces: Sequence[str] = (),
 ) -> Edited:
     """The settings with an entry for each event below `hooks`, and further top-level members where they are missing.
 
     Args:
         text: the settings as they are; blank for a file to be made.
-        hooks: by event the entries to add.
+        hooks: by event the entries to add. Where they are there already, nothing changes; others of ours, such as those
+            of an installation that has moved, make room for them.
         extra: top-level members that a settings file of this agent has to have, such as `version`.
-        is_ours: found in the entries that we made; an event that has one gets no second.
+        is_ours: found in the entries that we made.
+        pieces: what was put into this text before.
 
     Raises:
         UsageFault: the text is not JSON, or `hooks` in it is no object of lists.
     """
+    if not text.strip():
+        return _added(text, hooks, extra)
+    base = without_pieces(text, pieces) if pieces else None
+    edited = _added(without_ours(text, is_ours) if base is None else base, hooks, extra)
+    return Edited(text) if scan(edited.text).plain() == scan(text).plain() else edited
+
+
+def _added(text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str, Any]) -> Edited:
     if not text.strip():
         made = json.dumps({**extra, "hooks": dict(hooks)}, indent=2, ensure_ascii=False) + "\n"
         return Edited(text + made, (made,))
@@ -146,9 +160,8 @@ def with_hooks(
             continue
         if events[event].elements is None:
             raise UsageFault(f"hooks.{event} in it is no list", BY_HAND)
-        if not is_ours.search(json.dumps(events[event].plain())):
-            for entry in entries:
-                edited = _appended(edited, _members(_members(scan(edited.text))["hooks"])[event], entry, 3)
+        for entry in entries:
+            edited = _appended(edited, _members(_members(scan(edited.text))["hooks"])[event], entry, 3)
     return edited
 
 

@@ -189,6 +189,23 @@ def test_the_end_of_a_session_indexes_it_and_leaves_no_process(hooked: Program) 
     assert _background(transcript) == []
 
 
+def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:
+    folder = hooked.home / ".copilot" / "session-state" / "c0ffee-1"
+    folder.mkdir(parents=True)
+    transcript = folder / "events.jsonl"
+    sample = next((Path(__file__).parents[2] / "fixtures" / "copilot-cli").glob("*.jsonl"))
+    transcript.write_bytes(sample.read_bytes())
+    body = {"sessionId": "c0ffee-1", "timestamp": 1763800000000, "cwd": str(hooked.home), "reason": "complete"}
+    before = hooked("status", "--json").results[0]["turns"]
+    assert told(hooked, "sessionEnd", {**body, "sessionId": "../c0ffee-1"}, "copilot")[0] == 0
+    assert told(hooked, "sessionEnd", body, "copilot")[:3] == (0, "", "")
+    for _ in range(300):
+        if hooked("status", "--json").results[0]["turns"] > before:
+            break
+        time.sleep(0.1)
+    assert hooked("status", "--json").results[0]["turns"] > before
+
+
 def _background(transcript: Path) -> list[str]:
     """Processes that still have to do with the transcript."""
     lines = []

@@ -86,17 +86,6 @@ def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:
     assert file.read_text(encoding="utf-8") == "{ half"
 
 
-def test_codex_has_hooks_switched_on_beside_its_other_features(person: Program) -> None:
-    config = person.home / ".codex" / "config.toml"
-    config.parent.mkdir()
-    before = '# mine\nmodel = "o5"\n\n[features] # new ones\nweb = true\n'
-    config.write_text(before, encoding="utf-8")
-    person("install", "codex")
-    assert "codex_hooks = true\nweb = true" in config.read_text(encoding="utf-8")
-    person("uninstall", "codex")
-    assert config.read_text(encoding="utf-8") == before
-
-
 def test_the_installed_line_runs(person: Program) -> None:
     person("install", "claude-code")
     hooks = json.loads(settings_of(person, "claude-code").read_text(encoding="utf-8"))["hooks"]
@@ -139,3 +128,95 @@ def test_a_damaged_record_is_named_and_without_it_our_entries_are_found(person: 
     record.unlink()
     assert person("uninstall", "claude-code").status == 0
     assert "pastchats" not in settings_of(person, "claude-code").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '# mine\nmodel = "o5"\n\n[features] # new ones\nweb = true\n',
+        "features.web = true\n",
+        "features = { web = true }\n",
+        "[features]\r\nweb = true\r\n",
+        "features = 3\n",
+        "half = ",
+        "\ufeff[features]\nhooks = false\n",
+        "[features]\ncodex_hooks = false\n",
+    ],
+)
+def test_codex_is_told_of_in_words_and_its_own_settings_are_left_alone(person: Program, config: str) -> None:
+    file = person.home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_bytes(config.encode())
+    run = person("install", "codex")
+    assert run.status == 0
+    assert "/hooks" in run.stderr
+    assert ("switched off" in run.stderr) == ("hooks = false" in config)
+    person("uninstall", "codex")
+    assert file.read_bytes() == config.encode()
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if "state" not in path.relative_to(folder).parts
+    }
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_uninstalling_leaves_no_copy_and_no_folder_behind(person: Program, target: str) -> None:
+    for text in (None, SETTINGS, "\ufeff" + SETTINGS.replace("\n", "\r\n")):
+        if text is not None:
+            settings_of(person, target).parent.mkdir(parents=True, exist_ok=True)
+            settings_of(person, target).write_bytes(text.encode())
+        before = everything(person.home)
+        assert person("install", target).status == 0
+        assert person("install", target, "--db", "other.db").status == 0
+        assert person("uninstall", target).status == 0
+        assert everything(person.home) == before
+
+
+def test_entries_of_an_installation_that_has_moved_are_replaced(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text(SETTINGS, encoding="utf-8")
+    person("install", "claude-code")
+    there = file.read_text(encoding="utf-8")
+    for record in (True, False):
+        moved = there.replace(str(Path(person.command[0]).parent), "/gone/bin")
+        moved = moved if moved != there else there.replace("hook claude-code", "hook claude-code --db /gone.db", 1)
+        file.write_text(moved, encoding="utf-8")
+        if not record:
+            (person.home / "state" / "pastchats-memory" / "installed.json").unlink()
+        assert person("install", "claude-code").status == 0
+        now = file.read_text(encoding="utf-8")
+        assert "/gone" not in now
+        assert now.count("pastchats-memory hook") == there.count("pastchats-memory hook")
+        assert "say done" in now
+        assert "// what I like" in now
+
+
+def test_settings_that_are_read_only_are_left_alone(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text(SETTINGS, encoding="utf-8")
+    file.chmod(0o444)
+    assert person("install", "claude-code", "--print").status == 0
+    run = person("install", "claude-code")
+    assert (run.status, run.stderr.splitlines()[0]) == (2, f"Error: {file}: it is read-only")
+    assert file.read_text(encoding="utf-8") == SETTINGS
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_skill_is_renewed_only_as_long_as_nobody_changed_it(person: Program) -> None:
+    person("install", "claude-code")
+    skill = next(settings_of(person, "claude-code").parent.glob("skills/*/SKILL.md"))
+    ours = skill.read_text(encoding="utf-8")
+    record = person.home / "state" / "pastchats-memory" / "installed.json"
+    skill.write_text("older", encoding="utf-8")
+    record.write_text(record.read_text(encoding="utf-8").replace(json.dumps(ours), '"older"'), encoding="utf-8")
+    person("install", "claude-code")
+    assert skill.read_text(encoding="utf-8") == ours
+    skill.write_text(ours + "mine", encoding="utf-8")
+    person("install", "claude-code")
+    assert skill.read_text(encoding="utf-8") == ours + "mine"

@@ -24,7 +24,7 @@ class Agent:
 
     def answer(self, event: str, context: str) -> dict[str, Any]:
         """What the agent reads on stdout to take a context in."""
-        if self.name == "cursor":  # its page on hooks names the field at a session's start; its client takes it at prompts, too
+        if self.name == "cursor":  # takes the field at prompts, too, though its page names it at a session's start only
             return {"continue": True, "additional_context": context}
         if self.name == "copilot":
             return {"additionalContext": context}

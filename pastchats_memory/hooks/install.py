@@ -167,7 +167,7 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     earlier = {record["path"] for record in _recorded(state).get(target, [])}
     if is_install:
         _record(target, changes, state)
-    kept = {}
+    kept: dict[Path, str] = {}
     for change in changes:
         if not is_install or str(change.path) not in earlier:
             kept |= _kept_copy(change, BEFORE if is_install else AFTERWARDS)

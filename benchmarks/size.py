@@ -16,6 +16,7 @@ import corpus
 PARTS = (
     ("texts and their fields", ("prompts",)),
     ("full text", ("prompts_fts",)),
+    ("trigrams", ("trigrams",)),
     ("vectors as JSON", ("prompt_embeddings",)),
     ("vec0", ("vec_prompts",)),
     ("blocks of the exact engine", ("vector_blocks",)),

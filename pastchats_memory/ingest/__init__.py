@@ -29,7 +29,7 @@ from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import BadJson, NotText, Source
-from pastchats_memory.store import erasing, prompts, sources, vectors
+from pastchats_memory.store import erasing, prompts, sources, trigrams, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import SourceState
 
@@ -77,8 +77,8 @@ def index(
         announce(replace(lies_ahead, beside=_runs_under_way(database)))
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
-            vectors.pack_all(database)
-            derive(database)
+            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, derive):
+                bring_up_to_date(database)
         erasing.finish(database, wait_ms=0)
         with database.transaction():
             for archive in opened:

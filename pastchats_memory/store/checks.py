@@ -7,13 +7,13 @@ from typing import Any
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import generations, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.erasing import FULL_TEXT
 from pastchats_memory.store.sources import meta
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
     "FROM runs ORDER BY id DESC LIMIT 1"
 )
-FULL_TEXT = ("prompts_fts", "task_texts_fts")
 
 
 def counts(database: Database) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pastchats_memory.store import vec0
 from pastchats_memory.store.database import BUSY_MS, Database
 from pastchats_memory.store.sources import meta, set_meta
 
-FULL_TEXT = ("prompts_fts", "task_texts_fts")
+FULL_TEXT = ("prompts_fts", "task_texts_fts", "trigrams")
 UNERASED = "unerased"
 """Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
 UNMERGED = "unmerged"

@@ -56,6 +56,8 @@ def _drop_all(database: Database) -> None:
     if not database.vec0_loaded:
         for name in of_vec0:  # the tables of a module that is not there cannot be dropped
             database.run(f"DELETE FROM {name}")
+    for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'view'"):
+        database.run(f"DROP VIEW {name}")
     left = database.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     for (name,) in left:
         if name not in (*virtual, *of_vec0):

@@ -15,11 +15,24 @@ from pastchats_memory.store.blocks import BLOCK
 from pastchats_memory.store.database import Database, open_database
 
 TURNS = 90
+GLAGOLITIC = 47
+"""Capital letters in that script."""
 
 
 def word(number: int) -> str:
     """A word that nothing else has; no two begin alike, so that an index keeps most of its letters."""
     return hashlib.sha256(f"word {number}".encode()).hexdigest()[:24].replace("0", "x").replace("e", "q")
+
+
+def capitals(number: int) -> str:
+    """A Glagolitic or Coptic letter and a Deseret one, a pair that only one turn has."""
+    first = chr(0x2C00 + number) if number < GLAGOLITIC else chr(0x2C80 + 2 * (number - GLAGOLITIC))
+    return f"{first} {chr(0x10400 + number // 16)}"
+
+
+def trigram(number: int) -> bytes:
+    """What the index has of them and the blank between: small letters, which are not the text's."""
+    return capitals(number).lower().encode()[2:]  # two bytes it may have in common with the trigram before
 
 
 def made(folder: Path, *, with_vec0: bool = True) -> Path:
@@ -28,7 +41,8 @@ def made(folder: Path, *, with_vec0: bool = True) -> Path:
     with Memory.open(path, vec0=with_vec0) as memory:
         for first in range(0, TURNS, 30):
             said = [
-                ("user", f"The shed number {number} opens with {word(number)}") for number in range(first, first + 30)
+                ("user", f"The shed number {number} opens with {capitals(number)} {word(number)}")
+                for number in range(first, first + 30)
             ]
             write_messages(folder / f"{first}.jsonl", *said, conversation=f"c{first}")
             memory.index([folder / f"{first}.jsonl"])
@@ -46,6 +60,7 @@ def traces(database: Database, ids: list[int]) -> dict[str, list[bytes]]:
         "text": [content.encode() for _, content, *_ in rows],
         "word": [content.split()[-1].encode() for _, content, *_ in rows],
         "piece of a word": [content.split()[-1][8:20].encode() for _, content, *_ in rows],
+        "trigram": [trigram(int(content.split()[3])) for _, content, *_ in rows],
         "JSON": [vector[300:360].encode() for _, _, vector, _ in rows],
         "components": [components[100:132] for *_, components in rows],
     }

@@ -15,6 +15,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0008_resume.sql",
     "0009_outcomes.sql",
     "0010_forgotten.sql",
+    "0011_trigrams.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

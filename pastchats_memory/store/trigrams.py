@@ -1,0 +1,118 @@
+"""Pieces of text: runs of characters wherever they stand, within words, across marks, in scripts without spaces.
+
+The index keeps of every row which runs of three characters it has, in whatever case, and neither where nor how often: a
+tenth of what it would keep else. A shorter piece is the beginning of such runs; a longer one has several, and rows that
+have them all are read to see whether they stand in a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+import numpy as np
+import orjson
+
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.lexical import Ids, quoted
+from pastchats_memory.store.sources import meta
+
+FROM = "trigrams_from"
+"""Key of `embedding_meta`, while an older database is being brought up to date: rows below this id are not in the index."""
+STEP = 500
+"""Rows that are brought in at once: some 100 ms, so that no other writer waits for long."""
+LENGTH = 3
+"""Characters of a trigram."""
+LONGEST = 100
+"""Characters by which a longer piece is known: of a pasted log nothing else has the first hundred."""
+LAST = chr(0x10FFFF)
+"""Greater than whatever follows the beginning of a trigram."""
+ROWS = (
+    "(SELECT id, content || '  ' AS content FROM prompts "
+    "UNION ALL SELECT id, content || ' ' || labels || '  ' FROM task_texts)"
+)
+"""All of them, where the view `trigram_texts` has those that are in the index."""
+
+
+def behind(database: Database) -> int:
+    """How many rows the index lacks, none but in an older database that no index run has seen yet. Raises StoreFault."""
+    return int(
+        database.value(
+            "SELECT count(*) FROM (SELECT id FROM prompts UNION ALL SELECT id FROM task_texts) "
+            "WHERE id < (SELECT CAST(value AS INTEGER) FROM embedding_meta WHERE key = ?)",
+            (FROM,),
+        )
+    )
+
+
+def catch_up(database: Database) -> None:
+    """Bring in all rows of an older database, newest first, some in a transaction. Raises StoreFault."""
+    while FROM in meta(database):
+        with database.transaction():
+            _bring_in_some(database)
+
+
+def _bring_in_some(database: Database) -> None:
+    before = int(meta(database).get(FROM, "0"))  # another process may have been quicker
+    rows = database.run(f"SELECT id FROM {ROWS} WHERE id < ? ORDER BY id DESC LIMIT ?", (before, STEP))
+    if not rows:
+        database.run("DELETE FROM embedding_meta WHERE key = ?", (FROM,))
+        return
+    first = rows[-1][0]
+    database.run(
+        f"INSERT INTO trigrams(rowid, content) SELECT id, content FROM {ROWS} WHERE id >= ? AND id < ? ORDER BY id",
+        (first, before),
+    )
+    database.run("UPDATE embedding_meta SET value = ? WHERE key = ?", (str(first), FROM))
+
+
+def containing(database: Database, piece: str, most: int) -> Ids | None:
+    """The rows that have the piece, in whatever case, ascending; None where they are more than `most`.
+
+    Args:
+        database: whose index is asked.
+        piece: at least one character.
+        most: rows.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    piece = piece[:LONGEST]
+    trigrams = _trigrams(database, piece)
+    if not trigrams:  # a zero byte, behind which SQLite reads no text
+        return np.empty(0, np.int64)
+    if len(piece) <= LENGTH:
+        beginning = trigrams[0][: len(piece)]
+        statement = "SELECT doc AS id FROM trigrams_vocabulary WHERE term >= ? AND term < ?"
+        found = _ids(database, statement, (beginning, beginning + LAST), most)
+    else:
+        statement = "SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?"
+        found = _ids(database, statement, (" AND ".join(map(quoted, trigrams)),), most)
+    if len(found) > most:
+        return None
+    return found if len(piece) <= LENGTH else _in_a_row(database, found, piece)
+
+
+def _trigrams(database: Database, piece: str) -> list[str]:
+    """The piece's runs of three characters as the index has them, each once; of a shorter one what it begins."""
+    tokens = database.connection.fts5_tokenizer("trigram")(
+        piece.ljust(LENGTH).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+    )
+    return list(dict.fromkeys(str(token) for token in tokens))
+
+
+def _ids(database: Database, statement: str, values: Sequence[str], most: int) -> Ids:
+    """Ascending, each once; a few too many where they are more than `most`."""
+    listed = database.value(f"SELECT json_group_array(id) FROM ({statement} LIMIT {most + 1})", values)
+    return np.unique(np.array(orjson.loads(listed), np.int64))
+
+
+def _in_a_row(database: Database, ids: Ids, piece: str) -> Ids:
+    """Those of the rows in whose text the piece stands."""
+    sought = piece.lower()
+    rows = database.run(
+        "SELECT id, content FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
+        "UNION ALL SELECT id, content || ' ' || labels FROM task_texts WHERE id IN (SELECT value FROM json_each(?1))",
+        (orjson.dumps(ids.tolist()).decode(),),
+    )
+    return np.array(sorted(id_ for id_, content in rows if sought in content.lower()), np.int64)

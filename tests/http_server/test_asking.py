@@ -153,6 +153,22 @@ def test_a_missing_database_is_503_with_the_way_out_and_works_once_it_is_there(p
         assert row["content"] == "Is the gate painted?"
 
 
+def test_every_connection_notices_that_another_file_took_the_databases_place(program: Program) -> None:
+    def contents(colour: str) -> set[str]:
+        write_messages(program.home / "chat.jsonl", ("user", f"Is the fence painted {colour}?"))
+        assert program("index", "chat.jsonl").status == 0
+        with ThreadPoolExecutor(8) as clients:
+            answers = clients.map(lambda _: httpx.get(f"{server.url}/search?query=fence", timeout=60), range(24))
+            return {row["content"] for answer in answers for row in validated(answer)["results"]}
+
+    with serving(program) as server:
+        assert contents("green") == {"Is the fence painted green?"}
+        for path in program.home.glob("memory.db*"):
+            path.unlink()
+        assert contents("white") == {"Is the fence painted white?"}
+        assert server.end(signal.SIGTERM) == 0
+
+
 def test_a_damaged_database_is_an_error_and_no_traceback(program: Program) -> None:
     program.database.write_bytes(b"no database at all" * 500)
     with serving(program) as server:

@@ -1,0 +1,92 @@
+"""What SpecStory's Markdown folds away: a tool's call with its output, an agent's thoughts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.readers.traffic import Call, call_of
+
+THOUGHTS = "think"
+TAGS = ("tool-use", THOUGHTS, "details")
+"""Before `<tool-use>` came in, a tool was a `<details>` alone."""
+SUMMARY_WITHIN = 3
+"""Lines within which a `<details>` of a tool has its summary."""
+
+_NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
+_SUMMARY = re.compile(r" {0,80}(?:<details>)?<summary>Tool use: \*\*([^*\n]{1,80})\*\*")
+_INLINE = re.compile(r"`([^`\n]{1,4000})`\Z")
+_FENCE = re.compile(r"```(\w*)\Z")
+_TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
+RUN = "• Run command: "
+SHELLS = ("bash", "sh", "shell", "zsh")
+STATES = {" ": "pending", "x": "completed", "⚡": "in_progress", "-": "in_progress"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Lines that are folded away."""
+
+    start: int
+    end: int
+    """The last line."""
+    tag: str
+
+
+def folds_in(lines: Sequence[str]) -> list[Fold]:
+    """All of them, in order; an element that is never closed folds nothing, one that is no tool's and no thoughts is text."""
+    closings = {tag: [place for place, line in enumerate(lines) if line.rstrip().endswith(f"</{tag}>")] for tag in TAGS}
+    found: list[Fold] = []
+    for place, line in enumerate(lines):
+        tag = next((tag for tag in TAGS if line.startswith((f"<{tag} ", f"<{tag}>"))), None)
+        if tag is None or (found and place <= found[-1].end):
+            continue
+        if tag == "details" and not any(map(_summarised, lines[place : place + SUMMARY_WITHIN])):
+            continue
+        closing = bisect_left(closings[tag], place)
+        if closing < len(closings[tag]):
+            found.append(Fold(place, closings[tag][closing], tag))
+    return found
+
+
+def call_in(block: Sequence[str]) -> tuple[Call, str]:
+    """The call of a tool's fold and what it answered: the command in the summary, as inline code or in a fence, the output in a fence."""
+    summary, run = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", ""))
+    fences = list(_fences(block))
+    typed = next((place for place, (language, _) in enumerate(fences) if language in SHELLS), None)
+    inline = (found[1] for line in block[1:] if (found := _INLINE.match(line.strip())))
+    command = fences.pop(typed)[1] if typed is not None else run or next(inline, "")
+    named = _NAME.search(block[0])
+    shell = bool(run) or typed is not None or 'data-tool-type="shell"' in block[0]
+    call = call_of(named[1] if named else summary or "tool", {"command" if shell else "path": command})
+    return call, fences[-1][1] if fences else ""
+
+
+def _summarised(line: str) -> tuple[str, str] | None:
+    """The tool's name and the command that a fold's summary tells, if it is one."""
+    found = _SUMMARY.match(line)
+    if found is None:
+        return None
+    rest = line[found.end() :].partition("</summary>")[0].strip()
+    inline = _INLINE.match(rest)
+    return found[1], inline[1] if inline else rest.removeprefix(RUN) if rest.startswith(RUN) else ""
+
+
+def todos_in(block: Sequence[str]) -> list[object]:
+    """The lines of a todo list as its tool was given them: the fold shows boxes, and signs for how urgent they are."""
+    found = (_TODO.match(line) for line in block)
+    return [{"content": box[2].rstrip(), "status": STATES[box[1].lower()]} for box in found if box]
+
+
+def _fences(block: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Language and text of every fence that stands at the beginning of a line."""
+    language, begun = "", -1
+    for place, line in enumerate(block):
+        found = _FENCE.match(line)
+        if found and begun < 0:
+            language, begun = found[1], place
+        elif found and not found[1]:
+            yield language, "\n".join(block[begun + 1 : place])
+            begun = -1

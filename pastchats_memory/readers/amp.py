@@ -12,9 +12,10 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "amp"
-VERSION = 2
+VERSION = 3
 
 THREAD = "T-"
+INFO, SHELL = "info", "manual_bash_invocation"
 FLAGS = {"cancelled": "interrupted", "error": "api_error"}
 
 
@@ -59,7 +60,7 @@ def _about(thread: Json, stem: str) -> About:
 def _take(telling: Telling, message: Json, line: int) -> str | None:
     """Add what the message says; the reason why it says nothing that can be read, else None."""
     content, role, number = message.get("content"), message.get("role"), message.get("messageId")
-    if role not in ("user", "assistant"):
+    if role not in ("user", "assistant", INFO):
         return "a message without a role"
     if not isinstance(content, str | list):
         return f"content of a message is a {type(content).__name__}"
@@ -67,6 +68,9 @@ def _take(telling: Telling, message: Json, line: int) -> str | None:
     own_id = f"{telling.about.conversation_id}:{number}" if isinstance(number, int | str) else ""
     at = At(line, time, own_id)
     blocks = [mapping_of(block) for block in list_of(content)]
+    if role == INFO:
+        _inform(telling, blocks, at)
+        return None
     shown = content if isinstance(content, str) else [block for block in blocks if block.get("hidden") is not True]
     if role == "assistant":
         telling.answer(texts_of(shown), at, text_of(mapping_of(message.get("usage")).get("model")))
@@ -81,6 +85,18 @@ def _take(telling: Telling, message: Json, line: int) -> str | None:
     if flag := FLAGS.get(text_of(mapping_of(message.get("state")).get("type"))):
         telling.drafts.flag(flag)
     return None
+
+
+def _inform(telling: Telling, blocks: list[Json], at: At) -> None:
+    """What Amp noted between the messages: commands that the person ran, and what it summed up."""
+    for block in blocks:
+        command = text_of(mapping_of(block.get("args")).get("cmd"))
+        if block.get("type") == SHELL and command and block.get("hidden") is not True:
+            telling.prompt(f"! {command}", at, kind="command")
+            telling.call(at.native_id, "Bash", {"command": command})
+            telling.result(at.native_id, _output({"run": block.get("toolRun")}), at)
+        summary = mapping_of(block.get("summary"))
+        telling.say("system", "summary", text_of(summary.get("summary")), at)
 
 
 def _output(block: Json) -> Output:

@@ -16,9 +16,11 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "continue"
-VERSION = 2
+VERSION = 3
 
 FAILED = ("errored",)
+COMMAND_FAILED = "Command failed"
+"""Beginning of what a terminal says of a command beside its output, although the call itself is done."""
 BLOCKS = ("paragraph", "codeBlock", "heading", "listItem", "blockquote")
 NAMED = {"mention": "@", "slashcommand": "/", "slash-command": "/"}
 """Nodes of the editor that stand for a name, and what is written before it."""
@@ -96,8 +98,10 @@ def _tools(telling: Telling, item: Json, at: At) -> None:
         function = mapping_of(call.get("function"))
         telling.call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
     for state in map(mapping_of, list_of(item.get("toolCallStates"))):
-        if state.get("status") in FAILED:
-            texts = [text_of(mapping_of(part).get("content")) for part in list_of(state.get("output"))]
+        parts = [mapping_of(part) for part in list_of(state.get("output"))]
+        broke = any(text_of(part.get("status")).startswith(COMMAND_FAILED) for part in parts)
+        if broke or state.get("status") in FAILED:
+            texts = [text_of(part.get("content")) for part in parts]
             telling.result(text_of(state.get("toolCallId")), Output("\n".join(texts), failed=True), at)
 
 

@@ -103,7 +103,7 @@ def _turn(fields: Json, item: Record) -> Turn:
     origin = Origin(
         source_path=text_of(fields["source_path"]),
         turn_index=int(str(fields["turn_index"])),
-        hashes=(text_of(fields["content_hash"]), text_of(fields["echo_hash"]) or None),
+        hashes=(text_of(fields["content_hash"]), text_of(fields.get("echo_hash")) or None),
         places=tuple(Place(*place) for place in places),  # type: ignore[arg-type] # as _are_places found them
         is_private=bool(fields["is_private"]),
     )
@@ -111,9 +111,9 @@ def _turn(fields: Json, item: Record) -> Turn:
         role=text_of(fields["role"]),
         content=text_of(fields["content"]),
         line=item.line,
-        conversation_id=text_of(fields["conversation_id"]) or None,
-        timestamp=text_of(fields["timestamp"]) or None,
-        cwd=text_of(fields["folder"]) or None,
+        conversation_id=text_of(fields.get("conversation_id")) or None,
+        timestamp=text_of(fields.get("timestamp")) or None,
+        cwd=text_of(fields.get("folder")) or None,
         project=text_of(fields["source_project"]),
         native_id=origin.hashes[0],
         branch=text_of(metadata.get("branch")) or "main",

@@ -11,7 +11,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
-VERSION = 3
+VERSION = 4
 
 TOOLS = ("toolRequest", "toolResponse")
 BY_PEOPLE = (None, "", "user")
@@ -97,7 +97,13 @@ def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None
             result = mapping_of(block.get("toolResult"))
             value = result.get("value")
             failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
-            telling.result(call_id, Output(text_in(value) or text_of(result.get("error")), failed=failed), at)
+            telling.result(call_id, Output(_told(value) or text_of(result.get("error")), failed=failed), at)
+
+
+def _told(value: object) -> str:
+    """What a tool answered: of two copies, one for the model and one for the person, the person's."""
+    parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
+    return text_in([part for part in parts if _is_shown(part)]) or text_in(value)
 
 
 def _named(name: str, arguments: Json) -> tuple[str, Json]:

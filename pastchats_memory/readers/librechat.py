@@ -16,7 +16,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "librechat"
-VERSION = 1
+VERSION = 2
 
 
 def recognise(source: Source) -> bool:

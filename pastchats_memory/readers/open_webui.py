@@ -18,7 +18,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "open-webui"
-VERSION = 1
+VERSION = 2
 
 _DETAILS = re.compile(
     r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>.*?(?:</details>|\Z)\n?', re.DOTALL

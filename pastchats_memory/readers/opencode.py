@@ -5,19 +5,27 @@ Each keeps the same records (a session, its messages, their parts); `opencode_se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pastchats_memory.foreign import Database
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.opencode_session import Message, Session, is_session, messages_in
+from pastchats_memory.readers.opencode_session import (
+    Lines,
+    Message,
+    Session,
+    folder_told_in,
+    is_session,
+    message_in,
+    order_of,
+)
 from pastchats_memory.readers.opencode_tree import Tree, tree_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
+from pastchats_memory.readers.source import BadJson, Element, Record, Source, parse_json
 
 FORMAT = "opencode"
-VERSION = 2
+VERSION = 3
 
 TABLES = {
     "session": {"id", "project_id"},
@@ -35,7 +43,7 @@ def recognise(source: Source) -> bool:
         return any(text_of(event.get("type")).startswith(EVENTS) for event in map(_event, source.sample) if event)
     if source.shape != "json":
         return False
-    if is_session(source.outline) or _exported(source.outline):
+    if is_session(source.outline) or _is_export(source.outline):
         return True
     tree = tree_of(source.path)
     return tree is not None and bool(tree.messages())
@@ -47,29 +55,50 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         yield from source.from_database(_from_database)
     elif source.shape == "jsonl":
         yield from _from_events(source)
-    elif _exported(source.document):
+    elif _is_export(source.outline):
         yield from _from_export(source)
     elif (tree := tree_of(source.path)) is not None:
         yield from _from_tree(tree)
 
 
-def _exported(document: object) -> list[object]:
-    """The messages of an export."""
+def _is_export(document: object) -> bool:
     fields = mapping_of(document)
     messages = list_of(fields.get("messages")) if isinstance(fields.get("info"), dict) else []
-    return messages if messages_in(messages)[0] else []
+    return any(message_in(message) for message in messages)
 
 
 def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
-    document, places = mapping_of(source.document), Places(source.text)
-    messages, lost = messages_in(_exported(document))
-    for place in lost:
-        yield Unreadable(str(source.path), 1, f"message {place} of the export is none")
-    yield from Session(
-        mapping_of(document.get("info")),
-        messages,
-        lambda part: places.line(text_of(part.get("text")) or text_of(part.get("id"))),
-    ).turns()
+    """Read twice, so that no more of it is held than a message: first who says what to whom, then what is said."""
+    infos: list[Json] = []
+    for item in source.elements("messages"):
+        if isinstance(item, Unreadable):
+            yield item
+        elif (message := message_in(item.value)) is not None:
+            infos.append(_kept_of(message.info))
+        else:
+            yield Unreadable(str(source.path), item.line, "not a message of an export")
+    info = mapping_of(mapping_of(source.outline).get("info"))
+    order = order_of(infos)
+    told = _told_in_export(source)
+    if order != sorted(order):
+        each = list(told)
+        told = (each[place] for place in order)
+    yield from Session(info, text_of(info.get("directory")) or folder_told_in(infos)).turns(told)
+
+
+def _kept_of(info: Json) -> Json:
+    return {key: info[key] for key in ("id", "parentID", "path") if key in info}
+
+
+def _told_in_export(source: Source) -> Iterator[Message]:
+    for item in source.elements("messages"):
+        if isinstance(item, Element) and (message := message_in(item.value, _lines_in(item))):
+            yield message
+
+
+def _lines_in(item: Element) -> Lines:
+    places = Places(item.text, item.line)
+    return lambda part: places.line(text_of(part.get("text")) or text_of(part.get("id")))
 
 
 def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
@@ -89,7 +118,7 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
         parts = [record(part, part.read_bytes()) for part in tree.parts(file)]
         messages.append(Message({"id": file.stem, **record(file, file.read_bytes())}, parts))
     yield from faults
-    yield from Session({"id": tree.session_id, **info}, messages, lambda _: 1).turns()
+    yield from _session({"id": tree.session_id, **info}, messages)
 
 
 def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
@@ -104,7 +133,21 @@ def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
             "revert": parse_json(text_of(revert)),
         }
         known = {key: value for key, value in info.items() if value}
-        yield from Session(_record(data) | known, list(_messages(database, own_id)), lambda _: 1).turns()
+        todos = _todos(database, own_id)
+        yield from _session(_record(data) | known, list(_messages(database, own_id)), todos)
+
+
+def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
+    infos = [message.info for message in messages]
+    cwd = text_of(info.get("directory")) or folder_told_in(infos)
+    yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
+
+
+def _todos(database: Database, session_id: object) -> list[Json]:
+    columns = ("content", "status", "priority", "time_updated")
+    where = {"session_id": text_of(session_id)}
+    rows = database.rows("todo", columns, where=where, order=("position",))
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _messages(database: Database, session_id: object) -> Iterator[Message]:
@@ -166,8 +209,8 @@ def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
         parts.setdefault(text_of(part.get("messageID")), []).append(part)
     for session_id, info in captured.sessions.items():
         messages = [
-            Message(message, parts.get(own_id, []))
+            Message(message, parts.get(own_id, []), lambda part: captured.lines[text_of(part.get("id"))])
             for own_id, message in captured.messages.items()
             if message.get("sessionID") == session_id
         ]
-        yield from Session(info, messages, lambda part: captured.lines[text_of(part.get("id"))]).turns()
+        yield from _session(info, messages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.model import Task, Turn
@@ -18,39 +18,59 @@ ABORTED = "MessageAbortedError"
 IMAGE = "[image]"
 
 
+Lines = Callable[[Json], int]
+"""The line on which a part stands."""
+
+
+def first_line(_part: Json) -> int:
+    """Of every part, where files have a record each or are a database."""
+    return 1
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message's own record and its parts in order."""
 
     info: Json
     parts: Sequence[Json]
+    line_of: Lines = first_line
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation's own record and its messages."""
+    """A conversation's own record and what of its messages holds for all of them."""
 
     info: Json
-    messages: Sequence[Message]
-    line_of: Callable[[Json], int]
-    """The line on which a part stands."""
+    cwd: str | None = None
+    todos: Sequence[Json] = ()
+    """The list of what is to be done as it stood at last, where it is kept beside the messages."""
 
-    @property
-    def cwd(self) -> str | None:
-        """The directory of the session, else the first that an answer tells of."""
-        told = (text_of(mapping_of(message.info.get("path")).get("cwd")) for message in self.messages)
-        return text_of(self.info.get("directory")) or next(filter(None, told), None)
+    def turns(self, messages: Iterable[Message]) -> Iterator[Turn | Task]:
+        """What was said and what was planned.
 
-    def turns(self) -> Iterator[Turn | Task]:
-        """What was said, oldest first, and what was planned."""
+        Args:
+            messages: each as it comes, oldest first; none is kept longer than the next one needs it.
+
+        """
         drafts = Drafts()
-        for message in _in_order(self.messages):
-            for part in message.parts:
-                if part.get("type") == "tool":
-                    self._tool(drafts, message, part)
-            self._said(drafts, message)
+        for position, message in enumerate(messages):
+            self._take(drafts, message)
+            yield from drafts.ready(position)
+        if self.todos:
+            drafts.plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
         yield from drafts.rest()
         yield from drafts.tasks()
+
+    def _take(self, drafts: Drafts, message: Message) -> None:
+        """What a message says stands where its first words are, among its calls of tools."""
+        tools = [part for part in message.parts if part.get("type") == "tool"]
+        first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
+        before = sum(part.get("type") == "tool" for part in message.parts[:first])
+        for part in tools[:before]:
+            self._tool(drafts, message, part)
+        self._said(drafts, message)
+        for part in tools[before:]:
+            self._tool(drafts, message, part)
 
     def _said(self, drafts: Drafts, message: Message) -> None:
         info, role = message.info, text_of(message.info.get("role"))
@@ -61,7 +81,7 @@ class Session:
         files = [name for part in told if (name := text_of(part.get("filename")))]
         pictures = any(text_of(part.get("mime")).startswith("image/") for part in told)
         draft = self._draft(message, role, "prompt" if role == "user" else "answer")
-        draft.line = self.line_of(texts[0][0]) if texts else 1
+        draft.line = message.line_of(texts[0][0]) if texts else 1
         draft.texts = [text for _, text in texts] or [IMAGE] * pictures
         if any(part.get("command") for part in told):
             draft.kind = "command"
@@ -80,14 +100,14 @@ class Session:
         call = call_of(text_of(part.get("tool")) or "tool", state.get("input"))
         drafts.tool(call.label)
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        drafts.plan(text_of(part.get("tool")), state.get("input"), at=begun, line=self.line_of(part))
+        drafts.plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = mapping_of(state.get("metadata")).get("exit")
         exit_code = code if isinstance(code, int) else None
         failed = state.get("status") == "error" or bool(exit_code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
         if found := finding(call, Output(text, exit_code, failed)):
             draft = self._draft(message, "tool", found[0])
-            draft.line, draft.texts = self.line_of(part), [found[1]]
+            draft.line, draft.texts = message.line_of(part), [found[1]]
             draft.native_id = text_of(part.get("id")) or None
             draft.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or draft.timestamp
             drafts.add(draft)
@@ -110,18 +130,23 @@ class Session:
         )
 
 
-def _in_order(messages: Sequence[Message]) -> Sequence[Message]:
-    """By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer."""
-    ids = [text_of(message.info.get("id")) for message in messages]
+def folder_told_in(infos: Iterable[Json]) -> str | None:
+    """The first folder that an answer says it was given in."""
+    told = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
+    return next(filter(None, told), None)
+
+
+def order_of(infos: Sequence[Json]) -> list[int]:
+    """The places of the messages, oldest first.
+
+    By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer.
+    """
+    ids = [text_of(info.get("id")) for info in infos]
+    places = list(range(len(ids)))
     if not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
-        return messages
+        return places
     asked = dict(zip(ids, ids, strict=True))
-
-    def place(message: Message) -> tuple[str, str]:
-        own_id = text_of(message.info.get("id"))
-        return asked.get(text_of(message.info.get("parentID")), own_id), own_id
-
-    return sorted(messages, key=place)
+    return sorted(places, key=lambda place: (asked.get(text_of(infos[place].get("parentID")), ids[place]), ids[place]))
 
 
 def _is_visible(part: Json) -> bool:
@@ -144,14 +169,10 @@ def is_session(value: object) -> bool:
     return text_of(fields.get("id")).startswith("ses_") and any(key in fields for key in ("directory", "projectID"))
 
 
-def messages_in(values: Sequence[object]) -> tuple[list[Message], list[int]]:
-    """The messages of a list of `{"info", "parts"}`, and the places of what is none."""
-    found, lost = [], []
-    for place, value in enumerate(values):
-        fields = mapping_of(value)
-        if isinstance(fields.get("info"), dict) and isinstance(fields.get("parts"), list):
-            parts = [part for part in list_of(fields.get("parts")) if isinstance(part, dict)]
-            found.append(Message(mapping_of(fields.get("info")), parts))
-        else:
-            lost.append(place)
-    return found, lost
+def message_in(value: object, line_of: Lines = first_line) -> Message | None:
+    """The message of an object with `info` and `parts`, None of anything else."""
+    fields = mapping_of(value)
+    if not isinstance(fields.get("info"), dict) or not isinstance(fields.get("parts"), list):
+        return None
+    parts = [part for part in list_of(fields.get("parts")) if isinstance(part, dict)]
+    return Message(mapping_of(fields.get("info")), parts, line_of)

@@ -15,7 +15,7 @@ from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding
 
 MEDIA_ONLY = "[image]"
@@ -35,7 +35,7 @@ class About:
     cwd: str | None = None
     project: str | None = None
     started: str | None = None
-    """The time of turns that have none of their own, to the minute."""
+    """The time of turns that have none of their own, to the minute: the session's, then that of the turn before."""
     metadata: Json = field(default_factory=dict)
 
 
@@ -68,13 +68,15 @@ class Telling:
         if at.aside:
             metadata["parent_conversation_id"] = conversation
             conversation = f"{conversation}/{at.aside}"
+        moment = iso_utc(at.time)
+        about.started = to_the_minute(moment) or about.started
         draft = Draft(
             role=role,
             kind=kind,
             line=at.line,
             texts=[text],
             conversation_id=conversation,
-            timestamp=iso_utc(at.time) or about.started,
+            timestamp=moment or about.started,
             cwd=about.cwd,
             project=about.project,
             native_id=at.native_id or None,

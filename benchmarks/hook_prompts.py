@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import quality
+import judged
 
 from pastchats_memory import Memory
 from pastchats_memory.hooks import deeds
@@ -95,20 +95,20 @@ def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
                 yield Asked(text, own, other, frozenset({conversation}))
 
 
-def questions(found: Sequence[quality.Set], databases: Path) -> Iterator[Asked]:
+def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Asked]:
     """The sample of all sets."""
     paths = [one.indexed(databases) for one in found]
     for number, one in enumerate(found):
         level = next(level for level in ("session", "turn") if one.relevant(level))
         relevant = one.relevant(level)
-        judged = [
+        answered = [
             Asked(
                 query["text"], paths[number], paths[(number + 1) % len(paths)], frozenset(relevant[query["query_id"]])
             )
             for query in one.queries
             if relevant.get(query["query_id"])
         ]
-        yield from sorted(judged, key=lambda asked: asked.drawn)[: SAMPLE // len(found)]
+        yield from sorted(answered, key=lambda asked: asked.drawn)[: SAMPLE // len(found)]
 
 
 def spoken(asked: Asked, database: Path) -> tuple[bool, bool]:
@@ -153,7 +153,7 @@ def main() -> None:
             show("transcripts", list(prompts(halves(shared / "transcripts", folder))))
         else:
             print("skipped: no transcripts here; set PASTCHATS_SHARED")
-        found = quality.sets(sorted(path.parent for path in (shared / "bench").glob("*/queries.jsonl")))
+        found = judged.sets(sorted(path.parent for path in (shared / "bench").glob("*/queries.jsonl")))
         if found:
             show("questions", list(questions(found, folder)))
 

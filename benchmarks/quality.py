@@ -2,10 +2,7 @@
 
     PASTCHATS_BENCH=<folder of sets> python benchmarks/quality.py [SET_FOLDER ...] [--databases DIR]
 
-A set is a folder of `<haystack>.jsonl` (messages with `doc_id`, `conversation_id`, perhaps `exchange_id`),
-`queries.jsonl` and `qrels*.tsv`. `Memory` indexes all haystacks of a set into one database, a project each; a query
-searches its own haystack, and only the past where it says so. Messages are ranked to 100; a unit (session, exchange)
-takes the place of its best message. The plain forms are written here once more, straight on the tables: BM25 of one
+`judged.py` says what a set is. Messages are ranked to 100; a unit (session, exchange) takes the place of its best message. The plain forms are written here once more, straight on the tables: BM25 of one
 FTS5 OR of all words, cosine in NumPy, and the textbook's reciprocal rank fusion (k = 60) of those two.
 
 `hybrid` is compared with the better of `keyword` and `semantic`, by set, level and metric: mean difference, the 95 %
@@ -15,22 +12,18 @@ away at a time, and shown is what that changes. `--plain` leaves this part out. 
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
-import os
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
 import orjson
+from judged import DEPTH, LEVELS, METRICS, SEED, Set, asked_for, metrics, until
 from numpy.typing import NDArray
 
 import pastchats_memory.search
@@ -38,12 +31,6 @@ from pastchats_memory import Memory, query, rank
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.search import pool
 
-LEVELS = {
-    "turn": ("qrels.tsv", "doc_id"),
-    "session": ("qrels_session.tsv", "conversation_id"),
-    "exchange": ("qrels_exchange.tsv", "exchange_id"),
-}
-METRICS = ("R@1", "R@5", "R@10", "R@20", "H@1", "H@5", "MRR@10", "nDCG@10")
 AIMS = {
     ("locomo", "turn", "R@10"): 0.80,
     ("locomo", "turn", "nDCG@10"): 0.62,
@@ -55,75 +42,12 @@ AIMS = {
     ("cosqa", "turn", "nDCG@10"): 0.62,
 }
 """What hybrid search is to reach, by set, level and metric."""
-DEPTH = 100
 TEXTBOOK_K = 60
 RESAMPLES = 1000
-SEED = 20261122
 ALMOST_NOTHING = 1e-9
 """A weight that still lists the rows which have the word, but after all others."""
 
 Ranking = Callable[[Mapping[str, Any]], list[int]]
-
-
-@dataclass(frozen=True)
-class Set:
-    """A folder of haystacks with judged queries."""
-
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """The folder's."""
-        return self.folder.name
-
-    @property
-    def haystacks(self) -> list[Path]:
-        """One file each."""
-        return sorted(path for path in self.folder.glob("*.jsonl") if path.name != "queries.jsonl")
-
-    @property
-    def queries(self) -> list[dict[str, Any]]:
-        """As the file has them."""
-        return [json.loads(line) for line in (self.folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
-
-    def relevant(self, level: str) -> dict[str, set[str]]:
-        """Units by query; empty for a level without judgements."""
-        path = self.folder / LEVELS[level][0]
-        units: dict[str, set[str]] = defaultdict(set)
-        for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []:
-            query_id, unit, grade = line.split("\t")
-            if int(grade) > 0:
-                units[query_id].add(unit)
-        return units
-
-    def indexed(self, databases: Path) -> Path:
-        """Its database, made by the product where it is not there yet."""
-        path = databases / f"{self.name}.db"
-        with Memory.open(path) as memory:
-            for haystack in self.haystacks:
-                memory.index([haystack], project=haystack.stem)
-        return path
-
-
-def sets(given: Sequence[Path]) -> list[Set]:
-    """Those given, or those in PASTCHATS_BENCH; where there are none it says so."""
-    bench = os.environ.get("PASTCHATS_BENCH")
-    folders = list(given) or sorted(path.parent for path in Path(bench or os.devnull).glob("*/queries.jsonl"))
-    if not folders:
-        print("skipped: no retrieval sets here; name their folders, or set PASTCHATS_BENCH to the one that holds them")
-    return [Set(folder) for folder in folders]
-
-
-def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
-    """R@k, H@k, MRR@10 and nDCG@10 with binary gains, ideal cut at 10."""
-    gains = [unit in relevant for unit in ranked]
-    gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(gains[:10]))
-    return {
-        **{f"R@{k}": sum(gains[:k]) / len(relevant) for k in (1, 5, 10, 20)},
-        **{f"H@{k}": float(any(gains[:k])) for k in (1, 5)},
-        "MRR@10": next((1 / (place + 1) for place, hit in enumerate(gains[:10]) if hit), 0.0),
-        "nDCG@10": gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(relevant)))),
-    }
 
 
 class Plain:
@@ -176,11 +100,6 @@ class Plain:
             for place, id_ in enumerate(ranking, start=1):
                 scores[id_] += 1 / (TEXTBOOK_K + place)
         return sorted(scores, key=lambda id_: (-scores[id_], id_))[:DEPTH]
-
-
-def until(asked: Mapping[str, Any]) -> str | None:
-    """The last moment that a query may look at, as the table has times."""
-    return query.moment(asked["until"], is_end=True) if asked.get("until") else None
 
 
 def searched(memory: Memory, mode: str) -> Ranking:
@@ -351,16 +270,13 @@ def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sets", nargs="*", type=Path)
-    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
-    parser.add_argument("--plain", action="store_true", help="without taking steps of the ranking away")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = arguments.databases or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
+    with asked_for(__doc__ or "", ("--plain", "without taking steps of the ranking away")) as (
+        found,
+        folder,
+        arguments,
+    ):
         measured = {}
-        for one in sets(arguments.sets):
+        for one in found:
             measured[one.name] = measure(one, folder, ablated=not arguments.plain)
             show(one, measured[one.name])
         if measured:

@@ -11,27 +11,20 @@ the three. The size of the memory is no feature: a haystack without the answer i
 
 from __future__ import annotations
 
-import argparse
 import math
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import quality
-from numpy.typing import NDArray
-from recall_floor import FEWEST_ROWS, Bools, embedded, judged
+from judged import Bools, Floats, Rows, Set, asked_for, logistic, until
+from recall_floor import FEWEST_ROWS, embedded
 
 from pastchats_memory.model import Filters
 from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.store import lexical, vectors
-from pastchats_memory.store.database import open_database
-
-Floats = NDArray[np.float64]
 
 INJECTED = 0.05
 TOP = 10
-STEPS = 40
 PENALTY = 1.0
 """Of the squares of the weights, so that features that say the same share one."""
 FEATURES = (
@@ -54,25 +47,8 @@ FEATURES = (
 )
 
 
-class Memory:
+class Asked(Rows):
     """All rows of a set's database with what the features are made of."""
-
-    def __init__(self, path: Path) -> None:
-        self.database = open_database(path)
-        rows = self.database.run(
-            "SELECT id, source_project, conversation_id, timestamp, metadata_json FROM prompts ORDER BY id"
-        )
-        ids, self.unit_vectors = vectors.matrix(self.database, [row[0] for row in rows])
-        self.ids = np.array(ids)
-        self.projects = np.array([row[1] for row in rows])
-        self.conversations = np.array([row[2] or str(row[0]) for row in rows])
-        self.times = np.array([row[3] or "" for row in rows])
-        self.metadata = [row[4] for row in rows]
-
-    def of(self, project: str, until: str | None) -> Bools:
-        """Which rows are searched."""
-        past = np.ones(len(self.ids), bool) if until is None else (self.times != "") & (self.times <= until)
-        return np.asarray((self.projects == project) & past)
 
     def features(self, question: str, among: Bools) -> list[float]:
         """FEATURES of a question asked of these rows."""
@@ -123,12 +99,12 @@ class Memory:
         return share[among] / (sum(weight for weight, _ in weights) or 1.0), strength[among], weights
 
 
-def asked_twice(of: quality.Set, databases: Path) -> tuple[Floats, Floats]:
+def asked_twice(of: Set, databases: Path) -> tuple[Floats, Floats]:
     """Features, shape (questions × 2, FEATURES), and 1 for present, 0 for removed."""
-    memory = Memory(of.indexed(databases))
+    memory = Asked(of.indexed(databases))
     rows: list[list[float]] = []
-    for asked, relevant in judged(of, memory):  # type: ignore[arg-type] # it reads conversations and metadata
-        among = memory.of(asked["haystack"], quality.until(asked))
+    for asked, relevant in memory.judged(of):
+        among = memory.of(asked["haystack"], until(asked))
         left = among & ~np.isin(memory.conversations, memory.conversations[among & relevant])
         if left.sum() >= FEWEST_ROWS and (among & relevant).any():
             rows += [memory.features(asked["text"], among), memory.features(asked["text"], left)]
@@ -148,17 +124,6 @@ def spoken(scores: Floats, present: Floats, floor: float | None = None) -> tuple
     return float((scores[present == 1] > least).mean()), float((scores[present == 0] > least).mean())
 
 
-def fitted(rows: Floats, present: Floats, weight: Floats) -> Floats:
-    """Weights of a logistic regression, the constant first (Newton's method)."""
-    with_one = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
-    at, ridge = np.zeros(with_one.shape[1]), PENALTY * np.diag([1e-9] + [1.0] * rows.shape[1])
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-with_one @ at))
-        curve = (with_one * (weight * likely * (1 - likely))[:, None]).T @ with_one + ridge
-        at -= np.linalg.solve(curve, with_one.T @ (weight * (likely - present)) + ridge @ at)
-    return at
-
-
 def show_left_out(data: Mapping[str, tuple[Floats, Floats]]) -> None:
     """A regression over three sets on the fourth."""
     print(
@@ -170,7 +135,7 @@ def show_left_out(data: Mapping[str, tuple[Floats, Floats]]) -> None:
         truth = np.concatenate([pair[1] for pair in others])
         weight = np.concatenate([np.full(len(pair[1]), 300 / len(pair[1])) for pair in others])
         mean, spread = known.mean(axis=0), known.std(axis=0) + 1e-9
-        at = fitted((known - mean) / spread, truth, weight)
+        at = logistic((known - mean) / spread, truth, weight, PENALTY)
         scores, before = (at[0] + (x - mean) / spread @ at[1:] for x in (rows, known))
         own, there = spoken(scores, present), spoken(scores, present, np.quantile(before[truth == 0], 1 - INJECTED))
         print(
@@ -190,7 +155,7 @@ def show(data: Mapping[str, tuple[Floats, Floats]]) -> None:
         print(f"| {feature} | {' | '.join(cells)} |")
 
 
-def measured(found: Sequence[quality.Set], databases: Path) -> None:
+def measured(found: Sequence[Set], databases: Path) -> None:
     """Print both tables."""
     data = {one.name: asked_twice(one, databases) for one in found}
     if data:
@@ -201,14 +166,8 @@ def measured(found: Sequence[quality.Set], databases: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sets", nargs="*", type=Path)
-    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = arguments.databases or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        measured(quality.sets(arguments.sets), folder)
+    with asked_for(__doc__ or "") as (found, folder, _):
+        measured(found, folder)
 
 
 if __name__ == "__main__":

@@ -18,17 +18,13 @@ that `recall` makes with its own floor.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import orjson
-import quality
+from judged import LEVELS, SEED, Bools, Floats, Rows, Set, asked_for, logistic, until
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory, rank
@@ -37,7 +33,6 @@ from pastchats_memory.model import Filters
 from pastchats_memory.recall import LEAST_RELEVANCE
 from pastchats_memory.search.terms import terms_of
 from pastchats_memory.store import lexical, vectors
-from pastchats_memory.store.database import open_database
 
 KINDS = ("present", "removed", "other")
 ELSEWHERE = 3
@@ -45,7 +40,6 @@ OTHER_SPOKEN = 0.05
 FLOORS = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 FEWEST_ROWS = 20
 """A haystack of which less is left is not asked."""
-STEPS = 50
 DEMO = Path(__file__).parents[1] / "fixtures" / "demo"
 ANSWERED = (
     "build webhook retries",
@@ -119,32 +113,15 @@ NAMES = (
 HISTORIES = (("history", None), ("exports", "chatgpt"))
 
 
-Bools = NDArray[np.bool_]
 EMBEDDER = PackagedEmbedder()
 
 
-class Haystacks:
+class Haystacks(Rows):
     """The rows of a set's database, and how well each fits a question."""
 
     def __init__(self, path: Path) -> None:
-        self._database = open_database(path)
-        rows = self._database.run(
-            "SELECT id, source_project, conversation_id, timestamp, metadata_json FROM prompts ORDER BY id"
-        )
-        ids, self._unit_vectors = vectors.matrix(self._database, [row[0] for row in rows])
-        self._ids = np.array(ids)
-        self.projects = np.array([row[1] for row in rows])
-        self.conversations = np.array([row[2] or str(row[0]) for row in rows])
-        self._times = np.array([row[3] or "" for row in rows])
-        self.metadata = [row[4] for row in rows]
-        self._last: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-
-    def of(self, project: str | None, until: str | None = None) -> Bools:
-        """Which rows are searched."""
-        past = True if until is None else (self._times != "") & (self._times <= until)
-        return np.asarray(
-            (True if project is None else self.projects == project) & past & np.ones(len(self._ids), bool)
-        )
+        super().__init__(path)
+        self._last: dict[str, tuple[Floats, Floats]] = {}
 
     def best(self, question: str, among: Bools) -> float:
         """The largest fit of a row, before the logistic curve: as `rank.relevance`, which is undone here."""
@@ -152,14 +129,14 @@ class Haystacks:
         relevant = rank.relevance(cosines[among], shares[among], int(among.sum())).max()
         return float(rank.MIDDLE + np.log(relevant / (1 - relevant)) / rank.STEEPNESS)
 
-    def _asked(self, question: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _asked(self, question: str) -> tuple[Floats, Floats]:
         """Of all rows the cosine and the share of the question's weight."""
         if question not in self._last:
-            terms = terms_of(self._database, question)
-            found = np.zeros(len(self._ids))
-            for word, rows in lexical.postings(self._database, terms.looked_up, Filters()).items():
-                found[np.searchsorted(self._ids, rows.ids)] += terms.weights[word]
-            cosines = self._unit_vectors @ vectors.unit(embedded(question))
+            terms = terms_of(self.database, question)
+            found = np.zeros(len(self.ids))
+            for word, rows in lexical.postings(self.database, terms.looked_up, Filters()).items():
+                found[np.searchsorted(self.ids, rows.ids)] += terms.weights[word]
+            cosines = self.unit_vectors @ vectors.unit(embedded(question))
             self._last = {question: (cosines, found * terms.coverage / (sum(terms.weights.values()) or 1.0))}
         return self._last[question]
 
@@ -170,17 +147,17 @@ def embedded(question: str) -> NDArray[np.float32]:
     return EMBEDDER.embed_query(question)
 
 
-def fits(found: Sequence[quality.Set], databases: Path) -> dict[str, dict[str, NDArray[np.float64]]]:
+def fits(found: Sequence[Set], databases: Path) -> dict[str, dict[str, Floats]]:
     """By set and kind the largest fit for each question that can be asked so."""
     haystacks = {one.name: Haystacks(one.indexed(databases)) for one in found}
     everywhere = [(name, project) for name, of in haystacks.items() for project in sorted(set(of.projects.tolist()))]
-    draw = np.random.default_rng(quality.SEED)
+    draw = np.random.default_rng(SEED)
     fit: dict[str, dict[str, list[float]]] = {one.name: {kind: [] for kind in KINDS} for one in found}
     for one in found:
         here = haystacks[one.name]
         elsewhere = [place for place in everywhere if place[0] != one.name]
-        for asked, relevant in judged(one, here):
-            among = here.of(asked["haystack"], quality.until(asked))
+        for asked, relevant in here.judged(one):
+            among = here.of(asked["haystack"], until(asked))
             fit[one.name]["present"].append(here.best(asked["text"], among))
             left = among & ~np.isin(here.conversations, here.conversations[among & relevant])
             if left.sum() >= FEWEST_ROWS:
@@ -191,45 +168,22 @@ def fits(found: Sequence[quality.Set], databases: Path) -> dict[str, dict[str, N
     return {name: {kind: np.array(values) for kind, values in kinds.items()} for name, kinds in fit.items()}
 
 
-def judged(one: quality.Set, here: Haystacks) -> Iterator[tuple[Mapping[str, Any], Bools]]:
-    """The queries with judgements, and which rows are relevant by the widest unit that was judged."""
-    level = next(level for level in ("session", "turn") if one.relevant(level))
-    key = quality.LEVELS[level][1]
-    units = np.array(
-        [_unit(row, metadata, key) for row, metadata in zip(here.conversations, here.metadata, strict=True)]
-    )
-    relevant = one.relevant(level)
-    for asked in one.queries:
-        if relevant.get(asked["query_id"]):
-            yield asked, np.isin(units, list(relevant[asked["query_id"]]))
-
-
-def _unit(conversation: str, metadata: str, key: str) -> str:
-    return conversation if key == "conversation_id" else str(orjson.loads(metadata or "{}").get(key))
-
-
-def relevance(
-    fit: NDArray[np.float64], middle: float = rank.MIDDLE, steepness: float = rank.STEEPNESS
-) -> NDArray[np.float64]:
+def relevance(fit: Floats, middle: float = rank.MIDDLE, steepness: float = rank.STEEPNESS) -> Floats:
     """0 to 1."""
     return np.asarray(1 / (1 + np.exp(-steepness * (fit - middle))))
 
 
-def fitted(fit: Sequence[Mapping[str, NDArray[np.float64]]]) -> tuple[float, float]:
-    """Middle and steepness of the logistic curve that tells present from other best (Newton's method)."""
+def fitted(fit: Sequence[Mapping[str, Floats]]) -> tuple[float, float]:
+    """Middle and steepness of the logistic curve that tells present from other best."""
     parts = [(kinds[kind], float(kind == "present")) for kinds in fit for kind in ("present", "other")]
-    rows = np.concatenate([np.stack([np.ones(len(x)), x], axis=1) for x, _ in parts])
+    rows = np.concatenate([x[:, None] for x, _ in parts])
     truth = np.concatenate([np.full(len(x), y) for x, y in parts])
     weight = np.concatenate([np.full(len(x), 1 / len(x)) for x, _ in parts])
-    at = np.zeros(2)
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-rows @ at))
-        slope = rows.T @ (weight * (likely - truth))
-        at -= np.linalg.solve((rows * (weight * likely * (1 - likely))[:, None]).T @ rows + 1e-9 * np.eye(2), slope)
-    return float(-at[0] / at[1]), float(at[1])
+    constant, steepness = logistic(rows, truth, weight).tolist()
+    return -constant / steepness, steepness
 
 
-def show_floors(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
+def show_floors(fit: Mapping[str, Mapping[str, Floats]]) -> None:
     """Share of questions at which recall speaks, present / other / removed."""
     print(f"\n| relevance ≥ | {' | '.join(fit)} | mean |\n|--:|{'--:|' * (len(fit) + 1)}")
     for floor in FLOORS:
@@ -248,7 +202,7 @@ def show_floors(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
         )
 
 
-def show_left_out(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
+def show_left_out(fit: Mapping[str, Mapping[str, Floats]]) -> None:
     """What a curve and a floor from three sets do on the fourth."""
     middle, steepness = fitted(list(fit.values()))
     print(f"\nall sets: middle {middle:.3f}, steepness {steepness:.1f}")
@@ -263,14 +217,14 @@ def show_left_out(fit: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
         print(f"| {left_out} | {curve[0]:.3f} | {curve[1]:.1f} | {floor:.2f} | {' | '.join(cells)} |")
 
 
-def show_answered(found: Sequence[quality.Set], databases: Path) -> None:
+def show_answered(found: Sequence[Set], databases: Path) -> None:
     """Of recall as it is: how many blocks hold something relevant, and their entries."""
     print(
         f"\nrecall at its floor of {LEAST_RELEVANCE}, budget 1,500:\n\n| set | speaks | answered | entries |\n|---|--:|--:|--:|"
     )
     for one in found:
         level = next(level for level in ("session", "turn") if one.relevant(level))
-        relevant, key = one.relevant(level), quality.LEVELS[level][1]
+        relevant, key = one.relevant(level), LEVELS[level][1]
         rows: dict[str, list[float]] = defaultdict(list)
         with Memory.open(one.indexed(databases)) as memory:
             for asked in one.queries:
@@ -308,15 +262,8 @@ def show_demo(databases: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sets", nargs="*", type=Path)
-    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = arguments.databases or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
+    with asked_for(__doc__ or "") as (found, folder, _):
         show_demo(folder)
-        found = quality.sets(arguments.sets)
         if len(found) > 1:
             fit = fits(found, folder)
             show_floors(fit)

@@ -1,0 +1,176 @@
+"""Retrieval sets with judgements made by others, and what the scripts that measure on them share.
+
+A set is a folder of `<haystack>.jsonl` (messages with `doc_id`, `conversation_id`, perhaps `exchange_id`),
+`queries.jsonl` and `qrels*.tsv`. `Memory` indexes all haystacks of a set into one database, a project each; a query
+searches its own haystack, and only the past where it says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from pastchats_memory import Memory, query
+from pastchats_memory.store import vectors
+from pastchats_memory.store.database import open_database
+
+LEVELS = {
+    "turn": ("qrels.tsv", "doc_id"),
+    "session": ("qrels_session.tsv", "conversation_id"),
+    "exchange": ("qrels_exchange.tsv", "exchange_id"),
+}
+METRICS = ("R@1", "R@5", "R@10", "R@20", "H@1", "H@5", "MRR@10", "nDCG@10")
+DEPTH = 100
+SEED = 20261122
+STEPS = 50
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Set:
+    """A folder of haystacks with judged queries."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's."""
+        return self.folder.name
+
+    @property
+    def haystacks(self) -> list[Path]:
+        """One file each."""
+        return sorted(path for path in self.folder.glob("*.jsonl") if path.name != "queries.jsonl")
+
+    @property
+    def queries(self) -> list[dict[str, Any]]:
+        """As the file has them."""
+        return [json.loads(line) for line in (self.folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    def relevant(self, level: str) -> dict[str, set[str]]:
+        """Units by query; empty for a level without judgements."""
+        path = self.folder / LEVELS[level][0]
+        units: dict[str, set[str]] = defaultdict(set)
+        for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []:
+            query_id, unit, grade = line.split("\t")
+            if int(grade) > 0:
+                units[query_id].add(unit)
+        return units
+
+    def indexed(self, databases: Path) -> Path:
+        """Its database, made by the product where it is not there yet."""
+        path = databases / f"{self.name}.db"
+        with Memory.open(path) as memory:
+            for haystack in self.haystacks:
+                memory.index([haystack], project=haystack.stem)
+        return path
+
+
+def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
+    """R@k, H@k, MRR@10 and nDCG@10 with binary gains, ideal cut at 10."""
+    gains = [unit in relevant for unit in ranked]
+    gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(gains[:10]))
+    return {
+        **{f"R@{k}": sum(gains[:k]) / len(relevant) for k in (1, 5, 10, 20)},
+        **{f"H@{k}": float(any(gains[:k])) for k in (1, 5)},
+        "MRR@10": next((1 / (place + 1) for place, hit in enumerate(gains[:10]) if hit), 0.0),
+        "nDCG@10": gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(relevant)))),
+    }
+
+
+def until(asked: Mapping[str, Any]) -> str | None:
+    """The last moment that a query may look at, as the table has times."""
+    return query.moment(asked["until"], is_end=True) if asked.get("until") else None
+
+
+def sets(given: Sequence[Path]) -> list[Set]:
+    """Those given, or those in PASTCHATS_BENCH; where there are none it says so."""
+    bench = os.environ.get("PASTCHATS_BENCH")
+    folders = list(given) or sorted(path.parent for path in Path(bench or os.devnull).glob("*/queries.jsonl"))
+    if not folders:
+        print("skipped: no retrieval sets here; name their folders, or set PASTCHATS_BENCH to the one that holds them")
+    return [Set(folder) for folder in folders]
+
+
+@contextmanager
+def asked_for(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[Set], Path, argparse.Namespace]]:
+    """What a command line asks for: the sets, the folder for databases, and the flags given, each `--name` with its help."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("sets", nargs="*", type=Path)
+    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    for name, said in flags:
+        parser.add_argument(name, action="store_true", help=said)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.databases or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield sets(arguments.sets), folder, arguments
+
+
+class Rows:
+    """All rows of a set's database."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = open_database(path)
+        rows = self.database.run(
+            "SELECT id, source_project, conversation_id, timestamp, metadata_json FROM prompts ORDER BY id"
+        )
+        ids, self.unit_vectors = vectors.matrix(self.database, [row[0] for row in rows])
+        self.ids = np.array(ids)
+        self.projects = np.array([row[1] for row in rows])
+        self.conversations = np.array([row[2] or str(row[0]) for row in rows])
+        self._times = np.array([row[3] or "" for row in rows])
+        self._metadata = [row[4] for row in rows]
+
+    def of(self, project: str | None, until: str | None = None) -> Bools:
+        """Which rows are searched."""
+        past = True if until is None else (self._times != "") & (self._times <= until)
+        return np.asarray((True if project is None else self.projects == project) & past & np.ones(len(self.ids), bool))
+
+    def units(self, key: str) -> list[str]:
+        """What each row is part of."""
+        if key == "conversation_id":
+            return list(self.conversations)
+        return [str(orjson.loads(metadata or "{}").get(key)) for metadata in self._metadata]
+
+    def judged(self, one: Set) -> Iterator[tuple[Mapping[str, Any], Bools]]:
+        """The queries with judgements, and which rows are relevant by the widest unit that was judged."""
+        level = next(level for level in ("session", "turn") if one.relevant(level))
+        units, relevant = np.array(self.units(LEVELS[level][1])), one.relevant(level)
+        for asked in one.queries:
+            if relevant.get(asked["query_id"]):
+                yield asked, np.isin(units, list(relevant[asked["query_id"]]))
+
+
+def logistic(rows: Floats, truth: Floats, weight: Floats, penalty: float = 0.0) -> Floats:
+    """Weights of a logistic regression, the constant first (Newton's method).
+
+    Args:
+        rows: shape (n, features).
+        truth: shape (n,), 0 or 1.
+        weight: shape (n,).
+        penalty: of the squares of the weights, so that features that say the same share one.
+    """
+    with_one = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
+    ridge = np.diag([1e-9] + [max(penalty, 1e-9)] * rows.shape[1])
+    at = np.zeros(with_one.shape[1])
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-with_one @ at))
+        curve = (with_one * (weight * likely * (1 - likely))[:, None]).T @ with_one + ridge
+        at -= np.linalg.solve(curve, with_one.T @ (weight * (likely - truth)) + ridge @ at)
+    return at

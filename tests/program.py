@@ -101,7 +101,7 @@ class Program:
 
     def altered(self, statements: str) -> Program:
         """The same program with some of it replaced before it starts: how a test breaks a rule on purpose."""
-        code = f"{statements}\nimport pastchats_memory.cli\npastchats_memory.cli.main()\n"
+        code = f"{statements}\nimport pastchats_memory.__main__\npastchats_memory.__main__.main()\n"
         return Program(self.home, (sys.executable, "-c", code), self.variables)
 
     def without_sqlite_vec(self, folder: Path) -> Program:

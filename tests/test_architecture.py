@@ -87,7 +87,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp_server": BELOW | {"memory", "arguments", "task_render"},
     "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http_server", "mcp_server", "task_render"},
     "__init__": {"memory", "recollection", "model", "errors"},
-    "__main__": {"cli"},
+    "__main__": {"cli", "hooks"},
 }
 """What each room may import of ours besides itself."""
 

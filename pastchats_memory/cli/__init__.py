@@ -103,11 +103,6 @@ def program() -> None:
 
 def main() -> None:
     """Run the program and leave the process with one of the exit codes."""
-    os.umask(os.umask(0o077) | 0o077)  # whatever is written here is the person's alone
-    if sys.argv[1:2] == ["hook"]:
-        from pastchats_memory import hooks
-
-        hooks.main(sys.argv[2:])
     _leave(_complete() if COMPLETION_VARIABLE in os.environ else _run(sys.argv[1:]))
 
 

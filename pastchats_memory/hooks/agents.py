@@ -7,15 +7,13 @@ cursor.com/docs/agent/hooks, docs.github.com/en/copilot/reference/hooks-referenc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Deed = Literal["recall", "greet", "index"]
 """What we do at an event: recall for the prompt, say at a start what the memory holds, index what was said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(NamedTuple):
     """One agent's dialect."""
 
     name: str
@@ -48,8 +46,7 @@ AGENTS: Mapping[str, Agent] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """What an agent told us on stdin, as far as we use it."""
 
     prompt: str = ""

@@ -220,13 +220,13 @@ def _background(transcript: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("prompt", "is_asked"), [("yes, go on", False), ("why do the webhook retries pile up?", True)])
-def test_a_prompt_that_says_nothing_loads_neither_the_memory_nor_numpy(
+def test_a_prompt_that_says_nothing_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "pastchats_memory", "hook", "claude-code", "UserPromptSubmit"]
     body = json.dumps({"session_id": "s", "prompt": prompt}).encode()
     run = subprocess.run(command, input=body, cwd=hooked.home, env=hooked.environment, capture_output=True, check=True)
     imported = {line.rpartition(b"|")[2].strip() for line in run.stderr.splitlines()}
-    assert imported & {b"numpy", b"pastchats_memory.memory"} == (
+    assert imported & {b"numpy", b"pastchats_memory.memory", b"click", b"pastchats_memory.cli"} == (
         {b"numpy", b"pastchats_memory.memory"} if is_asked else set()
     )

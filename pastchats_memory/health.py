@@ -11,7 +11,8 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.store import checks, erasing, sources, vec0, vectors
+from pastchats_memory.redact.rules import rules
+from pastchats_memory.store import checks, erasing, redactions, sources, vec0, vectors
 from pastchats_memory.store.database import Database
 
 
@@ -46,6 +47,8 @@ class Status:
     last: str | None
     """Timestamps of the oldest and the newest turn."""
     last_run: dict[str, object] | None
+    is_redacted: bool
+    """All that is stored was redacted by the rules of this release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,13 @@ def status(database: Database) -> Status:
     """Count what is there. Raises StoreFault."""
     counts = checks.counts(database)
     size = sum(path.stat().st_size for path in _files(database.path) if path.exists())
-    return Status(database=utf8(str(database.path)), bytes=size, gone=_gone(checks.source_paths(database)), **counts)
+    return Status(
+        database=utf8(str(database.path)),
+        bytes=size,
+        gone=_gone(checks.source_paths(database)),
+        is_redacted=redactions.are_all_by(database, rules()),
+        **counts,
+    )
 
 
 def examine(database: Database, embedder: Embedder) -> list[Finding]:
@@ -70,6 +79,7 @@ def examine(database: Database, embedder: Embedder) -> list[Finding]:
     return [
         *_database_findings(database),
         _erased(database),
+        _redacted(database),
         _permissions(database.path),
         _model(database, embedder),
         _extension(database),
@@ -107,6 +117,16 @@ def _erased(database: Database) -> Finding:
         ""
         if is_erased
         else "End the other processes that read this database, and run `pastchats-memory doctor` again.",
+    )
+
+
+def _redacted(database: Database) -> Finding:
+    is_redacted = redactions.are_all_by(database, rules())
+    return Finding(
+        "secrets",
+        is_redacted,
+        "taken out by the rules of this release" if is_redacted else "taken out by other rules than this release has",
+        "Run `pastchats-memory redact --rescan`.",
     )
 
 

@@ -42,6 +42,7 @@ BELOW = (
     {
         "forget",
         "reindex",
+        "rescan",
         "embed",
         "store",
         "foreign",
@@ -74,8 +75,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "project": set(),
     "ingest": {"readers", "embed", "store", "episodes", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
-    "health": {"embed", "store", "model", "errors"},
+    "health": {"embed", "store", "redact", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
+    "rescan": {"embed", "store", "episodes", "redact", "errors"},
     "forget": {"store", "model", "errors"} | PURE,
     "configured": {"config", "embed", "ingest", "model"},
     "arguments": {"project", "model", "errors"} | PURE,

@@ -41,6 +41,7 @@ COMMANDS = (
     "sources",
     "config",
     "reindex",
+    "redact",
     "backup",
     "restore",
     "forget",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 import click
 import orjson
@@ -55,3 +57,32 @@ def ending(text: str, columns: int) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 turn`, `1,200 turns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+class Step(Protocol):
+    """How far something is, in steps of its own."""
+
+    @property
+    def done(self) -> int:
+        """Steps."""
+
+    @property
+    def total(self) -> int:
+        """Steps."""
+
+
+@contextmanager
+def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
+    """A bar with rate and time left on a terminal, silence elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
+
+        def step(progress: Step) -> None:
+            shown.total = progress.total
+            shown.update(progress.done - shown.n)
+
+        yield step

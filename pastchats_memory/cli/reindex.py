@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json, warn
+from pastchats_memory.cli.output import bar, counted, emit_json, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-
-if TYPE_CHECKING:
-    from pastchats_memory.episodes.derive import Progress as DeriveProgress
-    from pastchats_memory.reindex import ReindexProgress
 
 
 @click.command(
@@ -68,7 +60,7 @@ def command(
 
 
 def _outcomes(memory: Memory) -> tuple[dict[str, object], str]:
-    with _progress("conversations", "Outcomes") as progress:
+    with bar("conversations", "Outcomes") as progress:
         try:
             done = memory.reindex_outcomes(progress)
         except KeyboardInterrupt:
@@ -79,7 +71,7 @@ def _outcomes(memory: Memory) -> tuple[dict[str, object], str]:
 
 
 def _embeddings(memory: Memory, model: str | None) -> tuple[dict[str, object], str]:
-    with _progress("rows", "Embedding") as progress:
+    with bar("rows", "Embedding") as progress:
         try:
             report = memory.reindex_embeddings(model, progress, lambda said: warn({said}.difference(memory.notices)))
         except KeyboardInterrupt:
@@ -95,20 +87,3 @@ def _embeddings(memory: Memory, model: str | None) -> tuple[dict[str, object], s
         f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     )
     return asdict(report), told
-
-
-@contextmanager
-def _progress(unit: str, doing: str) -> Iterator[Callable[[ReindexProgress | DeriveProgress], None]]:
-    """A bar with rate and time left on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as bar:
-
-        def step(progress: ReindexProgress | DeriveProgress) -> None:
-            bar.total = progress.total
-            bar.update(progress.done - bar.n)
-
-        yield step

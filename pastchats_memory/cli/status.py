@@ -11,6 +11,9 @@ from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.health import Status
 from pastchats_memory.render import local_time
 
+OUT = "taken out by the rules of this release"
+OUT_BY_OTHERS = "taken out by other rules than this release has; `pastchats-memory redact --rescan` looks again"
+
 
 @click.command(
     "status",
@@ -49,6 +52,7 @@ def _text(status: Status) -> str:
             f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
         ),
         ("Embedded", _embedded(status)),
+        ("Secrets", OUT if status.is_redacted else OUT_BY_OTHERS),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(f"{name:9} {value}" for name, value in rows)

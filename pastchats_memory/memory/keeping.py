@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.rescan import Found as FoundSecrets
+    from pastchats_memory.rescan import Progress as RescanProgress
+    from pastchats_memory.rescan import Rescanned
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
 
@@ -177,6 +180,39 @@ class Keeping(Opened):
         for sentence in about_leaving(embedder):
             say(sentence)
         return reindex_embeddings(self._database, embedder, progress)
+
+    def find_secrets(self, progress: Callable[[RescanProgress], None] = lambda _: None) -> FoundSecrets:
+        """In which stored rows the rules of this release find secrets; nothing is changed. Raises StoreFault."""
+        from pastchats_memory.rescan import find
+
+        return find(self._database, progress)
+
+    def redact_stored(
+        self, found: FoundSecrets | None = None, progress: Callable[[RescanProgress], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Rescanned:  # fmt: skip
+        """Take secrets out of what is stored already: out of rows, words, vectors, and the bytes of the file.
+
+        Ids and citations stay. What is found is embedded again. Stopped half-way, the next call does the rest.
+
+        Args:
+            found: what `find_secrets` gave; None looks first.
+            progress: called as the run goes on.
+            say: called before any text leaves this machine, with a sentence that says so and to whom.
+
+        Raises:
+            ModelUnavailable, ModelChanged: what changed cannot be embedded; what was not reached is as it was.
+            StoreFault: it cannot be written; what was not reached is as it was.
+        """
+        from pastchats_memory.rescan import find, rescan
+
+        found = find(self._database) if found is None else found
+        embedder = self._model(may_fetch=bool(found))
+        if found:
+            embedder.load()
+            for sentence in about_leaving(embedder):
+                say(sentence)
+        return rescan(self._database, embedder, found, progress)
 
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
         """A consistent copy of the database, for its owner alone, whoever writes meanwhile; what was copied. Raises UsageFault, StoreFault."""

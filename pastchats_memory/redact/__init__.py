@@ -72,6 +72,8 @@ def without_split_secret(before: str, after: str) -> tuple[str, str] | None:
     if head is None or tail is None:
         return None
     seam = len(tail[0])
+    if not _TELLING.search(head[0]) and any(one.end == seam for one in secrets(tail[0])):
+        return None  # it ends where the first text does, and the next one begins with a word
     for one in _apart(secrets(tail[0] + head[0])):
         if one.start < seam < one.end:
             mark = f"[redacted:{one.kind}]"

@@ -12,7 +12,7 @@ from pastchats_memory.store.live import LIVE
 UNSEEN = -1
 """`is_private` of a folder in which nobody has looked for a project's file yet."""
 
-_REDACTED = "[redacted:"
+REDACTED = "[redacted:"
 """In the name of a folder: where it lies is no longer known, so what it says of its project is not, and it counts as private."""
 
 
@@ -29,7 +29,7 @@ def remember(database: Database, folders: Mapping[str, str]) -> None:
     """Note folders that text comes from, with their projects; inside the caller's transaction. Raises StoreFault."""
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
-        [(folder, project, _REDACTED in folder or UNSEEN) for folder, project in folders.items()],
+        [(folder, project, REDACTED in folder or UNSEEN) for folder, project in folders.items()],
     )
 
 

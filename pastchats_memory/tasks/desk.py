@@ -13,8 +13,9 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
 from pastchats_memory.redact import redact
+from pastchats_memory.redact.rules import rules
 from pastchats_memory.statuses import RESOLVED, STATUSES, TYPES, is_status, priority_of, status_of
-from pastchats_memory.store import projects, sources, task_rows, vectors
+from pastchats_memory.store import projects, redactions, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import encoded, texts_to_come
 from pastchats_memory.store.tasks import (
@@ -109,6 +110,7 @@ class Desk:
     def writer(self, ready: dict[bytes, str] | None = None) -> TaskWriter:
         """Inside a transaction: what stores tasks. Raises ModelChanged where the database has another model's vectors."""
         sources.claim_model(self._database, self._embedder.name, self._embedder.version, self._embedder.dim)
+        redactions.claim_rules(self._database, rules())
         return TaskWriter(self._database, self._embedder.name, self._vectors, ready)
 
     def task(self, name: str) -> StoredTask:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.redact import redact, redacted_value
+from pastchats_memory.redact import redact, redacted_value, without_split_secret
 from pastchats_memory.redact.named import _NAMES
 from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
 
@@ -172,3 +172,12 @@ def test_no_hostile_text_takes_long(filler: str) -> None:
     for anchor in sorted(anchors):
         redact((anchor + filler * 200) * 3)
     assert time.process_time() - start < 5
+
+
+def test_a_word_behind_a_whole_secret_is_not_the_rest_of_it() -> None:
+    token = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
+    assert without_split_secret(f"push with {token}", "Step 2: push") is None
+    assert without_split_secret(f"push with {token[:14]}", f"{token[14:]} now") == (
+        "push with [redacted:gitlab-token]",
+        "[redacted:gitlab-token] now",
+    )

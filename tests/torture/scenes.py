@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from program import Program
 
-from pastchats_memory import Memory, cli
+from pastchats_memory import Memory, cli, redact
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
@@ -125,6 +125,37 @@ def _forget(home: Path, finish: Finish) -> Scene:
     return Scene("forget", home, forget, codes=(0, 1), weight=2)
 
 
+def _redact(home: Path, finish: Finish) -> Scene:
+    """Over what a release stored whose rules knew no secret."""
+    for number in range(4):
+        path = home / "history" / f"{number}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        said = (
+            {"conversation_id": f"c{number}", "project": "garden", "role": ("user", "assistant")[place % 2]}
+            | {
+                "content": f"Sentence {place} of {number} with {TOKEN}{place:02}{number}",
+                "timestamp": f"2026-05-04T08:{place:02}:07Z",
+            }
+            for place in range(SAID)
+        )
+        path.write_text("".join(json.dumps(line) + "\n" for line in said), encoding="utf-8")
+    issue = (FIXTURES / "beads" / "beads-q4-links.jsonl").read_text(encoding="utf-8")
+    (home / "history" / "issues.jsonl").write_text(issue.replace('"title":"', f'"title":"{TOKEN}'), encoding="utf-8")
+    finish(Scene("index without rules", home, _without_rules(program("index", "history"))))
+    return Scene("redact --rescan", home, program("redact", "--rescan", "--yes"), weight=2)
+
+
+TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1Nf"  # noqa: S105 - nobody's
+
+
+def _without_rules(run: Callable[[], int]) -> Callable[[], int]:
+    def without() -> int:
+        redact.secrets = lambda *_: iter(())  # type: ignore[assignment] # as a release that knew none
+        return run()
+
+    return without
+
+
 def _restore(home: Path, finish: Finish) -> Scene:
     finish(_index(home, finish))
     finish(Scene("backup", home, program("backup", "kept.db")))
@@ -151,6 +182,7 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "live": _live,
     "forget": _forget,
     "restore": _restore,
+    "redact": _redact,
     **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
 }
 

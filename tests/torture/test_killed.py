@@ -13,11 +13,11 @@ from scenes import VERSIONS
 from pastchats_memory.store.migrations import SCHEMA_VERSION
 
 LOOP = Path(__file__).with_name("kill_loop.py")
-KILLS = 9
+KILLS = 12
 """Three for each scene, so that each has its turn."""
 
 
-@pytest.mark.parametrize("scenes", ["grown,capture,live", f"reindex,migration-1,migration-{VERSIONS[-1]}"])
+@pytest.mark.parametrize("scenes", ["grown,capture,live,redact", f"reindex,migration-1,migration-{VERSIONS[-1]}"])
 def test_whatever_is_killed_the_database_is_whole_and_the_next_run_ends_as_if_nothing_had_been(scenes: str) -> None:
     command = [sys.executable, str(LOOP), "--kills", str(KILLS), "--scenes", scenes, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

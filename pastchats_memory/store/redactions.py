@@ -1,0 +1,202 @@
+"""Every text that is stored, to be looked through again for secrets, and to be written without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from pastchats_memory.model import Comment
+from pastchats_memory.store import erasing
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import LISTED
+from pastchats_memory.store.projects import REDACTED
+from pastchats_memory.store.sources import meta, set_meta
+from pastchats_memory.store.tasks import numbered_comment
+
+RULES = "redaction_rules"
+"""Key of `embedding_meta`: the rules by which all stored text was redacted; empty where several were."""
+CHUNK = 256
+"""Rows that are read together."""
+
+
+class Texts(NamedTuple):
+    """A table with text in it, by what its columns hold."""
+
+    table: str
+    key: tuple[str, ...]
+    """Columns that name a row."""
+    words: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    json: tuple[str, ...] = ()
+    of_task: str | None = None
+    """The column that says which task's searched texts are made of it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All that is looked through."""
+        return (*self.words, *self.paths, *self.json)
+
+
+TURNS = Texts(
+    "prompts", ("id",), ("content", "source_project", "conversation_id", "role"), ("source_path",), ("metadata_json",)
+)
+OF_TASKS = (
+    Texts(
+        "tasks", ("id",), ("key", "native_id", "title", "description", "status_raw", "project"), ("source_path",),
+        ("tags_json", "metadata_json"), of_task="id",
+    ),
+    Texts("task_comments", ("id",), ("author", "content"), of_task="task_id"),
+    Texts("task_attachments", ("id",), ("name", "content"), of_task="task_id"),
+    Texts("task_states", ("id",), ("status_raw",), of_task="task_id"),
+    Texts("task_links", ("task_id", "kind", "target"), ("name",), of_task="task_id"),
+    Texts("task_conversations", ("task_id", "conversation_id"), ("conversation_id",), of_task="task_id"),
+)  # fmt: skip
+AROUND = (
+    Texts("sources", ("id",), ("note", "project"), ("path",), ("problems", "resume")),
+    Texts("runs", ("id",), json=("inputs",)),
+    Texts("project_folders", ("folder",), ("project",), ("folder",)),
+    Texts("forgettings", ("id",), json=("selector",)),
+)
+"""Beside turns and tasks: what is known of files, runs, folders and of what was forgotten."""
+
+
+class Row(NamedTuple):
+    """A stored row with what of it is text."""
+
+    key: tuple[Any, ...]
+    texts: dict[str, str]
+    """By column; what is NULL is left out."""
+    task: int | None
+
+
+def claim_rules(database: Database, rules: str) -> None:
+    """Write down that what is stored from now on was redacted by these rules; inside the caller's transaction. Raises StoreFault."""
+    known = meta(database).get(RULES)
+    if known == rules:
+        return
+    if is_empty(database):
+        set_meta(database, {RULES: rules})
+    elif known:
+        set_meta(database, {RULES: ""})
+
+
+def are_all_by(database: Database, rules: str) -> bool:
+    """Whether all that is stored was redacted by these rules. Raises StoreFault."""
+    return meta(database).get(RULES) == rules or is_empty(database)
+
+
+def is_empty(database: Database) -> bool:
+    """Whether no turn and no task is stored. Raises StoreFault."""
+    return not database.value("SELECT EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM tasks)")
+
+
+def counted(database: Database) -> int:
+    """How many rows there are to look through. Raises StoreFault."""
+    return sum(int(database.value(f"SELECT count(*) FROM {kind.table}")) for kind in (TURNS, *OF_TASKS, *AROUND))
+
+
+def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, Row]]]:
+    """All turns behind one, some at a time: id, what names the conversation, place in it, row. Raises StoreFault."""
+    columns = ", ".join(TURNS.columns)
+    while True:
+        rows = database.run(
+            f"SELECT id, source_project || char(0) || ifnull(conversation_id, ''), turn_index, {columns} FROM prompts "
+            "WHERE id > ? ORDER BY id LIMIT ?",
+            (after, CHUNK),
+        )
+        if not rows:
+            return
+        yield [(row[0], row[1], row[2], Row((row[0],), _said(TURNS, row[3:]), None)) for row in rows]
+        after = rows[-1][0]
+
+
+def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None = None) -> Iterator[Row]:
+    """Rows of a table, all or those that are named. Raises StoreFault."""
+    named = ", ".join(kind.key)
+    statement = f"SELECT {named}, {kind.of_task or 'NULL'}, {', '.join(kind.columns)} FROM {kind.table}"
+    if keys is None:
+        found: Iterator[tuple[Any, ...]] = database.rows(f"{statement} ORDER BY {named}")
+    else:
+        marks = " AND ".join(f"{column} IS ?" for column in kind.key)
+        found = (row for key in keys for row in database.run(f"{statement} WHERE {marks}", key))
+    width = len(kind.key)
+    return (Row(tuple(row[:width]), _said(kind, row[width + 1 :]), row[width]) for row in found)
+
+
+def _said(kind: Texts, values: Sequence[Any]) -> dict[str, str]:
+    return {column: value for column, value in zip(kind.columns, values, strict=True) if value is not None}
+
+
+def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mapping[str, str | None]) -> None:
+    """Put other texts in the place of a row's, inside the caller's transaction. Raises StoreFault.
+
+    Rows that are the same without their secrets become one, but for tasks.
+    """
+    values = dict(values)
+    if kind.table == "sources" and values.get("path"):
+        _join_sources(database, int(key[0]), str(values["path"]))
+    if kind.table == "tasks" and values.get("key"):
+        values["key"] = _free_key(database, int(key[0]), str(values["key"]))
+    if kind.table == "task_comments":
+        values["identity"] = _identity(database, int(key[0]), values)
+    if kind.table == "project_folders" and REDACTED in str(values.get("folder")):
+        values["is_private"] = "1"
+    assignments = ", ".join(f"{column} = ?" for column in values)
+    marks = " AND ".join(f"{column} IS ?" for column in kind.key)
+    database.run(f"UPDATE OR REPLACE {kind.table} SET {assignments} WHERE {marks}", (*values.values(), *key))
+
+
+def rewrite_turn(
+    database: Database, id_: int, values: Mapping[str, str | None], content: tuple[bytes, str, str] | None
+) -> None:
+    """The same of a turn; its other text's hash, model and JSON vector where that changed. Raises StoreFault."""
+    values = dict(values)
+    assignments = ", ".join(f"{column} = ?" for column in values)
+    if content is None:
+        database.run(f"UPDATE prompts SET {assignments} WHERE id = ?", (*values.values(), id_))
+        return
+    text_hash, model, vector = content
+    database.run(f"UPDATE prompts SET {assignments}, text_hash = ? WHERE id = ?", (*values.values(), text_hash, id_))
+    database.run(
+        "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
+        (id_, model, vector.count(",") + 1, vector),
+    )
+
+
+def begin(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
+    """Write down that old text and old vectors of rows are to be overwritten, inside the transaction that rewrites them. Raises StoreFault."""
+    erasing.begin(database)
+    for statement, ids in (
+        (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),
+        (f"SELECT id FROM task_texts WHERE task_id IN {LISTED}", tasks),
+    ):
+        if ids and not database.vec0_loaded:
+            listed = orjson.dumps(list(ids)).decode()
+            erasing.blank(database, statement, (listed,))
+            database.run(f"INSERT INTO vector_changes(prompt_id) {statement}", (listed,))
+
+
+def _join_sources(database: Database, id_: int, path: str) -> None:
+    """Let a file take over what was seen in another one that is called the same now."""
+    other = database.value("SELECT id FROM sources WHERE path = ? AND id != ?", (path, id_))
+    if other is not None:
+        database.run("UPDATE OR IGNORE sightings SET source_id = ? WHERE source_id = ?", (id_, other))
+
+
+def _free_key(database: Database, id_: int, key: str) -> str:
+    number, free = 1, key
+    while database.value("SELECT 1 FROM tasks WHERE key = ? AND id != ?", (free, id_)):
+        number += 1
+        free = f"{key}-{number}"
+    return free
+
+
+def _identity(database: Database, id_: int, values: Mapping[str, str | None]) -> str:
+    """By which a comment is known when its source is read again by these rules."""
+    ((task, author, content, at),) = database.run(
+        "SELECT task_id, author, content, created_at FROM task_comments WHERE id = ?", (id_,)
+    )
+    said = Comment(str(values.get("content", content)), str(values.get("author", author)), at)
+    return numbered_comment(database, task, said)[0]

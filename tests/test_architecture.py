@@ -20,6 +20,7 @@ LONGEST_FILE = 400
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 PURE = {
+    "commands",
     "query",
     "rank",
     "outcome",
@@ -65,13 +66,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"model", "errors"} for room in PURE},
     "render": {"recollection", "model"},
     "decisive": {"excerpt"},
+    "outcome": {"commands", "model"},
     "dates": {"spans"},
     "phrases": {"statuses"},
     "questions": {"phrases", "spans", "statuses"},
     "embed": {"errors"},
     "foreign": set(),
     "store": {"statuses", "model", "errors"},
-    "readers": {"statuses", "model", "errors", "foreign"},
+    "readers": {"commands", "statuses", "model", "errors", "foreign"},
     "project": set(),
     "ingest": {"readers", "embed", "store", "episodes", "project", "model", "errors"} | PURE,
     **{room: {"embed", "store", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},

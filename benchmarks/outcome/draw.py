@@ -8,7 +8,7 @@ with it the half to which each belongs. Second draw, when both halves had been l
 episodes of the other agents and chats, a few of the two collections of conversations, and of the long history in which aider
 was made one episode a session; a part of these from sessions in which the person came back often, since *failed* is rare
 and no rule of ours is needed to know that people come back when something failed. Third draw, when the second had been looked
-at: of that history's other sessions.
+at: of that history's other sessions. Fourth draw, of what was left: a diary of sessions with Gemini CLI, and more of the collections.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ OTHERS = ("amp", "chatgpt", "claude-ai", "cursor", "pi-agent", "vscode-copilot-c
 COLLECTIONS, OF_COLLECTIONS = ("openai-messages", "sharegpt"), 10
 HISTORY, OF_HISTORY, OF_LONG_SESSIONS, OF_REST = "chat-history.md", 50, 34, 80
 """`tests/fixtures/chat-history.md` of the source distribution of aider-chat 0.86.2 (Apache-2.0)."""
+DIARY, OF_FILE, OF_REST_AND_DIARY = "markdown-export", 14, 60
+FEW_OF, OF_THAT = "dummy_conversation.json", 2
+"""A collection of three words a turn."""
 LEAST_WORDS = 4
 """In the history: with fewer the author only tried whether his program answers ("hi")."""
 LONG_SESSION = 4
@@ -77,7 +80,13 @@ def all_episodes(folders: Sequence[Path]) -> list[Episode]:
     found: list[Episode] = []
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.relative_to(folder).parts[0] in (*FORMATS, *OTHERS, *COLLECTIONS, HISTORY):
+            if path.is_file() and path.relative_to(folder).parts[0] in (
+                *FORMATS,
+                *OTHERS,
+                *COLLECTIONS,
+                DIARY,
+                HISTORY,
+            ):
                 found += _episodes_in(path, str(path.relative_to(folder)))
     return found
 
@@ -106,7 +115,26 @@ def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:
     later += chance.sample([one for one in episodes if one.file.partition("/")[0] in COLLECTIONS], OF_COLLECTIONS)
     later += _of_history([one for one in episodes if one.file == HISTORY], chance)
     last = _rest_of_history([one for one in episodes if one.file == HISTORY], later, random.Random(20261124))  # noqa: S311 - a draw that can be repeated
-    return [*halves, *(("later", one) for one in chance.sample(later, len(later))), *(("last", one) for one in last)]
+    rest = _left_over(episodes, [*named, *later], random.Random(20261125))  # noqa: S311 - a draw that can be repeated
+    parts = (("later", chance.sample(later, len(later))), ("last", last), ("rest", rest))
+    return [*halves, *((part, one) for part, ones in parts for one in ones)]
+
+
+def _left_over(episodes: list[Episode], drawn: list[Episode], chance: random.Random) -> list[Episode]:
+    """The diary, and of each file of the collections some that nothing like was drawn of, each prompt once."""
+    used = {(one.file, one.line, one.digest) for one in drawn}
+    taken = [one for one in episodes if one.file.startswith(DIARY)]
+    seen: set[str] = set()
+    files: dict[str, list[Episode]] = {}
+    for one in episodes:
+        is_collected = one.file.partition("/")[0] in COLLECTIONS
+        if is_collected and (one.file, one.line, one.digest) not in used and one.digest not in seen:
+            seen.add(one.digest)
+            files.setdefault(one.file, []).append(one)
+    for name, ones in files.items():
+        taken += chance.sample(ones, min(len(ones), OF_THAT if name.endswith(FEW_OF) else OF_FILE))
+    chance.shuffle(taken)
+    return taken[:OF_REST_AND_DIARY]
 
 
 def _of_history(episodes: list[Episode], chance: random.Random) -> list[Episode]:

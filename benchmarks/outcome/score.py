@@ -1,10 +1,10 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last]
-    python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest]
+    python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts and of what was written
     python benchmarks/outcome/score.py FOLDER... --shown 0.85     what is shown from a confidence on, counted in other files
 
-The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the part `last` for its number only.
+The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the parts `last` and `rest` for their numbers only.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import argparse
 import csv
 import math
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from draw import HERE, Episode, all_episodes
+from written import SETS, episode_of, written
 
 from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
 
@@ -73,7 +75,7 @@ def given(episode: Episode) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--part", choices=("build", "test", "later", "last"), default="last")
+    parser.add_argument("--part", choices=("build", "test", "later", "last", "rest"), default="last")
     parser.add_argument("--signals", action="store_true")
     parser.add_argument("--shown", type=float, metavar="LEAST")
     arguments = parser.parse_args()
@@ -90,11 +92,21 @@ def main() -> None:
     if missing:
         print(f"{missing} episodes are not in the folders, or their readers give them otherwise now", file=sys.stderr)
     if arguments.signals:
-        report_signals(scored)
+        report_signals(scored, of_written())
     elif arguments.shown is not None:
         report_shown(scored, arguments.shown)
     else:
         report(arguments.part, [one for one in scored if one.part == arguments.part])
+
+
+def of_written() -> list[Scored]:
+    """The episodes that were written for the rules."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [
+            Scored(name, "written", one.label, given(episode_of(one, Path(folder))))
+            for name in SETS
+            for one in written(name)
+        ]
 
 
 def counted(scored: Iterable[Scored]) -> Counter[tuple[str, bool]]:
@@ -108,13 +120,15 @@ def rule(signals: Counter[tuple[str, bool]], signal: str) -> float:
     return (right + 1) / (right + wrong + 2)
 
 
-def report_signals(scored: Sequence[Scored]) -> None:
-    signals = counted(scored)
+def report_signals(real: Sequence[Scored], made: Sequence[Scored]) -> None:
+    """The confidence counts both: some signals are rare in the one, and the other was written with the rules in mind."""
+    seen, invented = counted(real), counted(made)
     for verdict, confidence, signal in TABLE:
         name = signal.__name__
-        right, wrong = signals[name, True], signals[name, False]
-        share = rule(signals, name)
-        print(f"{verdict:8}{name:18}{right:3} of {right + wrong:3}  {share:.2f}  in the table {confidence:.2f}")
+        counts = " and ".join(
+            f"{each[name, True]:3} of {each[name, True] + each[name, False]:3}" for each in (seen, invented)
+        )
+        print(f"{verdict:8}{name:18}{counts}  {rule(seen + invented, name):.2f}  in the table {confidence:.2f}")
 
 
 def report_shown(scored: Sequence[Scored], least: float) -> None:

@@ -52,7 +52,8 @@ class Derived:
 def rules() -> str:
     """The version of the rules, which nobody has to count up: twelve hex digits of what they are written in."""
     here = Path(__file__)
-    sources = [here, *sorted(here.parent.with_name("outcome").glob("*.py"))]
+    package = here.parent.parent
+    sources = [here, package / "commands.py", *sorted((package / "outcome").glob("*.py"))]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
 
@@ -147,7 +148,7 @@ def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> 
     from pastchats_memory.outcome import Row, outcome_of
 
     span = (episode[0].turn_index, episode[-1].turn_index)
-    if not any(turn.role == "assistant" for turn in episode):
+    if not any(turn.role != "user" or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
     rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
     found = outcome_of(rows, "\n".join(turn.content for turn in spoken))

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from pastchats_memory.commands import SHELLS, is_look
 from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
 
-SHELLS = frozenset({
-    "bash", "exec_command", "execute_command", "local_shell", "powershell", "run_command", "run_in_terminal",
-    "run_shell_command", "run_terminal_cmd", "shell", "terminal", "unified_exec",
-})  # fmt: skip
-"""Tools that run a command, in lower case."""
 EDITORS = frozenset({
     "apply_diff", "apply_patch", "create", "create_file", "edit", "edit_file", "insert_edit_into_file", "multiedit",
     "notebookedit", "patch", "replace", "replace_in_file", "replace_string_in_file", "search_replace", "str_replace",
     "str_replace_editor", "update", "write", "write_file", "write_to_file",
 })  # fmt: skip
 """Tools that change a file."""
-_LOOKS = re.compile(
-    r"(?:cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed -n|awk|sleep|ps|env|history"
-    r"|cd|diff|jq|sort|date|whoami|printenv|git (?:status|log|diff|show|branch|blame|remote|stash list|rev-parse|ls-files|grep))(?:\s|$)"
-)
-"""Commands that look and change nothing."""
-_BETWEEN = re.compile(r"&&|\|\||;|\|")
 
 
 def done_in(episode: Sequence[Item], failed: Iterable[int] = ()) -> tuple[str, ...]:
@@ -54,11 +43,6 @@ def commands_of(turn: Item) -> Iterator[str]:
     for tool, subject in _calls(turn):
         if tool.lower() in SHELLS and subject and not is_look(subject):
             yield subject
-
-
-def is_look(command: str) -> bool:
-    """Whether every part of a command only looks."""
-    return all(_LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(command)) if part)
 
 
 def _files(turn: Item) -> Iterator[str]:

@@ -18,6 +18,7 @@ from pastchats_memory.outcome.endings import (
     check_failed,
     check_passed,
     claim_stands,
+    command_failed,
     commit_stands,
     edit_stands,
     error_follows,
@@ -28,6 +29,7 @@ from pastchats_memory.outcome.endings import (
     task_completed,
     task_stuck,
     torn,
+    unanswered,
 )
 from pastchats_memory.outcome.next_words import asked_again, half_works, same_error, still_so, undone
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
@@ -71,34 +73,36 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     # What the person says or does next beats everything that the assistant said of itself.
-    ("failed", 0.94, undone),
+    ("failed", 0.96, undone),
     ("failed", 0.85, asked_again),
-    ("mixed", 0.50, half_works),
-    ("failed", 0.91, still_so),
-    ("failed", 0.71, same_error),
-    ("mixed", 0.58, rejected_in_part),
-    ("failed", 0.80, rejected),
-    ("failed", 0.67, error_follows),
-    ("mixed", 0.67, partial),
-    ("worked", 0.94, accepted),
+    ("mixed", 0.80, half_works),
+    ("failed", 0.97, still_so),
+    ("failed", 0.70, same_error),
+    ("mixed", 0.38, rejected_in_part),
+    ("failed", 0.93, rejected),
+    ("failed", 0.71, error_follows),
+    ("mixed", 0.80, partial),
+    ("worked", 0.97, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.86, broke_off),
+    ("failed", 0.90, unanswered),
+    ("failed", 0.88, broke_off),
     ("failed", 0.88, torn),
-    ("mixed", 0.75, admitted_in_part),
-    ("failed", 0.50, check_failed),
-    ("failed", 0.50, gave_up),
-    ("worked", 0.86, check_passed),
+    ("mixed", 0.78, admitted_in_part),
+    ("failed", 0.93, check_failed),
+    ("failed", 0.94, command_failed),
+    ("failed", 0.90, gave_up),
+    ("worked", 0.96, check_passed),
     ("worked", 0.95, commit_stands),
     # What the list of tasks says.
     ("failed", 0.50, task_stuck),
     ("worked", 0.50, task_completed),
     # What the assistant did, and says of itself.
-    ("worked", 0.90, claim_stands),
-    ("worked", 0.50, edit_stands),
-    ("worked", 0.88, built_on),
+    ("worked", 0.91, claim_stands),
+    ("worked", 0.87, edit_stands),
+    ("worked", 0.90, built_on),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 
-The confidence is (right + 1) / (said + 2) of all labelled episodes, Laplace's rule of succession: a signal that was right the
-four times it spoke is not certain. `benchmarks/outcome/score.py --signals` gives the numbers.
+The confidence is (right + 1) / (said + 2) of all labelled episodes and of those that were written for the rules, Laplace's rule of
+succession: a signal that was right the four times it spoke is not certain. `benchmarks/outcome/score.py --signals` gives the numbers.
 """

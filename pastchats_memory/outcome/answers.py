@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pastchats_memory.outcome.rows import LONGEST, OPENING, QUOTED, Episode, Evidence, Pattern, listed, once, quoted
+from pastchats_memory.outcome.rows import (
+    LONGEST,
+    OPENING,
+    QUOTED,
+    Episode,
+    Evidence,
+    Pattern,
+    Step,
+    labels,
+    listed,
+    once,
+    quoted,
+)
 
 _COMMITTED = Pattern(
     r"""^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]|\b(?:committed|pushed|merged)\b[^\n]{0,30}`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
@@ -24,7 +36,7 @@ _PARTICIPLE = (
     r"|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out|caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up)"
 )
 _CLAIM = Pattern(
-    rf"""^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*{_PARTICIPLE}\b(?!\?)
+    rf"""^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
     |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
     |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
     |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
@@ -55,11 +67,13 @@ _OFFERS = Pattern(
     r"""\b(?:would\ you\ like|do\ you\ want|want\ me|shall\ i|should\ i|let\ me\ know\ if\ you)\b[^\n]{0,80}\b(?:try|fix\w*|apply|implement|make\ (?:this|these|that|those|the)\ (?:\w+\ )?(?:changes?|edits?|updates?))\b"""
 )
 _ADMITTED = Pattern(
-    r"""\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
+    r"""\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission|the\ ability|a\ way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
     |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\bkonnte\ nicht\b|\bno\ pude\b|\bje\ n'ai\ pas\ pu\b|无法完成|できませんでした|\bdid\ not\ succeed\b|\bno\ luck\b"""
 )
 _LEFT = Pattern(
     r"""^\W*(?:remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b|not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b|partially\ (?:done|fixed|working|complete\w*)\b)
+    |\bI\ (?:did\ not|didn't|have\ not|haven't)\ (?:yet\ )?(?!(?:change|touch|modif|alter|commit|push|includ|run|test|remov|delet|add|find|see|want|need|have|know|notice|break)\w*)(?:\w+\ )
+    |\b(?:remaining|others?|rest)\b[^.\n]{0,60}\b(?:can't|cannot|could(?:n't|\ not)|(?:is|are|was|were)(?:n't|\ not))\b|\b(?:is|are)\ not\ \w+\ yet\b|\bran\ out\ of\ (?:context|time|tokens|budget)\b
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
@@ -131,23 +145,28 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
     if found := _asserted(_COMMITTED, text[:LONGEST]):
         return quoted(text, place, found.start())
     calls = commits(episode)
-    failed = {at for at, row in episode.traffic() if row.kind == "error" and _COMMIT_CALL.search(row.content[:LONGEST])}
-    if calls and not any(at >= calls[-1][0] for at in failed):
+    failed = [at for at, row in episode.traffic() if row.kind == "error" and _COMMIT_CALL.search(row.content[:LONGEST])]
+    if calls and not any(at >= calls[-1][0] or episode.step_of(at)[0] == calls[-1][0] for at in failed):
         return quoted(calls[-1][1], calls[-1][0])
     return ()
 
 
+def is_edit(label: str) -> bool:
+    """Whether the call changes a file."""
+    return bool(_EDIT_CALL.match(label))
+
+
 @once
-def edits(episode: Episode) -> list[tuple[int, str]]:
-    """Places of the edits that the client made, with the tool or the file."""
-    made = [(at, label) for at, label in episode.calls() if _EDIT_CALL.match(label)]
-    made += [
-        (at, f"Applied edit to {name}")
-        for at, turn in enumerate(episode.turns)
-        for name in sorted(listed(turn, "files"))
-        if turn.role == "assistant"
-    ]
-    return sorted(made, key=lambda pair: pair[0])
+def edits(episode: Episode) -> list[tuple[Step, str]]:
+    """The edits that the client made, in order, with the tool or the file; what was stopped was not made."""
+    made = []
+    for at, turn in enumerate(episode.turns):
+        calls = labels(turn)
+        stopped = len(calls) - 1 if "interrupted" in listed(turn, "flags") else -1
+        made += [((at, number), label) for number, label in enumerate(calls) if is_edit(label) and number != stopped]
+        if turn.role == "assistant":
+            made += [((at, len(calls)), f"Applied edit to {name}") for name in sorted(listed(turn, "files"))]
+    return made
 
 
 @once
@@ -159,9 +178,9 @@ def edit_made(episode: Episode) -> tuple[Evidence, ...]:
     if found := _APPLIED.search(text):
         return quoted(text, place, found.start())
     made = edits(episode)
-    broken = [at for at, row in episode.traffic() if row.kind == "error"]
-    if made and not any(at > made[-1][0] for at in broken):
-        return quoted(made[-1][1], made[-1][0])
+    broken = [episode.step_of(at) for at, row in episode.traffic() if row.kind == "error" and not episode.is_mended(at)]
+    if made and not any(step > made[-1][0] for step in broken):
+        return quoted(made[-1][1], made[-1][0][0])
     return ()
 
 

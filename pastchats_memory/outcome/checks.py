@@ -19,7 +19,7 @@ _FAMILIES: tuple[tuple[Family, Pattern], ...] = (
     (
         "test",
         Pattern(
-            r"""\b(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|karma|playwright|cypress|rspec|phpunit|pest|ctest|nextest|minitest|bats|prove)\b
+            r"""\b(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|karma|playwright|cypress|rspec|phpunit|pest|ctest|nextest|minitest|bats|prove|doctest)\b
             |\b(?:npm|pnpm|yarn|bun|deno|go|cargo|mix|rake|swift|dotnet|flutter|zig|bazel|make|just|mvnw?|gradlew?|sbt|lein|xcodebuild|node)\b
             [^\n;&|]{0,60}?(?<![\w/.])-{0,2}(?:tests?|t|spec|verify)\b|\bmanage\.py\ test\b"""
         ),
@@ -46,7 +46,7 @@ _RED = Pattern(
     r"""(?<![\d.,])[1-9]\d*\ (?:tests?\ |specs?\ |examples?\ |suites?\ |assertions?\ )?(?:failed|failing|failures?|fail)\b(?!\ expected)
     |^=+\ (?:\d+\ \w+,\ )*[1-9]\d*\ errors?\b|(?<![\d.,])[1-9]\d*\ errors?\ in\ [\d.]+s|^FAILED\ \((?:failures|errors)|\b(?:Failures|Errors|Failed):\ *[1-9]
     |\bTests:\ .*\b[1-9]\d*\ failed|^[#ℹ]\ fail\ [1-9]|^[1-9]\d*\ fail$|\b[1-9]\d*\ of\ \d+\ (?:tests\ )?failed\b|\b[1-9]\d*\ tests?\ failed\ out\ of
-    |^\ ?FAIL(?:$|\t|:\ |\ +\S+\.\w)|^-{3}\ FAIL:|\[(?:build|setup)\ failed\]|\btest\ result:\ FAILED|^(?:FAILURES|ERRORS)!$|(?<!\d\ )\btests?\ failed\b|\bSome\ tests\ failed\b|^Result:\ FAIL\b|^not\ ok\ \d
+    |^\ ?FAIL(?:$|\t|:\ |\ +\S+\.\w)|^-{3}\ FAIL:|\[(?:build|setup)\ failed\]|\btest\ result:\ FAILED|^(?:FAILURES|ERRORS)!$|(?<!\d\ )\btests?\ failed\b|\bSome\ tests\ failed\b|^Result:\ FAIL\b|^not\ ok\ \d|\*Test\ Failed\*|^\S[^\n]{0,80}\.{6,}Failed$
     |\bBUILD\ (?:FAILED|FAILURE)\b|^Build\ FAILED|\bbuild\ failed\b|\bcould\ not\ compile\b|\bFailed\ to\ compile\b|\bcompiled\ with\ [1-9]\d*\ errors?\b
     |\bmake(?:\[\d+\])?:\ \*\*\*|^ninja:\ build\ stopped|\bELIFECYCLE\b|\berror\ Command\ failed\ with\ exit\ code
     |\bFound\ [1-9]\d*\ errors?\b(?![^\n]*\b0\ remaining)|(?<![\d.,])[1-9]\d*\ errors?,\ \d+\ warn|\([1-9]\d*\ errors?,|\berror\ TS\d+:|^[1-9]\d*\ issues?(?::|$)|(?<![\d.,])[1-9]\d*\ offenses?\ detected
@@ -59,7 +59,7 @@ _GREEN = Pattern(
     r"""(?<![\d.,])[1-9]\d*\ (?:tests?\ |specs?\ )?(?:passed|passing)\b[^\n]{0,40}|^OK\b[^\n]{0,40}$|^ok\s+\S+\s+[\d.(]\S*|^PASS$|\btest\ result:\ ok\.[^\n]{0,40}
     |\bTests\ run:\ [1-9][^\n]{0,60}|\b[1-9]\d*\ (?:examples?|runs?|tests),\ [^\n]{0,60}\b0\ failures\b[^\n]{0,30}|\b100%\ tests\ passed[^\n]{0,40}|\bwith\ 0\ failures\b|^[#ℹ]\ fail\ 0$|^\ *0\ fail$
     |\ball\ (?:\d+\ )?(?:tests?|specs|checks)\ (?:have\ )?(?:passed|successful|succeeded)\b|\bTEST\ SUCCEEDED\b|^Result:\ PASS\b|^Passed!\ [^\n]{0,60}|^ok\ \|\ \d+\ passed
-    |\bBUILD\ SUCCE(?:SS(?:FUL)?|EDED)\b[^\n]{0,20}|^Build\ (?:succeeded|complete)\b|\bcompiled\ successfully\b|^\s*Finished\b[^\n]{0,60}|\bbuilt\ in\ [\d.]+\ ?m?s\b|\bSuccessfully\ (?:built|tagged)\b
+    |\bBUILD\ SUCCE(?:SS(?:FUL)?|EDED)\b[^\n]{0,20}|^Build\ (?:succeeded|complete)\b|\bcompiled\ successfully\b|^\s*Finished\b[^\n]{0,60}|\ball\ tests\ passed\b|^Test\ passed\.$|\bbuilt\ in\ [\d.]+\ ?m?s\b|\bSuccessfully\ (?:built|tagged)\b
     |\bSuccess:\ no\ issues[^\n]{0,40}|\b(?:0|no)\ (?:errors|issues|problems|offenses|violations)\b[^\n]{0,40}|\ball\ matched\ files\ use\ Prettier|\bNo\ fixes\ applied\b|\brated\ at\ 10(?:\.0+)?/10
     |\bFound\ \d+\ errors?\ \([^)\n]*\b0\ remaining\)|^[1-9]\d*\ files?\ (?:already\ formatted|left\ unchanged)|\b\w*exit(?:\ ?code|_code)?[\ =:]+0\b"""
 )
@@ -92,6 +92,11 @@ def family_of(command: str) -> Family | None:
 def red_line(output: str) -> re.Match[str] | None:
     """The last place where an output says that something failed."""
     return _RED.last(output)
+
+
+def noise_in(output: str) -> re.Match[str] | None:
+    """The last place where an output tells of an error of any program."""
+    return _NOISE.last(output) or _RED.last(output)
 
 
 def passed(output: str) -> tuple[bool, str] | None:

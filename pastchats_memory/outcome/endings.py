@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pastchats_memory.commands import SHELLS, is_look
 from pastchats_memory.outcome.answers import (
     LEAVING,
     admitted,
@@ -14,6 +15,7 @@ from pastchats_memory.outcome.answers import (
     edit_made,
     edits,
     ends_asking,
+    is_edit,
     is_finished,
     is_question,
     is_torn,
@@ -22,7 +24,7 @@ from pastchats_memory.outcome.answers import (
     offers,
     worked_on,
 )
-from pastchats_memory.outcome.checks import last_checks
+from pastchats_memory.outcome.checks import last_checks, noise_in
 from pastchats_memory.outcome.next_words import (
     FEW_WORDS,
     agreed,
@@ -32,12 +34,25 @@ from pastchats_memory.outcome.next_words import (
     finds_it_partial,
     goes_on,
     is_foreign,
+    is_inquiry,
     is_paste,
     next_words,
     pasted_error,
+    refuses,
     thanked,
 )
-from pastchats_memory.outcome.rows import LONGEST, OPENING, QUOTED, Episode, Evidence, Pattern, listed, once, quoted
+from pastchats_memory.outcome.rows import (
+    LONGEST,
+    OPENING,
+    QUOTED,
+    Episode,
+    Evidence,
+    Pattern,
+    Row,
+    listed,
+    once,
+    quoted,
+)
 
 _INTERRUPTED = Pattern(
     r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
@@ -46,6 +61,11 @@ SHORT = 1000
 """Characters up to which an answer that begins by giving up does nothing else."""
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", "`", "*", '"', "|", "…", "}", ">", "]")
 """How a text ends that was not cut off within a sentence."""
+_HINDERED = Pattern(
+    r"""\b(?:can(?:no|')t|could(?:n't|\ not)|(?:is|are|was|were|do|does|did|has|have)(?:n't|\ not)|unable|not\ (?:found|installed|available|allowed|reachable|set|there|yet)|missing|denied|rejected|refus\w+|timed\ out
+    |killed|crash\w*|needs?\ to\ be|requires?|already\ (?:exists?|in\ use|taken)|conflicts?|out\ of\ date|lacks?|without|(?:fix|install|start|add|set|create|run|log\ in|provide)\b[^.\n]{0,60}\bfirst|no\ (?:\w+\ )?(?:network|access|permission|such|space|internet|credentials|connection))\b"""
+)
+"""What stands in the way."""
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
@@ -65,8 +85,8 @@ def _reached(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def rejected_in_part(episode: Episode) -> tuple[Evidence, ...]:
-    """Work was done, and the person's next words find something wrong with it."""
-    fault = finds_fault(episode)
+    """Work was done, and the person's next words find something wrong with it, but say no flat no."""
+    fault = () if refuses(episode) else finds_fault(episode)
     reached = _reached(episode) if fault else ()
     return reached[:1] + fault if reached else ()
 
@@ -92,7 +112,7 @@ def built_on(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     return (
         next_words(episode)
-        if goes_on(episode) or (agreed(episode) and ("?" in episode.asked or not offers(episode)))
+        if goes_on(episode) or (agreed(episode) and (is_inquiry(episode) or not offers(episode)))
         else ()
     )
 
@@ -108,11 +128,47 @@ def check_passed(episode: Episode) -> tuple[Evidence, ...]:
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
     """The last check was red, and nothing follows, or an answer that says so."""
     checks = last_checks(episode)
-    if not checks or checks[0].passed or claimed(episode):
+    if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode)):
         return ()
     place, text = last_answer(episode)
     silent = place < checks[0].place
-    return checks[0].evidence if silent or _FAILING.search(text[:LONGEST]) else ()
+    unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
+    told = _FAILING.search(text[:LONGEST]) or ends_asking(episode)
+    return checks[0].evidence if silent or unmended or told else ()
+
+
+def command_failed(episode: Episode) -> tuple[Evidence, ...]:
+    """The last command that was to change something failed, nothing was done after it, and the answer says what stands in the way."""
+    done = ((at, row) for at, row in episode.traffic() if row.content.startswith("$ "))
+    place, row = next(((at, row) for at, row in done if not is_look(_command(row))), (0, episode.turns[0]))
+    if row.kind != "error" or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
+        return ()
+    step = episode.step_of(place)
+    if any(later > step and _acts(label) for later, label in episode.steps()):
+        return ()
+    text = last_answer(episode)[1]
+    if len(text) > SHORT:
+        return ()
+    opening = text[: 2 * OPENING]
+    told = _HINDERED.search(opening) or _FAILING.search(opening) or ends_asking(episode)
+    return _told(row, place) if told else ()
+
+
+def _command(row: Row) -> str:
+    return row.content.partition("\n")[0].removeprefix("$ ")
+
+
+def _acts(label: str) -> bool:
+    """Whether a call changes something, as far as its name and its command tell."""
+    tool, _, subject = label.partition(" ")
+    return is_edit(label) or (tool.lower() in SHELLS and not is_look(subject))
+
+
+def _told(row: Row, place: int) -> tuple[Evidence]:
+    """The line of an output that tells of an error, else its last one."""
+    output = row.content.rstrip()
+    red = noise_in(output)
+    return quoted(output, place, red.start() if red else output.rfind("\n") + 1)
 
 
 def commit_stands(episode: Episode) -> tuple[Evidence, ...]:
@@ -132,8 +188,13 @@ def edit_stands(episode: Episode) -> tuple[Evidence, ...]:
 
 def _red(episode: Episode) -> bool:
     """Whether a check was red and nothing was edited after it."""
-    last = edits(episode)[-1][0] if edits(episode) else -1
-    return any(not check.passed and check.place > last for check in last_checks(episode))
+    return any(not check.passed and _is_open(episode, check.place) for check in last_checks(episode))
+
+
+def _is_open(episode: Episode, place: int) -> bool:
+    """Whether nothing was edited after what failed at the place."""
+    made = edits(episode)
+    return not made or episode.step_of(place) > made[-1][0]
 
 
 def error_follows(episode: Episode) -> tuple[Evidence, ...]:
@@ -190,6 +251,17 @@ def _cut_short(episode: Episode) -> bool:
     stopped = last.role == "assistant" and bool({"interrupted", "api_error"} & listed(last, "flags"))
     ended = last.content.rstrip().endswith(_ENDS)
     return stopped and (bool(listed(last, "tools")) or is_torn(episode) or not ended)
+
+
+def unanswered(episode: Episode) -> tuple[Evidence, ...]:
+    """Nothing was answered, since the person or the client stopped it."""
+    last = (
+        max(at for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")) if episode.turns else 0
+    )
+    turn = episode.turns[last]
+    if turn.role != "user" or not {"interrupted", "api_error"} & listed(turn, "flags"):
+        return ()
+    return quoted(turn.content, last)
 
 
 def broke_off(episode: Episode) -> tuple[Evidence, ...]:

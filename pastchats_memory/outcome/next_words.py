@@ -9,7 +9,7 @@ import re
 from itertools import islice
 
 from pastchats_memory.outcome.checks import red_line
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, listed, once, quoted
 
 SAME_WORDS = 0.95
 """Share of words in common above which a prompt was sent again, with a slip mended."""
@@ -19,6 +19,10 @@ FEW_WORDS = 3
 """Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
 MOST_WORDS = 20
 """Words up to which a yes is about what was answered, and not the beginning of something else."""
+SHARED = 2
+"""Words of what was asked in a sentence with "still", from which on it is about that."""
+LONG_WORD = 4
+"""Letters from which on a word is about something."""
 TELLING = 20
 """Characters from which on a line of an error is that error and no other."""
 
@@ -30,41 +34,54 @@ _BOOKKEEPING = Pattern(
 
 _UNDONE = Pattern(
     r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
-    |\b(?:please\ |just\ |can\ you\ |let's\ )?(?:undo|revert|roll\ back|back\ out)\ (?:that|this|it|all|everything|your|the\ (?:last|changes?|commit|edits?)|those|these)\b|\brückgängig|\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
+    |\b(?:please\ |just\ |can\ you\ |let's\ )?(?:undo|revert|roll\ back|back\ out)\ (?:that|this|it|all|everything|your|the\ (?:last|changes?|commit|edits?)|those|these)\b|\A\W*(?:reverted|undid|undone|rolled\ (?:it\ |that\ )?back)\b|\b(?:throw|toss)\ (?:it|this|that|them)\ (?:away|out)\b|\bscrap\ (?:it|this|that)\b|\bgo\ back\ to\ (?:what|how|where|the\ (?:old|previous|original|last|earlier))\b
+    |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?(?:reverted|undid|undone|rolled\ back|backed\ out)\b|\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?rolled\ (?:it|that|this|them)\ back\b|\brückgängig|\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
 )
 _STILL = Pattern(
     r"""(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
     |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
-    |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:error|problem|issue|bug|result|failure|outcome)s?\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
+    |\A\W*(?:(?:hm+|nope|no|ok|sorry)[\s,.]+)?(?:it\ |this\ |that\ |they\ |the\ \w+\ )?(?:doesn't|does\ not|doesnt|didn't|did\ not|didnt|won't|wont|isn't|isnt|aren't|arent)\ (?!(?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b)\w+
+    |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
+    |\bi\ (?:don't|dont|do\ not|can't|cant|cannot)\ see\ (?:any|the|it|a|an|that|them|anything)\b(?![^.\n]{0,30}\b(?:point|need|reason|why|how|problems?|issues?|errors?|warnings?|harm|value|benefit)\b)
+    |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:\S*error|\S*exception|problem|issue|bug|result|failure|outcome|crash|traceback|message|warning|behaviou?r|output)s?\b|\b(?:looks?|behaves?|acts?)\ (?:exactly\ |just\ |all\ )?the\ same\b
+    |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|broken?|breaks|happen(?:s|ed|ing)|red|hangs?|hung)\ again\b|\b(?:does|do|did)\ (?:absolutely\ )?nothing\b(?!\ (?:else|but|wrong))|\A\W*(?:i|we)\ (?:did|have|tried|already\ did)\b[^\n]{0,60}\b(?:anyway|regardless)\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
     |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\bhasn't\ changed\b|\bkeeps\ (?:fail|crash|gett|happen|giv|throw)\w*
     |\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает|не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно|та\ ж\ помилка|то\ саме|знову
-    |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche\ fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
-    |toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
-    |不行|没用|没有用|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|안\ ?(?:돼|됩)|여전히"""
+    |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche[rn]?\ fehler|tut\ sich\ nichts|hilft\ nicht|stimmt\ (?:so\ )?nicht|passt\ (?:so\ )?nicht|(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
+    |ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro|(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore|выда[её]т\ ошибк|continua\ (?:dando|com|igual|não)|stesso\ errore|nadal|nog\ steeds|hâlâ|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
+    |不行|没用|没有用|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히"""
 )
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
 
 _NO = Pattern(
-    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah)[\s,.…!-]+){0,3}(?:no|nope|nah|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
-    |\A\W*(?:that(?:'s|\ is)|this\ is|it's|it\ is)\ (?:\w+\ )?(?:not|wrong|incorrect|bad|broken|terrible|garbage)\b|\A\W*not\ (?:true|right|correct|what)\b"""
+    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah)[\s,.…!-]+){0,3}(?:no|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
+    |\A\W*(?:that(?:'s|\ is|\ was)|this\ is|it's|it\ is)\ (?:\w+\ )?(?:not|wrong|incorrect|bad|broken|terrible|garbage)\b|\A\W*not\ (?:true|right|correct|what)\b"""
 )
+_FLAT_NO = Pattern(
+    r"""\A\W*👎|\bno(?:[\s,.!]+no\b)+|\A\W*(?:it|that|this)\ (?:just\ |now\ )?(?:hangs|crashes|freezes|fails|breaks)\b|\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)\b|\bpretty\ sure\ (?:it|that|this)(?:'s|\ is)\b|\A\W*(?:nope|nah)\b(?!\W*(?:all\ good|that's\ (?:it|all|fine)|thanks))|\A\W*wrong\ \w+|\bso\ no\b\W*$
+    |\byou(?:'re|\ are|\ have|'ve)?\ (?:just\ |completely\ |totally\ )?(?:misunderstood|misread|missing\ the\ point)\b|\b(?:not|isn't|wasn't)\ what\ i\ (?:asked|wanted|meant|said)\b"""
+)
+"""Nothing of it is as it was asked for."""
 _BROKEN = Pattern(
     r"""\b(?:it|that|this|which|everything|you|now)\ (?:just\ |now\ |completely\ |totally\ |all\ )?(?:broke|breaks|fails|failed|crashe[ds]|hangs|errors?\ out|throws|messed)\b|\bbut\ (?:now\ )?it\ (?:fails|crashes|breaks)\b
     |\b(?:it|that|this|which|they|everything)\ (?:just\ |all\ |then\ |immediately\ )?(?:f(?:alls|ell)\ (?:over|apart)|(?:goes|went)\ down|bl(?:ows|ew)\ up|dies|died|fr(?:eezes|oze)|lock(?:s|ed)\ up|time[sd]\ out|stop(?:s|ped)\ working)\b
     |\b(?:is|are|was|got)\ (?:now\ |all\ |completely\ |totally\ )?(?:broken|messed\ up|goofed\ up|screwed\ up|corrupted)\b
     |\b(?:causes?|caused|causing|gives?|gave|giving|throws?|threw|throwing|raises?|raised|produces?|produced|returns?|returned)\ (?:me\ |us\ )?(?:all\ sorts\ of\ |lots\ of\ |a\ lot\ of\ |a\ bunch\ of\ |an?\ |this\ |these\ |more\ |new\ |the\ following\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b
     |\b(?:now|then|but|and)\ (?:i|we)(?:'m|\ am|'re|\ are)?\ (?:get(?:ting)?|got|see(?:ing)?|hit(?:ting)?)\ (?:\w+\ ){0,3}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b|\banother\ (?:error|problem|issue|mistake|bug)\b
-    |\A[^.?!\n]{0,40}\b(?:errors?|exceptions?|warnings?)\ (?:shows?|pops?|comes?|came|appears?|appeared|occurs?|occurred|happens?|happened)\b|\b(?:seems?|looks?|appears?)\ (?:like\ |that\ )?(?:there(?:'s|\ is|\ are)\ )?(?:an?\ |some\ |still\ ){1,2}(?:problem|issue|error|bug)s?\b|\bno\ matter\ what\b"""
+    |\A[^.?!\n]{0,40}\b(?:errors?|exceptions?|warnings?)\ (?:shows?|pops?|comes?|came|appears?|appeared|occurs?|occurred|happens?|happened)\b|\b(?:seems?|looks?|appears?)\ (?:like\ |that\ )?(?:there(?:'s|\ is|\ are)\ )?(?:an?\ |some\ |still\ ){1,2}(?:problem|issue|error|bug)s?\b|\bno\ matter\ what\b
+    |\bnow\b[^.?!\n]{0,60}\b(?:is|are|was|it's)\ (?:all\ |completely\ |just\ )?(?:gone|missing|empty|blank|broken|invisible|failing|down|dead)\b|\b(?:it's|(?:it|that|this|everything)\ (?:is|got|gets|runs)|made\ (?:it|things))\ (?:\w+\ ){0,2}(?:slower|worse)\b|\bwtf+\b|\b(?:ci|build|pipeline|tests?|deploy\w*|prod\w*|site|server)\ (?:is|are|went|turned|goes|has\ been)\ (?:now\ |all\ )?(?:red|down|broken)\b
+    |\b(?:shows?|says?|prints?|displays?|returns?|gives?)\ (?:me\ )?(?:only\ |just\ )?(?:NaN|undefined|null|nothing|garbage|blank|an?\ (?:empty|blank|white)|[45]\d\d)\b"""
 )
 _OTHERWISE = Pattern(
-    r"""\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:missing\ the\ point|wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|misunderstood|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
-    |\b(?:not|isn't|wasn't)\ (?:what\ i\ (?:asked|wanted|meant|said)|correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\blooks?\ (?:wrong|off|bad|weird|ugly|broken|terrible|awful|strange|the\ same)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
+    r"""\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
+    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\bnext\ time\b|\bjump\w*\ to\ conclusions\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
+    |\A\W*(?:uh+|hm+|ok|but|wait)?[\s,.]*you\ (?:\w+ly\ |just\ )?(?!(?:need|asked|mentioned|suggested|wanted|noted|promised|proposed|said)\b)(?:\w+ed|put|left|made|broke|cut|lost|took|deleted)\b|\bwhere\ (?:is|are|did)\ my\b|\bthere(?:'s|\ is|\ was)\ no\ (?:need|reason)\ to\b|\b(?:gives?|gave|returns?|shows?|prints?)\ (?:me\ |us\ )?[^.;\n]{1,40}[.;,]\ (?:but\ )?(?:i|we)\ (?:need|want|wanted|expect(?:ed)?)\b|\blooks?\ (?:a\ bit\ |slightly\ )?(?:wrong|off|bad|blurry|cramped|cluttered|misaligned|empty|weird|ugly|broken|terrible|awful|strange)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
     |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
 )
 """It is otherwise than it was asked for: with work in sight, a part of it."""
 
 _HALF = Pattern(
-    r"\b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b(?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"
+    r"\b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b(?:but|except|however)\b|\bnow,?\ (?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"
 )
 """One half of it works."""
 _PARTLY = Pattern(
@@ -73,51 +90,66 @@ _PARTLY = Pattern(
 )
 """It is there, and not as it should be."""
 
+_RELIEVED = Pattern(
+    r"\b(?:crash(?:es)?|errors?|bugs?|warnings?|problems?|issues?|leaks?|lag|flicker\w*|failures?)\ (?:is|are|has|have|went)\ (?:now\ |all\ )?(?:gone|away|fixed|solved|resolved|disappeared|vanished)\b|\bno\ (?:more\ )?\w+\ (?:anymore|any\ more|any\ longer)\b"
+)
+"""The trouble is over."""
 _THANKED = Pattern(
-    r"""\A\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|it's|it|looks?|really|very|so|wow|well)[\s,.!]+){0,3}
-    (?:(?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|helpful|works|worked|it\ works|working|fixed|solved|merged|shipped|deployed
+    r"""\A\W*[👍🎉🚀💯✅❤🙏🙌👏]|[,.!]\s*(?:great|thanks|thank\ you|thx|perfect|nice|cheers|awesome|obrigad[oa]|gracias|merci|danke|спасибо|grazie)[\s.!:)]*\Z|\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b|\byou\ rock\b
+    |\A\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|that|it's|it|looks?|really|very|so|wow|well)[\s,.!]+){0,3}
+    (?:(?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful|works|worked|it\ works|working|fixed|solved|merged|shipped|deployed
     |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
-    |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
-    |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|고마워|감사|완벽)(?=[\s,.!:;，。！—-]|$)
-    |\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
+    |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|deu\ certo|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
+    |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|できました|고마워|감사|완벽)(?=[\s,.!:;，。、！—-]|$)
+    |\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\bthat\ (?:did|was)\ it\b|\bthat(?:'s|\ is)\ the\ one\b|\bi\ (?:can\ )?(?:see|get)\ (?:it|them|that|those)\ now\b|\bup\ and\ running\b|\b(?:runs?|builds?|loads?|starts?|compiles|deploys?)\ (?:fine|now|again|great|perfectly|cleanly)\b|\bgeklappt\b|\b(?:geht|läuft)\ (?:jetzt|wieder)\b|\bconfirmed\b|\b(?:did|does)\ the\ trick\b|\bnailed\ it\b|\A\W*(?:good|great|nice)\ (?:find|catch|call|point|idea|one)\b|\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?right\b
+    |\b(?:is|are)\ back\ (?:up|online|to\ normal)\b|(?<!how\ )\b(?:(?:everything|all\ tests|all)\ (?:still\ |now\ )?|(?:it|they)\ (?:still\ |now\ ))(?:builds?|pass(?:es)?|runs?|works?)\b(?!\ (?:not|for\ the))|\b(?:ci|build|pipeline|tests?|everything|all)\ (?:is|are|has\ been|went|came\ back|turned)\ (?:all\ )?green\b|\bno\ more\ (?:errors?|warnings?|crashes|failures|complaints)\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice|interesting)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
 )
 _DID = Pattern(
     r"\A\W*(?:(?:ok(?:ay)?|yes|yep)[\s,.]+)?(?:done|i(?:'ve|\ have)?\ (?:did|done|added|installed|ran|run|updated|changed|set|created|pushed|merged|committed)|pushed|merged|committed)\b(?![^\n]*\b(?:works?|worked|thanks?|great|perfect|fixed)\b)"
 )
 """The person did what was asked of them, which is no praise."""
 _AGREED = Pattern(
-    r"\A\W*(?:y|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。！—-]|$)"
+    r"\A\W*(?:y|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|got\ it|gotcha|understood|makes\ sense|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。、！—-]|$)"
 )
 _COMMITS = Pattern(
     r"\A\W*(?:(?:ok(?:ay)?|now|great|please|and|then|let's)[\s,.!]+){0,2}(?:/?(?:run\ )?git\ (?:add|commit|push|merge)\b|/commit\b|commit\ (?:it|this|that|your|the|and|all|everything|these)\b|push\ (?:it|this|that|to)\b|merge\ (?:it|this)\b|@\w+\ commit\b|(?:create|open|make)\ (?:a|the)\ (?:pr|pull\ request)\b)"
 )
 _GO = Pattern(
-    r"\A\W*(?:(?:ok(?:ay)?|yes|so|great|please)[\s,.]+){0,2}(?:continue|proceed|go\ (?:on|ahead|for\ it)|keep\ going|carry\ on|resume|do\ (?:it|that|this|so)|make\ (?:that|this|those|these)\ changes?|start|implement\ (?:it|that|this)|продолж\w+|weiter|继续|开始|続けて)\b"
+    r"\A\W*(?:(?:ok(?:ay)?|yes|so|great|please)[\s,.]+){0,2}(?:continue|proceed|go\ (?:on|ahead|for\ it)|keep\ going|carry\ on|resume|do\ (?:it|that|this|so)|make\ (?:that|this|those|these)\ changes?|start|(?:fix|implement|apply)\ (?:it|that|this|them|these|those|both|all)|продолж\w+|weiter|继续|开始|続けて)\b"
 )
 """A go, which a plan waits for and an unfinished answer too."""
 _BUILT_ON = Pattern(
-    r"""\A\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next|then|also|let's|lets|let\ us|can\ you\ (?:also|now)|please\ also|implement\ the|write\ (?:this|it|that)|delete\ them|теперь|дальше|jetzt|ahora|maintenant|agora|现在|接下来|然后|次に)(?=[\s,.!:;，]|$)
+    r"""\A\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next(?!\ time)|then|also|(?:let's|lets|let\ us)(?!\ not)|can\ you\ (?:also|now)|please\ also|implement\ the|write\ (?:this|it|that)|delete\ them|теперь|дальше|jetzt|ahora|maintenant|agora|现在|接下来|然后|次に)(?=[\s,.!:;，]|$)
     |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|\A(?:帮我|完成)"""
+)
+_INQUIRES = Pattern(
+    r"""[?？吗呢]|\A\W*(?:please\ |can\ you\ |could\ you\ )?(?:read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose|analy[sz]e|review|tell|show|list|report|verify|test
+    |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?))\b|\btell\ me\b|\bfailing\ test\b"""
 )
 _BUT = Pattern(
     r"\b(?:but|however|except|although|yet|uh|um)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|wait|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|куда|почему|зачем"""
+    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
-    r"(?<!\bno\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
+    r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
 )
 """Words of trouble: in the first line they may be about what was done."""
+_YET = Pattern(
+    r"(?<!you\ )(?<!you're\ )\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|want|need|have\ to|remember))"
+)
+"""Something goes on."""
 _SENTENCE = re.compile(r"[.!?\n。！？]")
 _SARCASM = Pattern(
-    r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b"
+    r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b|\A\W*(?:(?:wow|oh|ok(?:ay)?)[\s,.!]+)?(?:great|nice|perfect|thanks|awesome|wonderful|brilliant|super|well\ done|good\ job)\b[^.\n]{0,40}\b(?:gone|slower|worse|broken|missing|empty|blank|deleted)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
 _ERROR_LINE = Pattern(
     r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
     (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
     |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
+    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}|^.{0,60}\b(?:flag\ provided\ but\ not\ defined|unrecognized\ arguments?|(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch))\b.{0,80}
     |\bFile\ "[^"\n]{1,200}",\ line\ \d+|^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
 )
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
@@ -125,6 +157,8 @@ _TERMINAL = Pattern(
     r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
     cased=True,
 )
+_NAMED = re.compile(r"(?<![\w-])-(-?[a-zA-Z][\w-]{3,})")
+"""An option that is named in what was asked."""
 _VOLATILE = re.compile(r"0x[0-9a-f]+|\d+")
 
 
@@ -163,24 +197,47 @@ def undone(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def still_so(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says that it is as it was, or does not work."""
+    """The person says that it is as it was, or does not work, or that what they asked about still is so."""
     if is_paste(episode):
         return ()
-    return _found(episode, _STILL)
+    return _found(episode, _STILL) or _persists(episode)
+
+
+def _persists(episode: Episode) -> tuple[Evidence, ...]:
+    """What was asked about is said again, with a "still" in it."""
+    sentence = first_sentence(_opening(episode))
+    found = _YET.search(sentence)
+    if not found:
+        return ()
+    words, asked = (
+        {word for word in _WORD.findall(text[:LONGEST].lower()) if len(word) >= LONG_WORD}
+        for text in (sentence, episode.asked)
+    )
+    return next_words(episode, found.start()) if len(words & asked) >= SHARED else ()
+
+
+def refuses(episode: Episode) -> tuple[Evidence, ...]:
+    """The person says that nothing of it is right, or praises what they are angry about."""
+    for pattern in (_FLAT_NO, _SARCASM):
+        if found := pattern.search(_opening(episode)):
+            return next_words(episode, found.start())
+    return ()
 
 
 @once
 def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     """The person says no, that something broke, or that it is otherwise than asked for."""
     opening = _opening(episode)
-    for pattern in (_NO, _SARCASM, _BROKEN, _OTHERWISE):
+    for pattern in (_NO, _BROKEN, _OTHERWISE):
         if found := pattern.search(opening):
             return next_words(episode, found.start())
-    return ()
+    return refuses(episode)
 
 
 def half_works(episode: Episode) -> tuple[Evidence, ...]:
     """The person says what works and what does not."""
+    if is_paste(episode):
+        return ()
     return _found(episode, _HALF) if _BUT.search(_opening(episode)) or doubted(episode) else ()
 
 
@@ -194,7 +251,8 @@ def thanked(episode: Episode) -> tuple[Evidence, ...]:
     opening = _opening(episode)
     if doubted(episode):
         return ()
-    return next_words(episode) if _THANKED.search(opening) or _COMMITS.search(opening) else ()
+    praised = _THANKED.search(opening) or _RELIEVED.search(opening) or _COMMITS.search(opening)
+    return next_words(episode) if praised else ()
 
 
 def did_as_asked(episode: Episode) -> bool:
@@ -209,10 +267,15 @@ def agreed(episode: Episode) -> bool:
     return bool(_AGREED.search(opening)) and not go and len(opening.split()) <= MOST_WORDS and not doubted(episode)
 
 
+def is_inquiry(episode: Episode) -> bool:
+    """Whether the person asked what is so, or for a look at something: the answer is the work."""
+    return bool(_INQUIRES.search(episode.asked[:OPENING]))
+
+
 def goes_on(episode: Episode) -> bool:
     """Whether the person goes on from what was answered; a mere go counts where a question was asked."""
     opening = _opening(episode)
-    going = _BUILT_ON.search(opening) or (_GO.search(opening) and "?" in episode.asked)
+    going = _BUILT_ON.search(opening) or (_GO.search(opening) and is_inquiry(episode))
     return bool(going) and not doubted(episode)
 
 
@@ -225,10 +288,11 @@ def doubted(episode: Episode) -> bool:
             finds_fault(episode)
             or _PARTLY.search(opening)
             or _STILL.search(opening)
-            or _DOUBTS.search(opening)
+            or (_DOUBTS.search(opening) and not _RELIEVED.search(opening))
             or pasted_error(episode)
         )
-        or bool(_BUT.search(first_sentence(opening)) or _TROUBLE.search(opening.partition("\n")[0]))
+        or bool(_BUT.search(first_sentence(opening)))
+        or bool(_TROUBLE.search(opening.partition("\n")[0]) and not _RELIEVED.search(opening))
         or bool(undone(episode))
     )
 
@@ -279,10 +343,17 @@ def same_error(episode: Episode) -> tuple[Evidence, ...]:
     asked = _alike(episode.asked[-4 * LONGEST :])
     known = [error for error in errors if len(line := _alike(error[0])) >= TELLING and line in asked]
     said = "\n".join(answer for _, answer in episode.answers())[-4 * LONGEST :]
+    names = {*_NAMED.findall(episode.asked), *_files_of(episode)}
+    named = [error for error in errors if any(name in error[0] for name in names)]
     telling = (command for command in pasted_commands(episode) if " " in command or "/" in command)
-    if not known and not any(_is_named(command, said) for command in telling):
+    if not known and not named and not any(_is_named(command, said) for command in telling):
         return ()
-    return quoted(text, len(episode.turns), (known or errors)[0].start())
+    return quoted(text, len(episode.turns), (known or named or errors)[0].start())
+
+
+def _files_of(episode: Episode) -> set[str]:
+    """Names of the files that the client says it changed."""
+    return {name.rpartition("/")[2] for turn in episode.turns for name in listed(turn, "files") if "." in name}
 
 
 def pasted_commands(episode: Episode) -> list[str]:

@@ -80,6 +80,10 @@ class Evidence:
     """Of the turn in the episode, from 0; the number of its turns for the person's next words."""
 
 
+Step = tuple[int, int]
+"""Of a call: place of the turn with which it was noted, and its number there."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Episode:
     """The turns of an episode with what the person said next, empty where nothing was."""
@@ -99,12 +103,35 @@ class Episode:
         """Places and texts of what was answered."""
         return [(place, turn.content) for place, turn in enumerate(self.turns) if turn.role == "assistant"]
 
-    def calls(self) -> Iterator[tuple[int, str]]:
-        """Places and labels of the tools that were used, such as `Bash git push`, as far as the client recorded them."""
+    def steps(self) -> Iterator[tuple[Step, str]]:
+        """The tools that were used, such as `Bash git push`, in order, as far as the client recorded them."""
         for place, turn in enumerate(self.turns):
-            tools = turn.metadata.get("tools")
-            for label in tools if isinstance(tools, Sequence) and not isinstance(tools, str) else ():
-                yield place, str(label)
+            for number, label in enumerate(labels(turn)):
+                yield (place, number), label
+
+    def calls(self) -> Iterator[tuple[int, str]]:
+        """The same, with the places of the turns that they were noted with."""
+        return ((place, label) for (place, _), label in self.steps())
+
+    def is_mended(self, place: int) -> bool:
+        """Whether the command that failed at the place succeeded later."""
+        heading = self.turns[place].content.partition("\n")[0]
+        later = (row for at, row in self.traffic() if at > place and row.kind == "result")
+        return any(row.content.partition("\n")[0] == heading for row in later)
+
+    def step_of(self, place: int) -> Step:
+        """Where the call whose answer stands at the place was noted; the place itself where no call fits.
+
+        Clients note a call with the answer that it followed, and one before any answer with the first that comes.
+        """
+        heading = " ".join(self.turns[place].content.partition("\n")[0].split())
+        command = heading.removeprefix("$ ").rstrip("…")
+        for at in (*range(place - 1, -1, -1), *range(place + 1, len(self.turns))):
+            for number, label in enumerate(labels(self.turns[at])):
+                subject = (label.partition(" ")[2] if heading.startswith("$ ") else label).rstrip("…")
+                if subject and (command.startswith(subject) or subject.startswith(command)):
+                    return (at, number)
+        return (place, 0)
 
     def traffic(self) -> Iterator[tuple[int, Row]]:
         """Places and rows of errors and of results of checks, the last first."""
@@ -137,6 +164,12 @@ def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
         start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start
     line = " ".join(re.sub(r"[*`#>]+", "", text[start:].partition("\n")[0]).split())
     return (Evidence(line if len(line) <= QUOTED else f"{line[: QUOTED - 1]}…", place),)
+
+
+def labels(turn: Row) -> list[str]:
+    """The calls that the client noted with the turn, in order."""
+    tools = turn.metadata.get("tools")
+    return [str(label) for label in tools] if isinstance(tools, Sequence) and not isinstance(tools, str) else []
 
 
 def listed(turn: Row, key: str) -> frozenset[str]:

@@ -24,7 +24,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
+from pastchats_memory.readers.traffic import Call, Output, call_of, output_of
 
 FORMAT = "claude-code"
 VERSION = 2
@@ -273,7 +273,7 @@ class _Telling:
                 self._found(record, line, self._calls.pop(call_id, NO_CALL), replace(output, failed=failed), call_id)
 
     def _found(self, record: Json, line: int, call: Call, output: Output, call_id: str = "") -> None:
-        found = finding(call, output)
+        found = self.drafts.finding(call, output)
         if found is not None:
             draft = self._draft(record, line, "tool", *found)
             draft.native_id = call_id or draft.native_id

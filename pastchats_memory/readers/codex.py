@@ -30,7 +30,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, call_of, finding, output_of
+from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "codex"
 VERSION = 1
@@ -190,7 +190,7 @@ class _Telling:
             case "local_shell_call":
                 self._called(call_id, call_of("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
-                found = finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
+                found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
                 if found is not None:
                     self._add("tool", *found, entry, line, position)
 

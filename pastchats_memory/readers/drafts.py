@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from pastchats_memory.model import Task, Turn
-from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.plans import Plans
 from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.traffic import Call, Output, finding
 
 MOST_TOOLS = 12
+"""Calls noted with an answer: the last ones, which tell how it went."""
 SPEAKING = ("user", "assistant")
 
 
@@ -66,6 +68,8 @@ class Drafts:
         self._queue: deque[Draft] = deque()
         self._speaking: Draft | None = None
         self._tools: list[object] = []
+        self._failed: list[str] = []
+        """Commands whose last run failed."""
         self._plans = Plans()
         self._latest: Draft | None = None
 
@@ -89,12 +93,27 @@ class Drafts:
                 flags.append(name)
 
     def tool(self, label: str) -> None:
-        """Note a call with the answer that it followed."""
+        """Note a call with the answer that it followed, one that was made again as the latest."""
         tools = self._tools
         if self._speaking is not None and self._speaking.role == "assistant":
             tools = list_of(self._speaking.metadata.setdefault("tools", []))
-        if label not in tools and len(tools) < MOST_TOOLS:
-            tools.append(label)
+        if label in tools:
+            tools.remove(label)
+        tools.append(label)
+        del tools[:-MOST_TOOLS]
+
+    def finding(self, call: Call, output: Output) -> tuple[str, str] | None:
+        """Kind and text of the row to keep of a call and its answer, None for what is not worth one.
+
+        A command that failed before is worth one when it succeeds.
+        """
+        mended = not output.failed and call.command in self._failed
+        if mended:
+            self._failed.remove(call.command)
+        elif output.failed and call.command and call.command not in self._failed:
+            self._failed.append(call.command)
+            del self._failed[:-MOST_TOOLS]
+        return finding(call, output, mended=mended)
 
     def plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
         """Take a tool call that may keep a list of what is to be done; its time and line are else those of the turn before."""
@@ -134,7 +153,8 @@ class Drafts:
         latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
         queue = [asdict(draft) for draft in self._queue]
         return {
-            "queue": queue, "speaking": speaking, "tools": self._tools, "latest": latest, "plans": self._plans.state(),
+            "queue": queue, "speaking": speaking, "tools": self._tools, "failed": self._failed, "latest": latest,
+            "plans": self._plans.state(),
         }  # fmt: skip
 
     def go_on(self, state: Json) -> None:
@@ -144,6 +164,7 @@ class Drafts:
         self._queue.extend(waiting)
         self._speaking = waiting[speaking] if isinstance(speaking, int) else None
         self._tools = list_of(state.get("tools"))
+        self._failed = [text_of(command) for command in list_of(state.get("failed"))]
         latest = mapping_of(state.get("latest"))
         self._latest = Draft(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it
         self._plans.go_on(mapping_of(state.get("plans")))

@@ -10,7 +10,7 @@ from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import REMINDERS, without_spans
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Output, call_of, finding
+from pastchats_memory.readers.traffic import Output, call_of
 
 MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")
@@ -105,7 +105,7 @@ class Session:
         exit_code = code if isinstance(code, int) else None
         failed = state.get("status") == "error" or bool(exit_code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
-        if found := finding(call, Output(text, exit_code, failed)):
+        if found := drafts.finding(call, Output(text, exit_code, failed)):
             draft = self._draft(message, "tool", found[0])
             draft.line, draft.texts = message.line_of(part), [found[1]]
             draft.native_id = text_of(part.get("id")) or None

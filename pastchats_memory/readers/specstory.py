@@ -20,7 +20,7 @@ from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.specstory_folds import THOUGHTS, Fold, call_in, folds_in, todos_in
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import finding, output_of
+from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
 VERSION = 2
@@ -232,7 +232,7 @@ def _used(part: _Part, session: _Session, block: Sequence[str], start: int, draf
     drafts.tool(call.label)
     drafts.plan(call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=start + 1)
     output = replace(output := output_of(text), failed=output.failed or text.startswith("<tool_use_error>"))
-    if worth := finding(call, output):
+    if text and (worth := drafts.finding(call, output)):
         drafts.add(_draft(part, session, "tool", *worth, start, start + len(block) - 1))
 
 

@@ -16,7 +16,7 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.times import iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import Call, Output, call_of, finding
+from pastchats_memory.readers.traffic import Call, Output, call_of
 
 MEDIA_ONLY = "[image]"
 """What stands for a prompt of pictures alone."""
@@ -107,7 +107,7 @@ class Telling:
     def result(self, call_id: str, output: Output, at: At) -> None:
         """What the tool answered: kept as a row when it is an error or the result of tests, a build or a linter."""
         self.drafts.planned(call_id, None, output.text)
-        found = finding(self._calls.pop(call_id, _NO_CALL), output)
+        found = self.drafts.finding(self._calls.pop(call_id, _NO_CALL), output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
             self.say("tool", *found, replace(at, native_id=own))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from pastchats_memory.commands import is_look
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.text import clean
 
@@ -170,19 +171,28 @@ def _exit_code(metadata: Json) -> int | None:
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
-def finding(call: Call, output: Output) -> tuple[str, str] | None:
-    """Kind (`error`, `result`) and text of the row to keep of a call and its answer, None for all that is not worth one."""
+def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str] | None:
+    """Kind (`error`, `result`) and text of the row to keep of a call and its answer, None for all that is not worth one.
+
+    Args:
+        call: what was called.
+        output: what it answered. A check that says nothing passed, a command that says nothing may have failed.
+        mended: the same command failed before.
+
+    """
     text = clean(output.text).strip()
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
     _, refused, words = text.partition(SAID_ON_REFUSAL)
     if refused and text.startswith(BOOKKEEPING):
         return "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
-    if not text or text.startswith(BOOKKEEPING):
+    if text.startswith(BOOKKEEPING):
         return None
-    if not output.failed and not is_check(call.command):
+    if not output.failed and not mended and not is_check(call.command):
+        return None
+    if not text and output.failed and (output.exit_code is None or is_look(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
-    return "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}"
+    return "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
 
 
 def _heading(call: Call) -> str:

@@ -352,3 +352,87 @@ def test_hostile_texts_cost_no_more_than_their_length() -> None:
     for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n"):
         text = piece * (400_000 // len(piece))
         outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
+
+
+def test_a_command_that_failed_last_is_failed_where_the_answer_says_what_hinders() -> None:
+    asked = Row("user", "prompt", "Deploy it to staging.")
+    red = Row("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")
+    tools = {"tools": ("Write Dockerfile", "Bash fly deploy")}
+    hindered = Row("assistant", "answer", "The builder can't get the memory that it needs.", tools)
+    found = outcome_of((asked, red, hindered))
+    assert (found.verdict, found.evidence[0].quotation) == ("failed", "Error: not enough memory on builder")
+    mended = Row("tool", "result", "$ fly deploy\nMachine update succeeded")
+    assert outcome_of((asked, red, mended, hindered)).verdict != "failed"
+    retried = Row(
+        "assistant", "answer", "It can't deploy there.", {"tools": ("Bash fly deploy", "Bash fly deploy -r ams")}
+    )
+    assert outcome_of((asked, red, retried)).verdict == "unknown"
+    question = Row("user", "prompt", "Why does the deploy fail?")
+    assert outcome_of((question, red, hindered)).verdict == "unknown"
+
+
+def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
+    told = "Two tests contradict each other, and I left both as they are."
+    before = Row("assistant", "answer", told, {"tools": ("Edit app.py", "Bash pytest -q")})
+    after = Row("assistant", "answer", told, {"tools": ("Bash pytest -q", "Edit app.py")})
+    assert verdict(RED, before) == "failed"
+    assert verdict(RED, after) == "worked"
+
+
+def test_a_push_that_was_refused_is_no_commit() -> None:
+    refused = Row("tool", "error", "$ git push\nExit code 1\nerror: failed to push some refs")
+    asks = Row("assistant", "answer", "The remote has newer commits.", {"tools": ("Bash git push",)})
+    assert outcome_of((Row("user", "prompt", "push it"), refused, asks)).verdict == "unknown"
+
+
+def test_an_edit_that_the_person_refused_was_not_made() -> None:
+    flags = {"tools": ("Edit app.py",), "flags": ("interrupted",)}
+    refused = Row("assistant", "answer", "This touches fourteen files, app.py first.", flags)
+    assert verdict(refused, following="no. small steps, please") == "failed"
+
+
+def test_a_prompt_that_got_no_answer_is_failed() -> None:
+    stopped = Row("user", "prompt", "Speed up the start.", {"flags": ("interrupted",)})
+    assert outcome_of((stopped,)).verdict == "failed"
+    assert outcome_of((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
+
+
+def test_an_error_that_names_what_was_asked_for_or_made_is_failed() -> None:
+    asked = Row("user", "prompt", "Add a --dry-run flag.")
+    made = Row("assistant", "answer", "It prints what would be done.", {"files": ("cmd/backup.sh",)})
+    for error in ("flag provided but not defined: -dry-run", "backup.sh: line 3: syntax error: unexpected `('"):
+        assert outcome_of((asked, made), error).verdict == "failed"
+    assert outcome_of((asked, made), "Error: cannot reach the database").verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("it's 3x slower now, thanks", "mixed"),
+        ("wow thanks, it's 3x slower now", "failed"),
+        ("no no no. keep the store for tests", "failed"),
+        ("that's the wrong file", "failed"),
+        ("failed again on CI just now", "failed"),
+        ("looks exactly the same to me", "failed"),
+        ("there's still 12 of them", "failed"),
+        ("did that, rebooted, same thing", "failed"),
+        ("too clever. go back to what it was", "failed"),
+        ("reverted, this locked out the office", "failed"),
+        ("it closes now but it also clears the form", "mixed"),
+        ("ok pushed it, QA says the crash is gone", "worked"),
+        ("no more errors, cheers", "worked"),
+        ("prod is back up", "worked"),
+        ("ah, that makes sense. add a check for it", "worked"),
+        ("you're right!", "worked"),
+        ("できました、ありがとうございます", "worked"),
+        ("deu certo, obrigado!", "worked"),
+        ("エラーになります", "failed"),
+        ("remote ist es noch da, geht immer noch nicht", "failed"),
+        ("is it still used anywhere?", "unknown"),
+        ("I don't see any problem with it", "unknown"),
+        ("Let's not rush to conclusions.", "unknown"),
+    ],
+)
+def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, expected: str) -> None:
+    edit = Row("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
+    assert verdict(edit, following=words) == expected

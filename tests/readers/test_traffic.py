@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.injected import typed_in_claude, typed_in_codex
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, is_check, output_of
 
@@ -79,3 +80,39 @@ def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
     typed_in_claude(text)
     typed_in_codex(text)
     assert time.monotonic() - started < 2
+
+
+def test_a_check_that_says_nothing_passed_and_is_kept():
+    assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("result", "$ npx tsc --noEmit")
+    assert finding(Call("Bash", "npm install"), Output("", 0)) is None
+
+
+def test_a_command_that_fails_without_a_word_is_kept_unless_it_only_looks():
+    assert finding(Call("Bash", "curl -s localhost"), Output("", 7, failed=True)) == (
+        "error",
+        "$ curl -s localhost\nExit code 7",
+    )
+    assert finding(Call("Bash", "grep -rn x src"), Output("", 1, failed=True)) is None
+
+
+def test_a_command_that_works_after_it_failed_is_kept_once():
+    drafts, call = Drafts(), Call("Bash pip install -e .", "pip install -e .")
+    assert drafts.finding(call, Output("Successfully installed", 0)) is None
+    assert drafts.finding(call, Output("no backend", 1, failed=True)) == (
+        "error",
+        "$ pip install -e .\nExit code 1\nno backend",
+    )
+    assert drafts.finding(call, Output("Successfully installed", 0)) == (
+        "result",
+        "$ pip install -e .\nSuccessfully installed",
+    )
+    assert drafts.finding(call, Output("Successfully installed", 0)) is None
+
+
+def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
+    drafts = Drafts()
+    drafts.add(Draft("assistant", "answer", 1, ["On with it."]))
+    for label in ("pytest", "Edit a.py", "pytest", *(f"Read {number}.py" for number in range(10)), "git commit"):
+        drafts.tool(label)
+    (turn,) = drafts.rest()
+    assert turn.metadata["tools"] == ["pytest", *(f"Read {number}.py" for number in range(10)), "git commit"]

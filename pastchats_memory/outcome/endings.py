@@ -255,10 +255,8 @@ def _cut_short(episode: Episode) -> bool:
 
 def unanswered(episode: Episode) -> tuple[Evidence, ...]:
     """Nothing was answered, since the person or the client stopped it."""
-    last = (
-        max(at for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")) if episode.turns else 0
-    )
-    turn = episode.turns[last]
+    spoken = [(at, turn) for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")]
+    last, turn = spoken[-1] if spoken else (0, Row("", "", ""))
     if turn.role != "user" or not {"interrupted", "api_error"} & listed(turn, "flags"):
         return ()
     return quoted(turn.content, last)

@@ -395,6 +395,7 @@ def test_a_prompt_that_got_no_answer_is_failed() -> None:
     stopped = Row("user", "prompt", "Speed up the start.", {"flags": ("interrupted",)})
     assert outcome_of((stopped,)).verdict == "failed"
     assert outcome_of((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
+    assert outcome_of((Row("system", "summary", "The start was to be faster."),)) == UNKNOWN
 
 
 def test_an_error_that_names_what_was_asked_for_or_made_is_failed() -> None:

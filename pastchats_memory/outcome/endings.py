@@ -133,7 +133,7 @@ def check_failed(episode: Episode) -> tuple[Evidence, ...]:
     place, text = last_answer(episode)
     silent = place < checks[0].place
     unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
-    told = _FAILING.search(text[:LONGEST]) or ends_asking(episode)
+    told = not is_inquiry(episode) and (_FAILING.search(text[:LONGEST]) or ends_asking(episode))
     return checks[0].evidence if silent or unmended or told else ()
 
 

@@ -123,7 +123,7 @@ _BUILT_ON = Pattern(
     |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|\A(?:帮我|完成)"""
 )
 _INQUIRES = Pattern(
-    r"""[?？吗呢]|\A\W*(?:please\ |can\ you\ |could\ you\ )?(?:read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose|analy[sz]e|review|tell|show|list|report|verify|test
+    r"""[?？吗呢]|(?:\A|[.!\n]\s)\W*(?:please\ |can\ you\ |could\ you\ )?(?:read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose|analy[sz]e|review|tell|show|list|report|verify|test
     |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?))\b|\btell\ me\b|\bfailing\ test\b"""
 )
 _BUT = Pattern(
@@ -269,7 +269,7 @@ def agreed(episode: Episode) -> bool:
 
 def is_inquiry(episode: Episode) -> bool:
     """Whether the person asked what is so, or for a look at something: the answer is the work."""
-    return bool(_INQUIRES.search(episode.asked[:OPENING]))
+    return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
 
 
 def goes_on(episode: Episode) -> bool:

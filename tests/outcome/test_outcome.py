@@ -371,6 +371,13 @@ def test_a_command_that_failed_last_is_failed_where_the_answer_says_what_hinders
     assert outcome_of((question, red, hindered)).verdict == "unknown"
 
 
+def test_a_red_check_that_was_asked_for_is_no_failure() -> None:
+    asked = Row("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
+    told = Row("assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user.")
+    assert outcome_of((asked, RED, told)).verdict == "unknown"
+    assert outcome_of((ASKED, RED, told)).verdict == "failed"
+
+
 def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
     told = "Two tests contradict each other, and I left both as they are."
     before = Row("assistant", "answer", told, {"tools": ("Edit app.py", "Bash pytest -q")})

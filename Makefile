@@ -88,12 +88,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 
+# An editable install is not compiled, and where PYTHONDONTWRITEBYTECODE is set every process would compile it again.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m compileall -q pastchats_memory
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m compileall -q pastchats_memory
 	@touch $@ $(VENV)/installed
 
 clean:

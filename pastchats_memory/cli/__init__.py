@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import os
 import signal
@@ -157,6 +158,8 @@ def _begin(arguments: list[str]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
         signal.signal(signal.SIGINT, _interrupted)
+    if arguments[:1] in (["recall"], ["search"]):
+        gc.disable()  # what a process of a third of a second leaves behind goes with it
     if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
         from pastchats_memory.embed.packaged import load_beside
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,8 @@ def warn(warnings: Iterable[str]) -> None:
 
 def width() -> int:
     """Columns of the terminal; 100 where there is none."""
+    import shutil
+
     return shutil.get_terminal_size((100, 24)).columns
 
 

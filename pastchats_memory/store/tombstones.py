@@ -6,7 +6,6 @@ compared. Whoever has the file has the key too, and can confirm a text that he g
 
 from __future__ import annotations
 
-import hashlib
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -157,6 +156,8 @@ def _minute(timestamp: str) -> int:
 
 def hashed(key: bytes, mark: Mark) -> bytes:
     """The keyed hash of a mark."""
+    import hashlib  # brings OpenSSL, which a question has no use for
+
     return hashlib.blake2b("\0".join(mark).encode(), key=key, digest_size=HASH_BYTES).digest()
 
 

@@ -5,7 +5,6 @@ A KNN over all rows takes longer than the blocks and a KNN over their proposals 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -127,6 +126,8 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
 
 def _project_number(project: str) -> int:
     """63 bits that stand for a name: vec0 compares integers within a chunk, but long texts one lookup a row."""
+    import hashlib  # brings OpenSSL, which a question has no use for
+
     return int.from_bytes(hashlib.sha256(project.encode()).digest()[:8]) >> 1
 
 

@@ -45,6 +45,7 @@ bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/nearest.py
 	$(BIN)/python benchmarks/cold_start.py
+	$(BIN)/python benchmarks/citations.py
 
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py

@@ -75,6 +75,20 @@ class Place(NamedTuple):
     end_line: int | None
 
 
+CITATION_STATES = ("holds", "moved", "changed", "gone", "unchecked")
+"""What becomes of a source, the best first: the text stands on its line; on another line; nowhere in the file; there is no such
+file; the file was changed, and nobody can tell without reading it again."""
+
+
+class Citation(NamedTuple):
+    """Whether a memory's source still stands as it was read."""
+
+    state: str
+    """One of `CITATION_STATES`."""
+    line: int | None = None
+    """Where the text stands now; None where it does not, or where that is not known."""
+
+
 class Unreadable(NamedTuple):
     """A line, or with line 0 a whole file, that was not understood."""
 
@@ -161,6 +175,8 @@ class Item(NamedTuple):
     metadata: Metadata
     places: tuple[Place, ...]
     """Every place where it was seen, the one it is filed under first."""
+    citation: Citation | None = None
+    """Of the first place; None where it was not checked, or is cited by no file."""
 
 
 class Hit(NamedTuple):
@@ -188,6 +204,8 @@ class Hit(NamedTuple):
     metadata: Metadata
     contributions: Metadata = EMPTY
     """By list, what it added to the score."""
+    citation: Citation | None = None
+    """Whether the source still stands as it was read; None where there is none to be checked."""
     task: StoredTask | None = None
     """The task itself, or the one that a comment or an attachment belongs to; None for turns and notes."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.citations import cited_hits
 from pastchats_memory.decisive import decisive
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around, said
@@ -88,6 +89,8 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
     hits = _settle_near_ties(worth_saying(found, terms, request.least_relevance), request.current_project)
     memories = _episodes(database, hits, terms, request)
+    hits = cited_hits(database, [memory.hit for memory in memories])
+    memories = [memory._replace(hit=hit) for memory, hit in zip(memories, hits, strict=True)]
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
 
 

@@ -12,6 +12,14 @@ from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, Sto
 from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
+CITATION_NOTES = {
+    "holds": "",
+    "moved": "moved since it was read",
+    "changed": "changed since it was read",
+    "gone": "the file is gone",
+    "unchecked": "the file has changed, not checked",
+}
+"""What is said of a source that does not stand as it was read, by its state."""
 TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
 
 _CONTROL = re.compile(
@@ -51,7 +59,9 @@ def citation(hit: Hit) -> str:
         return f"task {one_line(hit.task.key)}, made by hand"
     line = "" if hit.source_line is None else f":{hit.source_line}"
     path = sanitised(hit.source_path).replace("\n", " ")
-    return f"{path}{line}" + (f" (turn {hit.turn_index})" if hit.task is None else "")
+    notes = [f"turn {hit.turn_index}"] if hit.task is None else []
+    notes += [told] if (told := CITATION_NOTES[hit.citation.state if hit.citation else "holds"]) else []
+    return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
@@ -129,7 +139,9 @@ def item_text(item: Item, content: str) -> str:
     title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
-    return f"{title}\n{quoted(content)}\nSource: {one_line(item.source_path)}{line} (turn {item.turn_index}) · id {item.id}\n"
+    told = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    turn = f"(turn {item.turn_index}{'; ' if told else ''}{told})"
+    return f"{title}\n{quoted(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
 
 
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
@@ -148,6 +160,7 @@ def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
         "role": hit.role,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
+        "citation": hit.citation and hit.citation.state,
         "source_project": hit.source_project,
         "conversation_id": hit.conversation_id,
         "turn_index": hit.turn_index,
@@ -300,6 +313,7 @@ def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]
         "role": item.role,
         "source_path": item.source_path,
         "source_line": item.places[0].line if item.places else None,
+        "citation": item.citation and item.citation.state,
         "source_project": item.project,
         "conversation_id": item.conversation_id,
         "turn_index": item.turn_index,

@@ -14,7 +14,7 @@ STATE = {
     "prompts": (
         "SELECT p.content_hash, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, "
         "p.timestamp, p.metadata_json, p.text_hash, p.echo_hash, e.model, e.dim, e.vector_json, "
-        "(SELECT group_concat(s.path || ':' || g.line || '-' || ifnull(g.end_line, ''), ' ' ORDER BY s.path) "
+        "(SELECT group_concat(concat_ws(':', s.path, g.line, g.end_line, hex(g.passage)), ' ' ORDER BY s.path) "
         "FROM sightings g JOIN sources s ON s.id = g.source_id WHERE g.prompt_id = p.id) "
         "FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id"
     ),

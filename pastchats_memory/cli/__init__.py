@@ -38,6 +38,7 @@ COMMANDS = (
     "check-prior-work",
     "consult-episodic-memory",
     "status",
+    "verify",
     "doctor",
     "sources",
     "config",

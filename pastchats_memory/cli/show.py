@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
-from pastchats_memory.render import ending_text, item_json, local_time, one_line, sanitised
+from pastchats_memory.render import CITATION_NOTES, ending_text, item_json, local_time, one_line, sanitised
 
 
 @click.command(
@@ -71,8 +71,11 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
     mark = "▶" if is_asked else " "
     when = local_time(item.timestamp)
     head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
+    told = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    notes = [f"turn {item.turn_index}{'; ' if told else ''}{told}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(
-        f"\n  Source: {one_line(place.path)}:{place.line} (turn {item.turn_index})" for place in item.places
+        f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
+        for place, note in zip(item.places, notes, strict=False)
     )
     if is_asked and outcome.verdict != "unknown":
         places += f"\n  Outcome: {ending_text(outcome.verdict, outcome.shown_by)}"

@@ -58,6 +58,7 @@ def excerpt_json(hit: Hit, excerpt: str) -> Body:
         "source": citation(hit),
         "source_path": hit.source_path,
         "source_line": hit.source_line,
+        "citation": hit.citation and hit.citation.state,
         "source_project": hit.source_project,
         "conversation_id": hit.conversation_id,
         "turn_index": hit.turn_index,

@@ -14,17 +14,19 @@ import orjson
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
-from pastchats_memory.ingest.archives import again, is_archive, members
+from pastchats_memory.ingest.archives import again, members
 from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
 from pastchats_memory.ingest.files import Candidate, candidates, name_of
 from pastchats_memory.ingest.forecast import forecast
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.passages import note_passages
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
 from pastchats_memory.ingest.tasks import wrong_with
 from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets
 from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.model import LeftOut, Prompt, Task, Turn, Unreadable, utf8
+from pastchats_memory.packed import is_archive
 from pastchats_memory.project import opted_out
 from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, keys_taken, reader_for
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
@@ -77,7 +79,7 @@ def index(
         announce(replace(lies_ahead, beside=_runs_under_way(database)))
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, derive):
+            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, note_passages, derive):
                 bring_up_to_date(database)
         erasing.finish(database, wait_ms=0)
         with database.transaction():

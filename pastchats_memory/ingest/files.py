@@ -12,12 +12,12 @@ from typing import BinaryIO
 
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import LeftOut, Unreadable, utf8
+from pastchats_memory.packed import ARCHIVES
 from pastchats_memory.project import MARKER, opted_out
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
 from pastchats_memory.redact import redacted_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
-ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
 MARKED = f"kept out by a {MARKER} in it or above it"
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})

@@ -22,6 +22,10 @@ class Found(BaseModel):
     conversation_id: str | None
     source_path: str
     source_line: int | None
+    citation: str | None = Field(
+        default=None,
+        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
+    )
     title: str | None = Field(default=None, description="Of the task.")
     status: str | None = Field(default=None, description="Of the task.")
 
@@ -62,6 +66,10 @@ class Remembered(BaseModel):
     timestamp: str | None
     source_path: str
     source_line: int | None
+    citation: str | None = Field(
+        default=None,
+        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
+    )
 
 
 class RecallResult(BaseModel):
@@ -125,6 +133,10 @@ class ReadResult(BaseModel):
     after: str | None = Field(default=None, description="Id of the turn after.")
     source_path: str
     source_line: int | None
+    citation: str | None = Field(
+        default=None,
+        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
+    )
 
 
 class Alike(BaseModel):

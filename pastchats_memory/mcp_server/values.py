@@ -37,6 +37,7 @@ def found(hit: Hit) -> results.Found:
         conversation_id=hit.conversation_id,
         source_path=hit.source_path,
         source_line=hit.source_line,
+        citation=hit.citation and hit.citation.state,
         title=_short(hit.task.title) if hit.task else None,
         status=hit.task.status if hit.task else None,
     )
@@ -60,6 +61,7 @@ def remembered(memory: Recollection) -> results.Remembered:
         timestamp=hit.timestamp,
         source_path=hit.source_path,
         source_line=hit.source_line,
+        citation=hit.citation and hit.citation.state,
     )
 
 
@@ -148,6 +150,7 @@ def lines_of_item(
         after=str(items[place + 1].id) if place + 1 < len(items) else None,
         source_path=item.source_path,
         source_line=item.places[0].line or None if item.places else None,
+        citation=item.citation and item.citation.state,
     )
 
 

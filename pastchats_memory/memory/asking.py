@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pastchats_memory.arguments import filters_of
+from pastchats_memory.arguments import filters_of, source_named
+from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.opened import Opened
@@ -13,11 +14,12 @@ from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
 from pastchats_memory.recollection import Block, Command, Lesson, Outcome
 from pastchats_memory.search import Request, search, search_terms, with_snippet
-from pastchats_memory.search.hits import cited
 
 if TYPE_CHECKING:
     from datetime import date
 
+    from pastchats_memory.citations import Progress as VerifyProgress
+    from pastchats_memory.citations import Verified
     from pastchats_memory.tasks.ask import Answer
     from pastchats_memory.tasks.board import TaskBoard
     from pastchats_memory.tasks.prior_work import PriorWork, Resolved
@@ -92,7 +94,8 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             hits = search(self._database, self._model(), self._without_private(request))
-        return Hits(hits, (*hits.warnings, *behind), hits.time_read)
+            cited = cited_hits(self._database, hits)
+        return Hits(cited, (*hits.warnings, *behind), hits.time_read)
 
     def recall(
         self,
@@ -192,7 +195,7 @@ class Asking(Opened):
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-        worth = [with_snippet(hit, terms) for hit in worth_saying(hits, terms)]
+            worth = [with_snippet(hit, terms) for hit in cited_hits(self._database, worth_saying(hits, terms))]
         assembled = assemble(worth, terms.weights, request, _count_tokens)
         return assembled._replace(warnings=hits.warnings)
 
@@ -210,7 +213,30 @@ class Asking(Opened):
         hidden = hidden_projects(self._database, None)
         found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
-        return [cited(item) for item in around if item.project not in hidden]
+        return cited_items(self._database, [item for item in around if item.project not in hidden])
+
+    def verify(
+        self,
+        *,
+        project: str | None = None,
+        source: str | None = None,
+        progress: Callable[[VerifyProgress], None] = lambda _: None,
+    ) -> Verified:
+        """Check whether every memory's source still stands as it was read: file, line and text.
+
+        Args:
+            project: only of this project; `.` is the one of the working directory.
+            source: only what was read from this file or below this folder, whether it is still there or not.
+            progress: told after each file.
+
+        Raises:
+            UsageFault: there is no working directory.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.citations import verify
+
+        filters = filters_of(project=project)._replace(hidden=hidden_projects(self._database, None))
+        return verify(self._database, filters, () if source is None else source_named(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""

@@ -19,6 +19,12 @@ def read_with(path: Path) -> Iterator[Path]:
         yield from (file for file in tree.files() if file != path)
 
 
+def state_of(path: Path) -> tuple[int, int]:
+    """Bytes of a file and of those that are read with it, and when the last of them was changed, in ns. Raises OSError."""
+    together = [path.stat(), *(other.stat() for other in read_with(path))]
+    return sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
+
+
 def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)

@@ -84,9 +84,3 @@ def standing_place(item: Item) -> Place:
     """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
     standing = (place for place in item.places if sources.is_there(place.path))
     return next(standing, item.places[0] if item.places else Place(item.source_path, 0, None))
-
-
-def cited(item: Item) -> Item:
-    """The item as filed under the place where it can be read now, that place first."""
-    where = standing_place(item)
-    return item._replace(source_path=where.path, places=tuple(sorted(item.places, key=lambda place: place != where)))

@@ -13,10 +13,9 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store import erasing, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
+from pastchats_memory.store.passages import BELOW
 from pastchats_memory.store.task_texts import task_text
 from pastchats_memory.store.tombstones import Burial, Mark, marks_of_attachment, marks_of_comment, marks_of_task
-
-BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 11.
+-- The database contract of pastchats-memory, schema version 12.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- forgettings with their tombstones.
@@ -94,10 +94,12 @@ CREATE TABLE sightings (
   source_id INTEGER NOT NULL REFERENCES sources(id) ON DELETE CASCADE,
   line INTEGER NOT NULL,
   end_line INTEGER,
+  passage BLOB,                            -- by what the citation is checked: place, length and digest of its lines; NULL: not made yet, empty: none
   PRIMARY KEY (prompt_id, source_id)
 ) WITHOUT ROWID;
 
 CREATE INDEX sightings_by_source ON sightings(source_id, line);
+CREATE INDEX sightings_without_passage ON sightings(source_id) WHERE passage IS NULL;
 
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
@@ -171,7 +173,8 @@ CREATE TABLE tasks (
   updated_at TEXT,
   closed_at TEXT,
   due_at TEXT,
-  metadata_json TEXT NOT NULL
+  metadata_json TEXT NOT NULL,
+  passage BLOB                             -- as in sightings
 );
 
 CREATE INDEX tasks_by_native_id ON tasks(native_id);

@@ -76,6 +76,7 @@ def finish_source(database: Database, state: SourceState, resume: str | None = N
         + ", indexed_at = CURRENT_TIMESTAMP",
         (*state, resume),
     )
+    database.run("UPDATE tasks SET passage = NULL WHERE source_path = ? AND passage IS NOT NULL", (state.path,))
 
 
 def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: str) -> None:

@@ -196,9 +196,9 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
         ("render.citation = lambda hit: f'{hit.source_path}:{hit.source_line + 1} (turn {hit.turn_index})'", "cites"),
         (
             """\
-from pastchats_memory.search import hits
-standing = hits.standing_place
-hits.standing_place = lambda item: standing(item)._replace(line=standing(item).line + 5)""",
+from pastchats_memory.citations import Files
+check = Files.check
+Files.check = lambda files, place, text: check(files, place, text)._replace(line=place.line + 5)""",
             "is not what stands at",
         ),
     ],
@@ -218,4 +218,4 @@ def test_a_memory_outlives_its_source_and_says_where_it_was(program: Program) ->
     shutil.rmtree(path.parent)
     done = program("recall", "--query", "where is the rake")
     assert done.status == 0
-    assert f"Source: {path}:1 (turn 0)" in done.stdout
+    assert f"Source: {path}:1 (turn 0; the file is gone)" in done.stdout

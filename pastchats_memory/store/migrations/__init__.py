@@ -16,6 +16,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0009_outcomes.sql",
     "0010_forgotten.sql",
     "0011_trigrams.sql",
+    "0012_passages.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

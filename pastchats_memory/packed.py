@@ -1,0 +1,100 @@
+"""The bytes of what is packed: members of zip archives, gzip and zstd files, never more than they may unpack to."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+ARCHIVES = frozenset({".zip", ".gz", ".zst"})
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+SMALL = 256 * 1024 * 1024
+"""Bytes that anything may unpack to."""
+DENSEST = 200
+"""Times its packed size that more than that may unpack to: transcripts pack to a fifth or a tenth, bombs to a thousandth."""
+
+
+class Broken(OSError):
+    """The archive, or a member of it, cannot be unpacked; the message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.strerror = reason
+
+
+def is_archive(path: Path) -> bool:
+    """Whether it is read through, by its name."""
+    return path.suffix.lower() in ARCHIVES
+
+
+def unpacking(path: Path, within: str = "") -> Callable[[], BinaryIO]:
+    """A way to open the bytes of an archive's member, which a zip alone has by name; it raises OSError."""
+    return _of_zip(path, within) if path.suffix.lower() == ".zip" else _of_one(path)
+
+
+def archive_of(path: Path) -> Path | None:
+    """The archive that a path leads into; None where it leads into none."""
+    return next((parent for parent in path.parents if is_archive(parent) and parent.is_file()), None)
+
+
+def is_bomb(size: int, packed: int) -> bool:
+    """Whether so many bytes of so few are made to do harm."""
+    return size > SMALL and size > DENSEST * packed
+
+
+def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
+    def opened() -> BinaryIO:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return _buffered(cast("BinaryIO", archive.open(name)), archive.getinfo(name).file_size)
+        except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError) as fault:
+            raise Broken(f"cannot be unpacked: {fault}") from fault
+
+    return opened
+
+
+def _of_one(path: Path) -> Callable[[], BinaryIO]:
+    def opened() -> BinaryIO:
+        most = max(SMALL, DENSEST * path.stat().st_size)
+        if path.suffix.lower() == ".gz":
+            return _buffered(cast("BinaryIO", gzip.open(path)), most)
+        return _buffered(import_module(ZSTD).open(path), most)
+
+    return opened
+
+
+def _buffered(stream: BinaryIO, most: int) -> BinaryIO:
+    return io.BufferedReader(_Unpacked(stream, most))
+
+
+class _Unpacked(io.RawIOBase):
+    """A stream that is unpacked as it is read, that never gives more than it may, and whose faults are OSErrors."""
+
+    def __init__(self, stream: BinaryIO, most: int) -> None:
+        self._stream = stream
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target; 0 at the end."""
+        try:
+            found = self._stream.read(len(target))
+        except (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, import_module(ZSTD).ZstdError) as fault:
+            raise Broken(f"damaged where it was packed: {fault}") from fault
+        self._left -= len(found)
+        if self._left < 0:
+            raise Broken("unpacks to far more than any transcript")
+        target[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()

@@ -17,7 +17,7 @@ from pastchats_memory.episodes.derive import derive
 from pastchats_memory.ingest.archives import again, members
 from pastchats_memory.ingest.changes import Plan, has_still, plans, recipe_of, recipe_of_left
 from pastchats_memory.ingest.files import Candidate, candidates, name_of
-from pastchats_memory.ingest.forecast import forecast
+from pastchats_memory.ingest.forecast import forecast, runs_under_way
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.passages import note_passages
@@ -76,7 +76,7 @@ def index(
         writer = Writer(database, embedder, report, run_id, options)
         todo, opened = _prepare(database, found, options, report)
         lies_ahead = forecast(embedder, todo, lambda plan: _texts(database, plan, options))
-        announce(replace(lies_ahead, beside=_runs_under_way(database)))
+        announce(replace(lies_ahead, beside=runs_under_way(database)))
         with database.unmapped():
             _index_files(database, writer, todo, options, report, progress)
             for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, note_passages, derive):
@@ -194,20 +194,6 @@ def _index_files(
         done += plan.candidate.size
         progress(Progress(done, total, turns))
     writer.flush()
-
-
-def _runs_under_way(database: Database) -> tuple[int, ...]:
-    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and _is_alive(pid))
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _read_through(

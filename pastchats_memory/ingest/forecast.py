@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.report import Forecast
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
 
 SHORTEST = 2_000_000
 """Bytes under which a run is over before an estimate would be."""
@@ -42,3 +45,18 @@ def forecast(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
     for _ in embedder.embed(timed):
         pass
     return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
+
+
+def runs_under_way(database: Database) -> tuple[int, ...]:
+    """Processes of other runs that write to the database at this moment. Raises StoreFault."""
+    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and _is_alive(pid))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -7,7 +7,6 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,8 +74,7 @@ def cited_items(database: Database, items: Sequence[Item]) -> list[Item]:
     return checked
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """A memory whose source does not stand as it was read."""
 
     id: str
@@ -89,8 +87,7 @@ class Failed:
     source_project: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(NamedTuple):
     """All citations, counted by state, and those that do not hold."""
 
     states: dict[str, int]
@@ -102,8 +99,7 @@ class Verified:
         return sum(self.states.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far it is."""
 
     done: int

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -49,6 +46,8 @@ def is_bomb(size: int, packed: int) -> bool:
 
 
 def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
+    import zipfile  # brings much, and a question seldom needs what is packed
+
     def opened() -> BinaryIO:
         try:
             with zipfile.ZipFile(path) as archive:
@@ -60,6 +59,8 @@ def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
 
 
 def _of_one(path: Path) -> Callable[[], BinaryIO]:
+    import gzip
+
     def opened() -> BinaryIO:
         most = max(SMALL, DENSEST * path.stat().st_size)
         if path.suffix.lower() == ".gz":
@@ -85,6 +86,10 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, target: Any) -> int:
         """Fill the target; 0 at the end."""
+        import gzip
+        import zipfile
+        import zlib
+
         try:
             found = self._stream.read(len(target))
         except (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, import_module(ZSTD).ZstdError) as fault:

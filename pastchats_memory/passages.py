@@ -6,9 +6,8 @@ found again where lines were added or taken away above them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import struct
+from _blake2 import blake2b  # hashlib would bring OpenSSL, which a question has no use for
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -102,6 +101,8 @@ def _last_words(text: str) -> str:
 
 def _spellings(text: str) -> tuple[bytes, ...]:
     """The text as files have it: as it is, and within JSON."""
+    import json  # which a question that finds all lines where they were has no use for
+
     forms = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogatepass") for form in forms))
 
@@ -112,7 +113,7 @@ def digest(lines: bytes, text: str) -> bytes:
         from pastchats_memory.redact import redact  # many patterns, and few texts have had a secret in them
 
         lines = redact(lines.decode("utf-8", "replace")).text.encode()
-    return hashlib.blake2b(lines, digest_size=8).digest()
+    return blake2b(lines, digest_size=8).digest()
 
 
 def places_of(content: bytes, passage: Passage, text: str) -> Iterator[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +48,7 @@ def command(project: str | None, source: str | None, db: str | None, as_json: bo
     with options.open_memory(db) as memory, _progress() as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     if as_json:
-        results = [asdict(failed) for failed in found.failed]
+        results = [failed._asdict() for failed in found.failed]
         emit_json({"schema": "verify/1", "checked": found.total, "states": found.states, "results": results})
     elif found.total:
         click.echo(_text(found))

@@ -31,6 +31,7 @@ from pastchats_memory import Memory, rank
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.recall import LEAST_RELEVANCE
+from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.terms import terms_of
 from pastchats_memory.store import lexical, vectors
 
@@ -132,7 +133,7 @@ class Haystacks(Rows):
     def _asked(self, question: str) -> tuple[Floats, Floats]:
         """Of all rows the cosine and the share of the question's weight."""
         if question not in self._last:
-            terms = terms_of(self.database, question)
+            terms = terms_of(self.database, asked_in(question))
             found = np.zeros(len(self.ids))
             for word, rows in lexical.postings(self.database, terms.looked_up, Filters()).items():
                 found[np.searchsorted(self.ids, rows.ids)] += terms.weights[word]

@@ -18,6 +18,8 @@ MOST_PAIRS = 12
 """Pairs of neighbouring words of one query that are looked up."""
 FUNCTION_WORD = 0.5
 """What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does (benchmarks/README.md)."""
+PASTED_WORD = 0.25
+"""What a word counts for that stands in a paste alone (`benchmarks/pasted.py`)."""
 FUNCTION_WORDS = frozenset(
     """a about above after again against all am an and any are as at be because been before being below between both but
     by can could d did do does doing don down during each few for from further had has have having he her here him his
@@ -52,9 +54,9 @@ class Term(NamedTuple):
     """Importance times inverse document frequency; also of a word that does not occur, which weighs the most."""
 
 
-def term(word: str, rows: int, corpus: int) -> Term:
+def term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Term:
     """A word that occurs in `rows` of the `corpus` rows, weighed as Lucene's BM25 does: ln(1 + (N - n + ½) / (n + ½))."""
-    importance = FUNCTION_WORD if word in FUNCTION_WORDS else 1.0
+    importance = (FUNCTION_WORD if word in FUNCTION_WORDS else 1.0) * (PASTED_WORD if pasted else 1.0)
     return Term(word, rows, importance, importance * math.log(1 + (corpus - rows + 0.5) / (rows + 0.5)))
 
 

@@ -31,6 +31,7 @@ PURE = {
     "decisive",
     "redact",
     "echo",
+    "pasted",
     "statuses",
     "likeness",
     "phrases",

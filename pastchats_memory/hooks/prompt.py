@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.echo import without_echoes
+from pastchats_memory.pasted import parted
 from pastchats_memory.query import FUNCTION_WORDS, words
 
 LONGEST_QUERY = 1200
@@ -20,15 +21,7 @@ CHATTER = FUNCTION_WORDS | frozenset(
 )
 """Words that steer a conversation and are about nothing."""
 
-_FENCE = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
-_LOG_LINE = re.compile(
-    r"[ \t]*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+ ?\(|File \"|[A-Z]{4,5}[ :\]]|\[(?:INFO|WARN|DEBUG|ERROR|TRACE)"
-    r"|\S+:\d+:\d+|[-+]{3} |@@ |[|+]-|\$ |> |\d{1,6}[→|:\t])"
-)
-_ERROR_LINE = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b[:! ]")
-FEW_LINES = 3
-"""So many lines of a log may stand in a prompt as part of what somebody says."""
 
 
 def query_for(prompt: str) -> str | None:
@@ -36,13 +29,7 @@ def query_for(prompt: str) -> str | None:
     text = without_echoes(prompt)
     if text.lstrip()[:1] in ("/", "!", "#"):
         return None
-    text = _TAGGED.sub(" ", text)
-    fenced = _FENCE.findall(text)
-    lines = _FENCE.sub("\n", text).splitlines()
-    logged = [line for line in lines if _LOG_LINE.match(line)]
-    said = [line for line in lines if not _LOG_LINE.match(line)] if len(logged) > FEW_LINES else lines
-    errors = [line for block in (*fenced, "\n".join(logged)) for line in block.splitlines() if _ERROR_LINE.search(line)]
-    text = " ".join(" ".join((*said, *errors[-1:])).split())
+    text = " ".join(" ".join(parted(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
     telling = [word for word in words(text) if word not in CHATTER and not word.isdigit()]

@@ -14,6 +14,7 @@ from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
 from pastchats_memory.rank import MEANING, TOGETHER, WEIGHTS, WORDS, Ranked, balanced, continued, fuse, relevance
+from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.hits import Fit, hit_of
 from pastchats_memory.search.pool import by_evidence, by_words
 from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of, shares, terms_of
@@ -92,9 +93,10 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
 
     Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
     """
-    embedding = _Embedding(embedder, request.text) if request.needs_vector else None
-    terms = terms_of(database, request.text)
-    times = times_of(database, request.text, request.filters, request.today, may_filter=request.time_filters)
+    asked = asked_in(request.text)
+    embedding = _Embedding(embedder, asked.said) if request.needs_vector else None
+    terms = terms_of(database, asked)
+    times = times_of(database, asked.said, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=times.filters)
     matches = matches_of(database, terms, request.filters, counted=request.needs_vector)
     warnings = list(times.warnings)

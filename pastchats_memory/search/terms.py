@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.query import coverage, looked_up, pairs, term, words
+from pastchats_memory.search.asked import Asked
 from pastchats_memory.store import lexical
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import Counts, allowed_ids, count
@@ -30,20 +31,22 @@ class Terms(NamedTuple):
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
 
 
-def terms_of(database: Database, text: str) -> Terms:
-    """The terms of a question's words. Raises StoreFault."""
-    stems = lexical.stems(database, words(text))
+def terms_of(database: Database, asked: Asked) -> Terms:
+    """The terms of a question's words, those that stand in a paste alone as less. Raises StoreFault."""
+    own = dict.fromkeys(words(asked.said))
+    stems = lexical.stems(database, own | dict.fromkeys(words(asked.words)))
     frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
     corpus = count(database, NO_FILTERS).rows
     by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
     terms = [
-        term(word, min(frequencies[stem] for stem in of_word), corpus) for of_word, word in reversed(by_stems.items())
+        term(word, min(frequencies[stem] for stem in of_word), corpus, pasted=word not in own)
+        for of_word, word in reversed(by_stems.items())
     ]
     chosen = looked_up(terms)
     return Terms(
         {term.word: term.weight for term in terms if term.rows},
         chosen,
-        pairs(text, [term for term in terms if term.word in chosen]),
+        pairs(asked.said, [term for term in terms if term.word in chosen]),
         coverage(terms),
     )
 

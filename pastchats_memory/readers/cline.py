@@ -7,7 +7,7 @@ tools' answers, so it is the one that is read; `api_conversation_history.json` i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
@@ -18,11 +18,13 @@ from pastchats_memory.readers.source import Element, NotText, Record, Source
 from pastchats_memory.readers.telling import About, Row, Telling
 
 FORMAT = "cline"
-VERSION = 2
+VERSION = 3
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
-CWD_KEYS = ("workspace", "cwdOnTaskInitialization", "workspaceDirPath")
+SESSION = ".messages.json"
+"""End of the name of a session of the command line's agent, beside which `<id>.json` says where it ran."""
+CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "workspaceDirPath")
 
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
@@ -38,7 +40,8 @@ def _is_ui(source: Source) -> bool:
 
 def _is_api(source: Source) -> bool:
     messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
-    return (source.path.name == API_NAME and bool(messages)) or any(map(is_tagged, messages))
+    named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
+    return (named and bool(messages)) or any(map(is_tagged, messages))
 
 
 def _opening(source: Source) -> list[object]:
@@ -55,7 +58,7 @@ def read(source: Source) -> Iterator[Row]:
     if not shown and _has_screen(source.path):
         return
     path = source.path
-    task = path.parent.name if path.name in NAMES else path.stem
+    task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
     telling = Telling(About(task, _recorded(path, task) or _told(source) or _told_beside(path)))
     taking = Shown(telling) if shown else Sent(telling)
     for position, item in enumerate(_items(source)):
@@ -87,6 +90,8 @@ def _has_screen(path: Path) -> bool:
 
 def _recorded(path: Path, task: str) -> str | None:
     """The working directory in the task's own record, or in the list of all tasks two folders up."""
+    if path.name.endswith(SESSION):
+        return _folder_in([_json_in(path.with_name(f"{task}.json"))])
     if path.name not in NAMES:
         return None
     own = _json_in(path.with_name("history_item.json"))
@@ -94,7 +99,12 @@ def _recorded(path: Path, task: str) -> str | None:
     index = mapping_of(_json_in(path.parent.parent / "_index.json"))
     entries = [own, *listed, *list_of(index.get("entries")), index.get(task)]
     ours = [entry for entry in map(mapping_of, entries) if entry is mapping_of(own) or entry.get("id") == task]
-    return next((text for entry in ours for key in CWD_KEYS if (text := text_of(entry.get(key)))), None)
+    return _folder_in(ours)
+
+
+def _folder_in(records: Iterable[object]) -> str | None:
+    told = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
+    return next(filter(None, told), None)
 
 
 def _json_in(path: Path) -> object:

@@ -16,7 +16,7 @@ from pastchats_memory.readers.traffic import output_of, text_in
 
 PERSON = ("task", "feedback", "answer", "user_message")
 """Tags around what a person typed."""
-CONTEXT = ("environment_details", "file_content", "folder_content", "explicit_instructions")
+CONTEXT = ("environment_details", "mode_notice", "file_content", "folder_content", "explicit_instructions")
 ANSWERED = ("answer", "user_message", "feedback")
 PLUMBING = ("[TASK RESUMPTION]", "[ERROR]", "[PLAN MODE]", "# task_progress", "# TODO LIST", "You did not use a tool")
 CHECKED = 4000
@@ -34,6 +34,8 @@ LISTED = ("task_progress", "todos")
 """Tags of a checklist in a call that was written as text."""
 CALL = "call"
 
+_INPUT = re.compile(r'\A\s*<(user_input|user_command) [a-z]{1,10}="[^"\n]{0,80}">')
+"""What the command line's agent writes around a person's words."""
 _REFUSED = re.compile(r"feedback:?\s*<feedback>")
 _RESULT = re.compile(r"\[(\w+)(?: for '(.{0,400}?)')?[^\]\n]{0,400}\] Result:[ \t]*\n?", re.DOTALL)
 
@@ -46,7 +48,9 @@ def is_api_message(record: Json) -> bool:
 def is_tagged(message: Json) -> bool:
     """Whether a message in the user's role bears Cline's tags."""
     text = texts_of(message.get("content"))[:CHECKED] if message.get("role") == "user" else ""
-    return "<environment_details>" in text or text.lstrip().startswith(("<task>", "<user_message>"))
+    return "<environment_details>" in text or text.lstrip().startswith(
+        ("<task>", "<user_message>", "<user_input mode=")
+    )
 
 
 class Sent:
@@ -67,7 +71,7 @@ class Sent:
         if message.get("isSummary") is True:
             self._telling.say("system", "summary", texts_of(content), at)
         elif message["role"] == "assistant":
-            self._answer(content, at, text_of(mapping_of(message.get("modelInfo")).get("modelId")))
+            self._answer(content, at, _model(mapping_of(message.get("modelInfo"))))
         else:
             self._sent(content, at)
         return None
@@ -114,15 +118,27 @@ class Sent:
         self._telling.prompt(said, at, pictures if said else 0)
 
 
+def _model(info: Json) -> str:
+    return text_of(info.get("modelId")) or text_of(info.get("id"))
+
+
 def _texts(content: object) -> Iterator[tuple[str, str]]:
     """The texts of a message, and of an answer to a call that call's id."""
     if isinstance(content, str):
-        yield content, ""
+        yield _in_one_tag(content), ""
     for block in map(mapping_of, list_of(content)):
         if block.get("type") == "text":
-            yield text_of(block.get("text")), ""
+            yield _in_one_tag(text_of(block.get("text"))), ""
         elif block.get("type") == "tool_result":
             yield text_in(block.get("content")), text_of(block.get("tool_use_id")) or CALL
+
+
+def _in_one_tag(text: str) -> str:
+    """The text with a person's words in the tag that is known, whatever the version wrote around them."""
+    if (found := _INPUT.match(text)) is None:
+        return text
+    inside, _, rest = text[found.end() :].partition(f"</{found[1]}>")
+    return f"<user_message>{inside}</user_message>{rest}"
 
 
 def _answered(body: str) -> list[str]:

@@ -23,7 +23,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
 FORMAT = "chatgpt"
-VERSION = 2
+VERSION = 3
 
 UNIQUE_LENGTH = 16
 FENCED_SHARE = 0.5
@@ -72,13 +72,20 @@ def _from_markdown(source: Source) -> Iterator[Turn]:
             yield from _turns(mapping_of(value), lines)
 
 
+NO_MESSAGE = object()
+
+
 def is_conversation(value: object) -> bool:
     """Whether the value has a mapping of nodes that hold messages, or an empty one that names the current node."""
     fields = mapping_of(value)
     nodes = fields.get("mapping")
     if not isinstance(nodes, dict):
         return False
-    return any("message" in mapping_of(node) for node in nodes.values()) or "current_node" in fields
+    messages = [mapping_of(node).get("message", NO_MESSAGE) for node in nodes.values()]
+    told = [mapping_of(message) for message in messages if isinstance(message, dict)]
+    if told and not any("author" in message or "content" in message for message in told):
+        return False  # another program's tree, as DeepSeek's
+    return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
 
 
 def _elements(source: Source) -> Iterator[Element | Unreadable]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
@@ -35,12 +33,13 @@ from pastchats_memory.readers.message import (
 from pastchats_memory.readers.speakers import (
     LONGEST_KEY,
     ROLE_PARTS,
-    Speaker,
     hints_at_speakers,
+    is_doubtful_key,
     known_role,
     parts_of,
     roles_of_names,
 )
+from pastchats_memory.readers.talk import is_dialogue, oldest_first
 
 CONTAINER_KEYS = (
     "chat_messages", "history", "messages", "conversations", "conversation", "chat", "chats", "turns", "dialog", "dialogue", "dialogs",
@@ -48,6 +47,8 @@ CONTAINER_KEYS = (
 )  # fmt: skip
 """In this order: a tree (`history`) says more than the flat copy beside it."""
 CURRENT_KEYS = ("current_leaf_message_uuid", "currentId", "current_node", "currentNode", "currentMessageId")
+ABOUT_KEYS = ("info", "conversation", "session", "thread")
+"""What is said of a conversation as a whole may stand in an object beside its messages."""
 TITLE_KEYS = ("title", "name", "subject", "chatTitle")
 REQUESTS = frozenset({"request", "input", "inputs"})
 RESPONSES = frozenset({"response", "output", "outputs", "completion", "result"})
@@ -57,17 +58,12 @@ OTHER_KINDS = (
 )  # fmt: skip
 """Keys at the top of a schema, an interface, a notebook, a lock file, a package, a patient's record."""
 OTHER_TYPES = ("FeatureCollection", "Feature", "Topology", "object")
+OPENINGS = ("source", "opening", "first_message", "initial_message", "root", "question", "post")
+"""Keys of the message to which the others of a list are replies."""
 COMPARISON = "prompt_convo"
 """In every item of the comparisons beside a ChatGPT export: the conversation, which the export has too."""
 DEEPEST = 8
 DEEPEST_ANSWER = 5
-STRONG_SHARE = 0.2
-"""Of a list's objects that say a known role outright, so many make it a conversation among other records."""
-WEAK_SHARE = 0.5
-FEWEST_SPEECHES = 4
-MOST_SPEAKERS = 12
-
-_NAME = re.compile(r"[\w][\w .'-]{0,39}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ class Context:
 
     def inside(self, fields: Json) -> Context:
         """The same, with what this object says instead or besides."""
-        info = mapping_of(fields.get("info")) | fields
+        info = mapping_of(next(filter(None, map(fields.get, ABOUT_KEYS)), None)) | fields
         env = mapping_of(mapping_of(info.get("env")).get("initial"))
         trees = list_of(env.get("trees"))
         cwd, project = place_of(info | ({"cwd": mapping_of(trees[0]).get("uri")} if trees else {}) | env)
@@ -131,7 +127,7 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
     if isinstance(value, list):
         messages = _messages_of(value) or _messages_of([*table_of(value), *lines_of(value)])
         if messages:
-            yield Conversation(messages, outer)
+            yield Conversation(oldest_first(messages), outer)
         else:
             separate = replace(outer, conversation_id=None)
             for item in value:
@@ -222,7 +218,7 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
         inner = fields.get(key)
         found = list(_under_known_name(key, inner, context, depth)) if isinstance(inner, dict | list) else []
         if found:
-            yield from found
+            yield from _with_opening(found, fields, context)
             return
     for messages in (_made(sides_of(fields)), _made(told_in_text(fields))):
         if messages:
@@ -231,7 +227,19 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
     if len(messages := _messages_of(list(fields.values()))) > 1:
         yield Conversation(messages, context)
         return
-    yield from _under_own_names(fields, context, depth)
+    yield from _with_opening(list(_under_own_names(fields, context, depth)), fields, context)
+
+
+def _with_opening(found: list[Conversation], fields: Json, context: Context) -> Iterator[Conversation]:
+    """The conversations; of a single one also the message that opened it, where that stands beside the list of the others."""
+    if len(found) == 1 and (first := found[0].messages[0]).timestamp and (began := context.timestamp):
+        beside = (message_of(value) for key, value in fields.items() if key in OPENINGS and isinstance(value, dict))
+        opening = next((message for message in beside if message and message.speaker.certainty and message.text), None)
+        if opening and began <= first.timestamp and all(opening.text != other.text for other in found[0].messages):
+            dated = opening if opening.timestamp else replace(opening, timestamp=began)
+            yield replace(found[0], messages=(dated, *found[0].messages))
+            return
+    yield from found
 
 
 def _under_known_name(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
@@ -256,7 +264,8 @@ def _under_own_names(fields: Json, context: Context, depth: int) -> Iterator[Con
     }
     for key, told in found.items():
         own = key if len(found) > 1 or any(letter.isdigit() for letter in key) else None
-        name = f"{context.conversation_id}/{own}" if own and context.conversation_id else own
+        outer = context.conversation_id
+        name = f"{outer}/{own}" if own and outer else own or outer
         for one in told:
             yield (
                 one if one.context.conversation_id else replace(one, context=replace(one.context, conversation_id=name))
@@ -270,7 +279,7 @@ def _wrapped(key: str, value: Json | list[object], context: Context, depth: int)
 def _is_told(conversation: Conversation) -> bool:
     speakers = [message.speaker for message in conversation.messages]
     roles = {speaker.role for speaker in speakers if speaker.certainty > 0}
-    if {"user", "assistant"} <= roles:
+    if {"user", "assistant"} <= roles.union(roles_of_names(speakers).values()):
         return True
     named = all(parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers)
     return named and len({speaker.word for speaker in speakers}) > 1
@@ -337,15 +346,24 @@ def _made(rows: Iterable[Json]) -> tuple[Message, ...]:
 
 def _messages_of(items: list[object]) -> tuple[Message, ...]:
     """The messages of a list that is a conversation; none of any other list."""
-    each = [messages_in(fields) for fields in _flattened(items)]
+    objects = list(_flattened(items))
+    each = [messages_in(fields) for fields in objects]
+    if messages := _dialogue_of(each):
+        return messages
+    keys = {message.speaker.key for messages in each for message in messages if message.speaker.role == "user"}
+    doubtful = next(filter(is_doubtful_key, keys), None)
+    return _dialogue_of([messages_in(fields, doubtful) for fields in objects]) if doubtful else ()
+
+
+def _dialogue_of(each: list[tuple[Message, ...]]) -> tuple[Message, ...]:
     read = [message for messages in each for message in messages]
     return tuple(read) if is_dialogue(read, sum(max(1, len(messages)) for messages in each)) else ()
 
 
-def messages_in(item: object) -> tuple[Message, ...]:
+def messages_in(item: object, named_by: str = "") -> tuple[Message, ...]:
     """The message that an item of a list is, or both sides of an exchange; nothing for anything else."""
     fields = row_of(item) if isinstance(item, list) else mapping_of(item)
-    message = message_of(fields) if fields else None
+    message = message_of(fields, named_by) if fields else None
     sides = _made(sides_of(fields)) if fields and not (message and message.speaker.certainty) else ()
     return sides or ((message,) if message else ())
 
@@ -363,25 +381,3 @@ def _flattened(items: list[object]) -> Iterator[Json]:
         own = first_text(item, OWN_ID_KEYS)[1] or ""
         for key in TREE_KEYS:
             stack.extend((reply, own) for reply in reversed(list_of(item.get(key))))
-
-
-def is_dialogue(messages: list[Message], objects: int) -> bool:
-    """Whether so many messages among so many objects are a conversation, and not another list that uses the same words."""
-    told = [message.speaker for message in messages if message.text]
-    outright = [speaker for speaker in told if speaker.certainty > 1]
-    if any(speaker.role in ("user", "assistant") for speaker in outright) and len(messages) >= objects * STRONG_SHARE:
-        return True
-    if len(messages) < max(2, objects * WEAK_SHARE):
-        return False
-    roles = {speaker.role for speaker in told if speaker.certainty}
-    named = roles_of_names(told).values() if len(told) >= FEWEST_SPEECHES else ()
-    return {"user", "assistant"} <= {*roles, *named} or _people_talk(told)
-
-
-def _people_talk(speakers: list[Speaker]) -> bool:
-    """Whether a few names take turns, as people do, and columns of a table do not."""
-    words = Counter(speaker.word for speaker in speakers)
-    numbered = all("speaker" in parts_of(speaker.key) for speaker in speakers)
-    named = all(_NAME.match(word) and (numbered or not word.isnumeric()) for word in words)
-    fits = 1 < len(words) <= MOST_SPEAKERS and named
-    return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))

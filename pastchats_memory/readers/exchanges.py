@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pastchats_memory.readers.fields import Json, list_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.speakers import (
     FILLERS,
     LONGEST_WORD,
@@ -54,11 +55,13 @@ PAIR_KEYS = frozenset({
 TEXT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "chat", "chosen", "text", "prompt")
 SIDE_KEYS = ("text", "content", "value", "message", "body")
 MOST_BESIDE = 8
+DEEPEST_SIDE = 4
 FEWEST_WORDS = 3
 MOST_KEYS = 40
 """An object with more is a table of translations or of codes (`ME`, `AI`), not an exchange."""
 
 SIDES = ("user", "assistant")
+WHEN = ("timestamp", "created_at", "createdAt", "time", "date")
 
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _SAID = re.compile(r"(Human|User|You|Assistant|AI|Bot|System|ChatGPT|Claude): (\S.*)", re.DOTALL | re.IGNORECASE)
@@ -70,10 +73,10 @@ def sides_of(fields: Json) -> list[Json]:
     asks, answers = _sides(fields)
     if not asks or len(answers) != 1:
         return []
-    question, answer = _text_in(fields[asks[0]]), _text_in(fields[answers[0]])
+    question, answer = _texts_of(fields[asks[0]], fields[answers[0]])
     if isinstance(question, list) and isinstance(answer, list):
         return _alternating(question, answer)
-    if not isinstance(question, str) or not isinstance(answer, str) or not question.strip():
+    if not isinstance(question, str) or not isinstance(answer, str):
         return []
     doubtful = _words_of(asks[0]) & PLAIN and _words_of(answers[0]) & PLAIN
     if words_in(question) + words_in(answer) < FEWEST_WORDS or (
@@ -83,17 +86,42 @@ def sides_of(fields: Json) -> list[Json]:
     # an id is the exchange's, not that of one of its sides
     rest = {key: value for key, value in fields.items() if key not in (*asks, *answers, "id", "uuid", "_id")}
     whole = "\n\n".join(text for key in asks if (text := text_of(_text_in(fields[key])).strip()))
+    said_when = [
+        {key: side[key] for key in WHEN if key in side}
+        for side in map(mapping_of, map(fields.get, (asks[0], answers[0])))
+    ]
     return [
-        {**rest, "role": "user", "content": whole, TAKEN: (" and ".join(asks), asks[0])},
-        {**rest, "role": "assistant", "content": answer, TAKEN: (answers[0], answers[0])},
+        {**rest, **said_when[0], "role": "user", "content": whole, TAKEN: (" and ".join(asks), asks[0])},
+        {**rest, **said_when[1], "role": "assistant", "content": answer, TAKEN: (answers[0], answers[0])},
     ]
 
 
-def _text_in(value: object) -> object:
-    """The text of a side that is an object with little else, else the value."""
-    if isinstance(value, dict) and len(value) <= MOST_BESIDE:
-        return next((text for key in SIDE_KEYS if isinstance(text := value.get(key), str)), value)
-    return value
+def _texts_of(ask: object, answer: object) -> tuple[object, object]:
+    """The texts of both sides. Of two objects one may have none, as that of an agent that called a tool; nothing without a question."""
+    texts = (_text_in(ask), _text_in(answer))
+    if isinstance(ask, dict) and isinstance(answer, dict):
+        return text_of(texts[0]), text_of(texts[1])
+    return texts if not isinstance(texts[0], str) or texts[0].strip() else (None, None)
+
+
+def _text_in(value: object, depth: int = 0) -> object:
+    """The text of a side that is an object with little else, or is such an object as JSON, else the value."""
+    if isinstance(value, str) and value.startswith("{"):
+        inner = parse_json(value)
+        return text if isinstance(inner, dict) and isinstance(text := _text_in(inner), str) else value
+    if not isinstance(value, dict) or len(value) > MOST_BESIDE or depth > DEEPEST_SIDE:
+        return value
+    for key in SIDE_KEYS:
+        if isinstance(text := value.get(key), str):
+            return text
+    held = [inner for key, inner in value.items() if isinstance(inner, dict | str) and _may_hold(key, len(value))]
+    texts = (text for inner in held if isinstance(text := _text_in(inner, depth + 1), str))
+    return next(texts, value)
+
+
+def _may_hold(key: str, beside: int) -> bool:
+    """Whether a side's text may stand deeper, below this key."""
+    return key in SIDE_KEYS or (beside == 1 and (asks_in(key) or answers_in(key)))
 
 
 TAKEN = "\0taken"

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
 from pastchats_memory.readers.speakers import HOLDERS, Speaker, parts_of, speaker_of
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.visible import IMAGE, TEXT_KEYS, body_of, shown_of
 
-TEXT_KEYS = (
-    "content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data", "items", "Items",
-    "candidates", "blocks", "fragments",
-)  # fmt: skip
-HELD = ("items", "Items", "candidates", "blocks", "fragments")
-"""Lists of other things too: they hold a text only where they hold objects with one."""
 WRAPPERS = ("payload", "data", "utterance", "turn", "msg", "entry", "attributes", "record", "event", "node")
 """Keys under which a whole message stands, with what is said of it beside."""
+MOST_AROUND = 2
+"""An object with no more keys may hold a message under any of them."""
 TIME_KEYS = (
     "timestamp",
     "created_at",
@@ -37,14 +32,6 @@ TIME_KEYS = (
     "sentAt",
     "datetime_utc",
 )
-TEXT_PARTS = frozenset({
-    "text", "txt", "content", "message", "msg", "body", "utterance", "said", "says", "say", "line", "transcript", "markdown", "speech", "payload",
-})  # fmt: skip
-"""A key of several words with one of these holds the text, if no listed one does."""
-NOT_A_TEXT = frozenset({
-    "id", "ids", "type", "count", "length", "size", "url", "ts", "at", "time", "hash", "role", "format", "number", "no", "idx", "index",
-    "status", "context", "tokens", "height", "start", "end", "name", "key", "class", "style", "sender", "author",
-})  # fmt: skip
 TIME_PARTS = frozenset(
     {
         "time",
@@ -83,21 +70,11 @@ PARENT_KEYS = ("parentMessageId", "parent_message_id", "parent_message_uuid", "p
 TREE_KEYS = ("children", "childrenIds", "replies")
 ORDER_KEYS = ("turn_index",)
 CANDIDATE_IDS, CHOSEN = ("candidate_id", "id"), "primary_candidate_id"
-USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
-"""What agents in editors wrap a person's words in; everything around is theirs."""
-EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
-IMAGE = "[image]"
-WITHHELD = "[REDACTED]"
 UNIQUE_LENGTH = 16
 """A shorter id (`msg-1`, `7`) is not unique beyond its file."""
 LONGEST_VALUE = 4096
 """Characters of JSON that a metadata value may have: beyond are tool arguments, token lists and pictures."""
-DEEPEST_PART = 6
 DEEPEST_VALUE = 12
-
-_TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
-_HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
-_PICTURE = re.compile(r"image|picture", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +102,17 @@ class Message:
         return self.own_id if self.own_id and len(self.own_id) >= UNIQUE_LENGTH and " " not in self.own_id else None
 
 
-def message_of(fields: Json) -> Message | None:
-    """The message that the object is, or None for an object without a role or without a place for text."""
+def message_of(fields: Json, named_by: str = "") -> Message | None:
+    """The message that the object is, or None for an object without a role (`named_by` as `speaker_of` has it) or place for text."""
     fields = _selected_version(_unwrapped(fields))
     time_key, timestamp = time_of(_nested(fields))
-    speaker = speaker_of(fields, dated=timestamp is not None)
+    speaker = speaker_of(fields, dated=timestamp is not None, named_by=named_by)
     if speaker is None:
         return None
-    key, pieces = _body(fields, speaker)
+    key, pieces = body_of(fields, speaker)
     if key is None:
         return None
-    shown = [text for piece in pieces if (text := _shown(clean(piece), speaker.role)).strip()]
+    shown = [text for piece in pieces if (text := shown_of(clean(piece), speaker.role)).strip()]
     seen = _nested(fields)
     own_key, own_id = first_text(seen, OWN_ID_KEYS)
     conversation_key, conversation_id = first_text(seen, CONVERSATION_ID_KEYS)
@@ -181,10 +158,17 @@ def time_of(fields: Json) -> tuple[str, str | None]:
     """The key of the first value that is a time, and that time."""
     for holder in (fields, *(inner for key in TIME_HOLDERS if isinstance(inner := fields.get(key), dict))):
         for key in TIME_KEYS:
-            if moment := iso_utc(holder.get(key)):
+            if moment := iso_utc(_plain_time(holder.get(key))):
                 return key if holder is fields else "", moment
     spelled = (key for key in fields if parts_of(key) & TIME_PARTS)
-    return next(((key, moment) for key in spelled if (moment := iso_utc(fields[key]))), ("", None))
+    return next(((key, moment) for key in spelled if (moment := iso_utc(_plain_time(fields[key])))), ("", None))
+
+
+def _plain_time(value: object) -> object:
+    """The time in the objects that databases write around one: `{"$date": {"$numberLong": "1738404000000"}}`."""
+    while isinstance(value, dict) and len(value) == 1 and (key := next(iter(value))).startswith("$"):
+        value = value[key]
+    return value
 
 
 def place_of(fields: Json) -> tuple[str | None, str | None]:
@@ -218,10 +202,11 @@ def _unwrapped(fields: Json) -> Json:
     if isinstance(fields.get("lc"), int) and isinstance(inner := fields.get("kwargs"), dict):  # as LangChain dumps it
         kind = list_of(fields.get("id"))[-1:]
         return {"type": kind[0], **inner} if kind else inner
-    held = [inner for key in WRAPPERS if isinstance(inner := fields.get(key), dict)]
+    alone = len(fields) <= MOST_AROUND
+    held = [inner for key, inner in fields.items() if isinstance(inner, dict) and (alone or key in WRAPPERS)]
     if len(held) != 1 or speaker_of(fields) is not None or (speaker := speaker_of(held[0])) is None:
         return fields
-    told = speaker.certainty > 0 and _body(held[0], speaker)[1]
+    told = speaker.certainty > 0 and body_of(held[0], speaker)[1]
     return {key: value for key, value in fields.items() if value is not held[0]} | held[0] if told else fields
 
 
@@ -242,99 +227,6 @@ def _nested(fields: Json) -> Json:
     return {key: value for inner in held for key, value in inner.items()} | {
         k: v for k, v in fields.items() if k not in HOLDERS or not isinstance(v, dict)
     }
-
-
-def _body(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
-    """The text key with something visible, else one that is there but empty, and the visible pieces."""
-    if speaker.key == "":
-        (key, value), *_ = fields.items()
-        return key, _pieces(value, tools=False)
-    present = None
-    for key in TEXT_KEYS:
-        value = fields.get(key)
-        if (
-            key not in fields
-            or key == speaker.key
-            or not isinstance(value, str | list | dict | None)
-            or (key == "data" and not isinstance(value, dict))
-            or (key in HELD and not _holds_objects(value))
-        ):
-            continue
-        pieces = _pieces(value, tools=speaker.role == "tool")
-        if any(piece.strip() for piece in pieces):
-            return key, pieces + _pasted(fields)
-        present = present or key
-    if present is None:
-        spelled = (
-            key
-            for key in fields
-            if key != speaker.key and parts_of(key) & TEXT_PARTS and not parts_of(key) & NOT_A_TEXT
-        )
-        for key in spelled:
-            pieces = _pieces(fields[key], tools=speaker.role == "tool")
-            if any(piece.strip() for piece in pieces):
-                return key, pieces + _pasted(fields)
-    return present, _pasted(fields)
-
-
-def _holds_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-
-
-def _shown(text: str, role: str) -> str:
-    """The text of one part without what a program put around, or in the place of, a person's words."""
-    if role != "user":
-        return "" if text.strip() == WITHHELD else text
-    start = text.lstrip()
-    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
-        return text
-    if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
-        return span(text, tag).strip() or text
-    if injected_in_codex(text) or _TOOL_RESULT.match(start):
-        return ""
-    return without_rim(typed_in_claude(text).text, EDITOR_TAGS)
-
-
-def _pasted(fields: Json) -> list[str]:
-    """Long text that was pasted into a chat and kept as an attachment."""
-    attached = fields.get("attachments")
-    texts = (
-        [item.get("extracted_content") for item in attached if isinstance(item, dict)]
-        if isinstance(attached, list)
-        else []
-    )
-    return [text for text in texts if isinstance(text, str)]
-
-
-def _pieces(value: object, *, tools: bool, depth: int = 0) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if depth > DEEPEST_PART:
-        return []
-    if isinstance(value, list):
-        return [piece for part in value for piece in _pieces(part, tools=tools, depth=depth + 1)]
-    if not isinstance(value, dict) or (_is_hidden(value) and not tools):
-        return []
-    for key in ("text", "content", "value", "parts", "steps", "Text", "Content", "body", "raw_content", "plain"):
-        pieces = _pieces(value.get(key), tools=tools, depth=depth + 1)
-        if any(piece.strip() for piece in pieces):
-            return pieces
-    return [IMAGE] if _PICTURE.match(_kind(value)) else []
-
-
-def _kind(part: Json) -> str:
-    kind = part.get("type") or part.get("content_type") or part.get("kind")
-    return kind if isinstance(kind, str) else ""
-
-
-def _is_hidden(part: Json) -> bool:
-    if _HIDDEN_PART.search(_kind(part)) or any(
-        part.get(flag) is True for flag in ("synthetic", "ignored", "thought", "hidden")
-    ):
-        return True
-    annotations = part.get("annotations")
-    audience = annotations.get("audience") if isinstance(annotations, dict) else None
-    return isinstance(audience, list) and "user" not in audience
 
 
 def _rest(fields: Json, understood: set[str], speaker: Speaker, text: str) -> Json:

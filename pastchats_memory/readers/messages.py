@@ -19,7 +19,6 @@ from pastchats_memory.readers.containers import (
     Context,
     Conversation,
     conversations_of,
-    is_dialogue,
     long_list_in,
     messages_in,
 )
@@ -29,11 +28,12 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
 from pastchats_memory.readers.speakers import roles_of_names
+from pastchats_memory.readers.talk import is_dialogue
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
-VERSION = 4
+VERSION = 5
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
@@ -110,18 +110,19 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
         return
     long = long_list_in(source.outline) if source.size > LARGE_DOCUMENT else None
     if long is None:
-        places = Places(source.text)
+        places, ends = Places(source.text), dict[str, str]()
         for conversation in conversations_of(source.document):
-            yield from _turns(conversation, places)
+            yield from _turns(_news(conversation, ends), places)
     elif long.has_messages:
         yield from _read_messages(source, source.elements(*long.keys), long.opening, long.context)
     else:
+        ends = {}
         for element in source.elements(*long.keys):
             if isinstance(element, Unreadable):
                 yield element
                 continue
             for conversation in conversations_of(element.value, replace(long.context, conversation_id=None)):
-                yield from _turns(conversation, Places(element.text, element.line))
+                yield from _turns(_news(conversation, ends), Places(element.text, element.line))
 
 
 def _read_conversations(records: Records) -> Iterator[Turn | Unreadable]:
@@ -131,12 +132,11 @@ def _read_conversations(records: Records) -> Iterator[Turn | Unreadable]:
             yield item
             continue
         for conversation in conversations_of(item.value):
-            news = _news(conversation, ends) if conversation.is_logged else conversation
-            yield from _turns(news, Places("", item.line))
+            yield from _turns(_news(conversation, ends), Places("", item.line))
 
 
 def _news(conversation: Conversation, ends: dict[str, str]) -> Conversation:
-    """What a logged request says beyond an earlier one, as more of the same conversation.
+    """What a logged request says beyond an earlier one, as more of the same conversation; any other conversation as it is.
 
     Args:
         conversation: all that the request sent and was answered.
@@ -144,6 +144,8 @@ def _news(conversation: Conversation, ends: dict[str, str]) -> Conversation:
             this one's.
 
     """
+    if not conversation.is_logged:
+        return conversation
     digest, digests = sha256(), []
     for message in conversation.messages:
         digest.update(f"{message.speaker.role}\0{message.text}\0".encode("utf-8", "surrogatepass"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pastchats_memory.readers.fields import Json, mapping_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
 
 ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
 ROLE_PARTS = frozenset(
@@ -30,6 +30,11 @@ ROLE_PARTS = frozenset(
 NOT_A_SPEAKER = frozenset({"id", "ids", "uid", "url", "email", "avatar", "count", "mapping", "color", "image"})
 DOUBTFUL_KEYS = ("event", "kind", "source", "src", "direction", "by")
 """They say who speaks only if their value is a word for a role."""
+KINDS = frozenset({"type", "kind"})
+KINDS_OF = frozenset(
+    {"message", "msg", "entry", "event", "item", "sender", "from", "chat", "record", "turn", "speaker"}
+)
+"""A key of words of both is doubtful too: `message_type`."""
 NAME_KEYS = ("user", "username", "user_name", "nick", "nickname")
 """A person's name, in a message that has a time; elsewhere these are accounts and credentials."""
 FLAGS = {
@@ -41,6 +46,14 @@ HOLDERS = ("message", "info")
 """Keys under which some programs put the message itself, beside a record of their own."""
 ABOUT = ("attrs", "attributes", "meta", "metadata", "properties")
 """Keys under which it may be said who speaks, beside the text."""
+SPEAKING_PARTS = ("parts", "fragments")
+"""Lists whose items may say by their kind who speaks, where the message itself does not."""
+PART_ROLES = {
+    "request": "user", "userprompt": "user", "inputtext": "user", "response": "assistant", "outputtext": "assistant",
+}  # fmt: skip
+DOING, SEEING = "action", "observation"
+"""Keys of events in which an agent did something and saw what came of it, among those in which somebody spoke."""
+SPOKEN_ACTIONS = ("message", "finish")
 LONGEST_WORD = 40
 MOST_NUMBERS = 10
 LONGEST_KEY = 64
@@ -48,7 +61,7 @@ LONGEST_KEY = 64
 _ROLE_WORDS = {
     "user": "user human prompter usermessage humanmessage you me customer visitor outgoing outbound prompt",
     "assistant": (
-        "assistant gpt chatgpt bard model ai bot chatbot claude gemini agent llm copilot aimessage assistantmessage modelmessage "
+        "assistant gpt chatgpt bard model ai bot chatbot claude gemini agent llm copilot aimessage assistantmessage modelmessage apimessage "
         "incoming inbound completion machine"
     ),
     "system": "system developer systemmessage",
@@ -80,14 +93,17 @@ class Speaker:
     """2 a known word under `role` (or a flag for it), 1 a known word under another key, 0 an unknown word."""
 
 
-def speaker_of(fields: Json, *, dated: bool = False) -> Speaker | None:
+def speaker_of(fields: Json, *, dated: bool = False, named_by: str = "") -> Speaker | None:
     """Known words before flags before unknown words; the object itself before one that it holds.
 
     Args:
         fields: the object that may be a message.
         dated: it has a time, so that a mere name may be its author's.
+        named_by: a doubtful key that is known to say who speaks, since it does so beside it.
 
     """
+    if done := _done(fields):
+        return done
     named = [(key, word) for key in _role_keys(fields) if (word := _word(fields.get(key)) or _number(fields, key))]
     held = [speaker for key in HOLDERS if isinstance(inner := fields.get(key), dict) and (speaker := speaker_of(inner))]
     known = [
@@ -98,7 +114,7 @@ def speaker_of(fields: Json, *, dated: bool = False) -> Speaker | None:
     best = [speaker for speaker in (*known, *held) if speaker.certainty > 1] or known
     if best:
         return best[0]
-    if flagged := _flagged(fields):
+    if flagged := _flagged(fields) or _of_parts(fields):
         return flagged
     beside = [inner for key in ABOUT if isinstance(inner := fields.get(key), dict)]
     held += [speaker for inner in beside if (speaker := speaker_of(inner)) and speaker.certainty]
@@ -109,9 +125,36 @@ def speaker_of(fields: Json, *, dated: bool = False) -> Speaker | None:
     unknown = [
         (key, word)
         for key, word in named
-        if key not in ("type", "author", *DOUBTFUL_KEYS) or isinstance(fields[key], dict)
+        if key == named_by or not (key == "author" or is_doubtful_key(key)) or isinstance(fields[key], dict)
     ]
     return next((Speaker(word.lower(), key, word, 0) for key, word in unknown if dated or key not in NAME_KEYS), None)
+
+
+def kind_of(part: Json) -> str:
+    """The kind of a part of a message, under whichever key; "" for one that does not say."""
+    kinds = (part.get(key) for key in ("type", "content_type", "kind", "part_kind"))
+    return next((kind for kind in kinds if isinstance(kind, str) and kind), "")
+
+
+def _of_parts(fields: Json) -> Speaker | None:
+    """Who speaks by the parts of what is said: a request's are a person's, a response's an assistant's."""
+    key = next((key for key in SPEAKING_PARTS if isinstance(fields.get(key), list)), None)
+    if key is None:
+        return None
+    kinds = [kind_of(fields), *(kind_of(part) for part in list_of(fields[key]) if isinstance(part, dict))]
+    roles = (PART_ROLES.get(re.sub(r"[-_ ]", "", kind.lower())) for kind in kinds)
+    role = next(filter(None, roles), None)
+    return Speaker(role, f"{key}.type", role, 1) if role else None
+
+
+def _done(fields: Json) -> Speaker | None:
+    """An agent's deed, which says nothing, or what it saw, which is a tool's; None for an event in which somebody speaks."""
+    seen, done = fields.get(SEEING), fields.get(DOING)
+    if isinstance(seen, str) and isinstance(fields.get("extras"), dict):
+        return Speaker("tool", SEEING, seen, 1)
+    if isinstance(done, str) and isinstance(fields.get("args"), dict) and done not in SPOKEN_ACTIONS:
+        return Speaker("tool", DOING, done, 1)
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -122,25 +165,28 @@ def is_role_key(key: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
+def is_doubtful_key(key: str) -> bool:
+    """Whether the key says who speaks only if its value is a word for a role."""
+    return key == "type" or key in DOUBTFUL_KEYS or bool(parts_of(key) & KINDS and parts_of(key) & KINDS_OF)
+
+
 def hints_at_speakers(fields: Json) -> bool:
     """Whether `speaker_of` could find one, judged quickly: most objects of most files have nothing of the kind."""
     if "lc" in fields or (len(fields) == 1 and known_role(next(iter(fields))[:LONGEST_KEY])):
         return True
-    for key, value in fields.items():
-        if isinstance(value, str):
-            if len(value) <= LONGEST_WORD and (
-                is_role_key(key) or key in NAME_KEYS or ((key == "type" or key in DOUBTFUL_KEYS) and known_role(value))
-            ):
-                return True
-        elif isinstance(value, bool):
-            if _plain(key) in FLAGS:
-                return True
-        elif isinstance(value, int):
-            if "speaker" in parts_of(key):
-                return True
-        elif isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in DOUBTFUL_KEYS):
-            return True
-    return False
+    return any(_hints(key, value) for key, value in fields.items()) or _of_parts(fields) is not None
+
+
+def _hints(key: str, value: object) -> bool:
+    if isinstance(value, str):
+        told = is_role_key(key) or key in NAME_KEYS
+        return len(value) <= LONGEST_WORD and (told or (is_doubtful_key(key) and known_role(value) is not None))
+    if isinstance(value, bool):
+        return _plain(key) in FLAGS
+    if isinstance(value, int):
+        return "speaker" in parts_of(key)
+    return isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in DOUBTFUL_KEYS)
 
 
 def _role_of_name(key: str, word: str) -> str | None:
@@ -163,7 +209,8 @@ def _role_keys(fields: Json) -> list[str]:
     """Keys that may say who speaks, the surest first."""
     listed = [key for key in ROLE_KEYS if key in fields]
     spelled = [key for key in fields if key not in ROLE_KEYS and is_role_key(key)]
-    return [*listed, *spelled, *(key for key in (*DOUBTFUL_KEYS, *NAME_KEYS) if key in fields)]
+    doubtful = [key for key in fields if key not in (*listed, *spelled) and is_doubtful_key(key)]
+    return [*listed, *spelled, *doubtful, *(key for key in NAME_KEYS if key in fields)]
 
 
 def _flagged(fields: Json) -> Speaker | None:

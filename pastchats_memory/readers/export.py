@@ -38,6 +38,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             yield _task(fields, item)
 
 
+BRANCHES = ("main", "abandoned", "sidechain")
+KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note")
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -52,6 +56,13 @@ def _is_number(value: object) -> bool:
 
 def _is_hash(value: object) -> bool:
     return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def _is_metadata(value: object) -> bool:
+    """Whether it is an object; branch and kind, where it has them, are words that rows have."""
+    told = mapping_of(value)
+    proper = told.get("branch", "main") in BRANCHES and told.get("kind", "prompt") in KINDS
+    return isinstance(value, dict) and proper
 
 
 def _are_places(value: object) -> bool:
@@ -75,7 +86,7 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
     "timestamp": lambda value: value is None or (_is_text(value) and iso_utc(value) == value),
     "content_hash": _is_hash,
     "echo_hash": lambda value: value is None or _is_hash(value),
-    "metadata": lambda value: isinstance(value, dict),
+    "metadata": _is_metadata,
     "places": _are_places,
     "folder": _is_text_or_nothing,
     "is_private": lambda value: isinstance(value, bool),

@@ -77,16 +77,19 @@ def command(
 
 
 def _table(hits: Hits, *, explain: bool) -> str:
-    headers = ["#", "score", "words", "meaning", "when", "project", "what", "id"]
-    return table([_row(hit, explain=explain) for hit in hits], headers, stretch=6)
+    headers = ["#", "score", "words", "meaning", "what", "id"]
+    return table([_row(hit, explain=explain) for hit in hits], headers, stretch=4)
 
 
 def _row(hit: Hit, *, explain: bool) -> list[str]:
     source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
-    what = f"{hit.role}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
+    said_by = hit.role
     if hit.task is not None:
-        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)} {one_line(hit.task.title)}"
-        what = f"{hit.type} ({hit.task.status}){about}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
+        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
+        title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
+        said_by = f"{hit.type} ({hit.task.status}){about}{title}"
+    where = " · ".join(part for part in (local_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
+    what = f"{where}\n{said_by}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
@@ -96,8 +99,6 @@ def _row(hit: Hit, *, explain: bool) -> list[str]:
         f"{hit.score:.4f}",
         "–" if hit.lexical_rank is None else str(hit.lexical_rank),
         "–" if hit.semantic_rank is None else str(hit.semantic_rank),
-        local_time(hit.timestamp)[:10],
-        one_line(hit.source_project)[:24],
         what,
         hit.id,
     ]

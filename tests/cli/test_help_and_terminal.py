@@ -164,6 +164,20 @@ def test_the_table_fits_the_terminal(own_demo: Program) -> None:
     assert max(map(len, run.stdout.splitlines())) <= 80, run.stdout
 
 
+def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program: Program) -> None:
+    project = "a-service-with-quite-a-long-name"
+    described = "Writers that wait too long for the lock of the database give up without a word to anybody."
+    made = program(
+        "task", "add", "Retry when it is locked", "--project", project, "--key", "OPS-12345", "--description", described
+    )
+    assert made.status == 0
+    run = program.with_variables(COLUMNS="80")("search", "writers give up on the lock")
+    lines = run.stdout.splitlines()
+    assert max(map(len, lines)) <= 80, run.stdout
+    assert any("task (pending) Retry when it is locked" in line or "task (pending): Retry" in line for line in lines)
+    assert len(lines) < 10, run.stdout
+
+
 def test_what_a_transcript_says_cannot_move_the_cursor_or_turn_the_text(program: Program) -> None:
     write_messages(
         program.home / "hostile.jsonl",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pastchats_memory.excerpt import ELLIPSIS, excerpt
+from pastchats_memory.excerpt import ELLIPSIS, excerpt, present
 
 LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
@@ -90,10 +90,9 @@ def _worth(line: tuple[str, bool], weights: Mapping[str, float], total: float) -
     text, is_code = line
     if _BARE.match(text):
         return 0.0
-    words = {word.lower() for word in _WORD.findall(text)}
-    about = sum(weight for word, weight in weights.items() if word in words) / total
+    about = present(text, weights) / total
     if is_code:
         return CODE * about
     worth = about + 0.25 * min(2, len(set(map(str.lower, _SAYS_WHY.findall(text))))) + 0.2 * bool(_CODE.search(text))
     worth += 0.2 * bool(_CONCLUDES.search(text)) + 0.25 * bool(_STRESSED.search(text))
-    return worth * (0.3 if _ANNOUNCES.search(text) else 1.0) if len(words) > 2 else about  # noqa: PLR2004 - a phrase tells nothing
+    return worth * (0.3 if _ANNOUNCES.search(text) else 1.0) if len(set(_WORD.findall(text.lower()))) > 2 else about  # noqa: PLR2004 - a phrase tells nothing

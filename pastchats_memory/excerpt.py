@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from pastchats_memory.pieces import inside, pattern
+
 ELLIPSIS = "…"
 _WORD = re.compile(r"[^\W_]+")
 
@@ -16,7 +18,7 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
 
     Args:
         text: of any length.
-        weights: by lower-case word; a word of the text that begins with it, or with which it begins, counts as found.
+        weights: by lower-case word or piece; a word of the text that begins with it, or with which it begins, counts as found.
         width: characters, the ellipses included.
     """
     text = text.strip()
@@ -31,19 +33,33 @@ def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
     found = [
         (match.start(), stem) for match in _WORD.finditer(text) if (stem := _known(match.group().lower(), weights))
     ]
+    pieces = [(term, within) for term in weights if (within := inside(term)) is not None]
+    if pieces:
+        found += [(match.start(), term) for term, within in pieces for match in pattern(within).finditer(text)]
+        found.sort()
     reach = max(0, width - 40)
     best_start, best_weight = 0, 0.0
-    inside: Counter[str] = Counter()  # of the window that moves along, so that megabytes of one word take no longer
+    counted: Counter[str] = Counter()  # of the window that moves along, so that megabytes of one word take no longer
     end = 0
     for place, stem in found:
         while end < len(found) and found[end][0] - place <= reach:
-            inside[found[end][1]] += 1
+            counted[found[end][1]] += 1
             end += 1
-        weight = math.fsum(weights[stem] for stem, count in inside.items() if count)
+        weight = math.fsum(weights[stem] for stem, count in counted.items() if count)
         if weight > best_weight:
             best_start, best_weight = place, weight
-        inside[stem] -= 1
+        counted[stem] -= 1
     return max(0, best_start - width // 6)
+
+
+def present(text: str, weights: Mapping[str, float]) -> float:
+    """What those words and pieces weigh together that stand in the text."""
+    words = {word.lower() for word in _WORD.findall(text)}
+    return math.fsum(
+        weight
+        for term, weight in weights.items()
+        if (term in words if (within := inside(term)) is None else pattern(within).search(text))
+    )
 
 
 def _known(word: str, weights: Mapping[str, float]) -> str | None:

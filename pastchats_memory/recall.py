@@ -13,7 +13,7 @@ from pastchats_memory.episodes.around import episode_around, said
 from pastchats_memory.episodes.done import done_in
 from pastchats_memory.episodes.threads import thread_of
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.excerpt import excerpt
+from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.model import Hit, Hits, Item, StoredTask
 from pastchats_memory.recollection import Block, Recollection
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
@@ -200,7 +200,7 @@ def _with_thread(
 
 def _about(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
     """The last answers that are about the question, the matching one among them: the first ones announce what will be done."""
-    weights = [_weight(answer.content, terms) for answer in answers]
+    weights = [present(answer.content, terms.weights) for answer in answers]
     least = DECISIVE * max(weights, default=0.0)
     last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
     matching = [] if item.role != "assistant" or any(answer.id == item.id for answer in last) else [item]
@@ -218,11 +218,6 @@ def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: Recall
         outcome="worked" if task.status in RESOLVED else "unknown",
         is_current=hit.source_project == request.current_project,
     )
-
-
-def _weight(text: str, terms: Terms) -> float:
-    present = set(_WORD.findall(text.lower()))
-    return sum(weight for word, weight in terms.weights.items() if word in present)
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -11,6 +11,15 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 
 
+ENGLISH = "all-MiniLM-L6-v2"
+"""The end of the name of the packaged model and of its original."""
+
+
+def is_english(name: str) -> bool:
+    """Whether a model is known to have learnt English alone: in other scripts all texts are alike to it."""
+    return name.endswith(ENGLISH)
+
+
 class Embedder(Protocol):
     """A model that turns texts into unit vectors of one fixed length. Whatever needs it loaded raises ModelUnavailable."""
 

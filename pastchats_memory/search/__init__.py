@@ -9,15 +9,17 @@ from datetime import date
 
 import numpy as np
 
-from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.embed import Embedder, Vector, is_english
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
+from pastchats_memory.pieces import is_spaceless
 from pastchats_memory.rank import MEANING, TOGETHER, WEIGHTS, WORDS, Ranked, balanced, continued, fuse, relevance
 from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.hits import Fit, hit_of
+from pastchats_memory.search.parts import NO_FILTERS
 from pastchats_memory.search.pool import by_evidence, by_words
-from pastchats_memory.search.terms import NO_FILTERS, Matches, Terms, matches_of, shares, terms_of
+from pastchats_memory.search.terms import Matches, Terms, matches_of, shares, terms_of
 from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -27,6 +29,13 @@ MOST_HITS = 1000
 DEPTH = 100
 """Rows of each list whose evidence is weighed; further ones follow in the order of the plain lists."""
 SNIPPET_WIDTH = 240
+EVEN = 0.5
+"""Balance of words and meaning."""
+UNREAD = (
+    "the model knows English only, so these results are by words alone; "
+    "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
+)
+UNTIL_INDEXED = "until the next `pastchats-memory index`, which looks at their parts too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class Request:
     """Least relevance, 0 to 1."""
     min_similarity: float | None = None
     """Least cosine."""
-    meaning: float = 0.5
+    meaning: float = EVEN
     """0 is words alone, 1 meaning alone."""
     today: date = field(default_factory=date.today)
     """What "last week" in the text counts from."""
@@ -108,8 +117,19 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
+    if query_vector is not None and _is_unread(request, asked.said, matches, embedder):
+        query_vector = None
+        warnings.append(UNREAD)
+    if terms.behind:
+        warnings.append(f"{terms.behind} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
     fused = _fused(database, request, matches, query_vector, times)
     return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings), times.read), terms
+
+
+def _is_unread(request: Request, said: str, matches: Matches, embedder: Embedder) -> bool:
+    """Whether the question is in a script that the model never learnt, and its characters lead somewhere without it."""
+    asks_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN
+    return asks_both and bool(matches.ids) and is_english(embedder.name) and is_spaceless(said)
 
 
 def with_snippet(hit: Hit, terms: Terms) -> Hit:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
-from pastchats_memory.query import coverage, looked_up, pairs, term, words
+from pastchats_memory.pieces import identifiers, inside, spaced
+from pastchats_memory.query import Term, coverage, looked_up, pairs, term, words
 from pastchats_memory.search.asked import Asked
-from pastchats_memory.store import lexical
+from pastchats_memory.search.parts import NO_FILTERS, postings, rows_of_pieces
+from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import Counts, allowed_ids, count
 
-NO_FILTERS = Filters()
+IN_VAIN = 0.5
+"""What an unknown piece counts for among what the corpus does not know: every other pair of characters joins two words."""
 
 
 class Terms(NamedTuple):
@@ -29,26 +32,54 @@ class Terms(NamedTuple):
     """Words that stand side by side, and how much it tells that they do."""
     coverage: float
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
+    pieces: Mapping[str, lexical.Ids]
+    """The rows of those to look up that are no words of the index."""
+    behind: int
+    """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
 
 
 def terms_of(database: Database, asked: Asked) -> Terms:
-    """The terms of a question's words, those that stand in a paste alone as less. Raises StoreFault."""
-    own = dict.fromkeys(words(asked.said))
-    stems = lexical.stems(database, own | dict.fromkeys(words(asked.words)))
-    frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
+    """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
+    own = dict.fromkeys(words(spaced(asked.said)))
     corpus = count(database, NO_FILTERS).rows
-    by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
-    terms = [
-        term(word, min(frequencies[stem] for stem in of_word), corpus, pasted=word not in own)
-        for of_word, word in reversed(by_stems.items())
-    ]
+    terms = _of_words(database, own, words(spaced(asked.words)), corpus)
+    unheard = [term.word for term in terms if not term.rows and term.word in own]
+    pieces = rows_of_pieces(database, asked.said, own, unheard)
+    terms = _with_pieces(terms, pieces, corpus)
+    in_vain = {term.word for term in terms if not term.rows}
+    parts = (part for word, of in identifiers(asked.said).items() if word in in_vain for part in of)
+    terms += _of_words(database, dict.fromkeys(part for part in parts if part not in own and len(part) > 1), (), corpus)
     chosen = looked_up(terms)
     return Terms(
         {term.word: term.weight for term in terms if term.rows},
         chosen,
-        pairs(asked.said, [term for term in terms if term.word in chosen]),
+        pairs(spaced(asked.said), [term for term in terms if term.word in chosen]),
         coverage(terms),
+        {piece: rows for piece, rows in pieces.items() if piece in chosen},
+        trigrams.behind(database) if pieces else 0,
     )
+
+
+def _of_words(database: Database, own: dict[str, None], pasted: Sequence[str], corpus: int) -> list[Term]:
+    """Of words that the index takes for the same the first."""
+    stems = lexical.stems(database, own | dict.fromkeys(pasted))
+    frequencies = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
+    by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
+    return [
+        term(word, min(frequencies[stem] for stem in of_word), corpus, pasted=word not in own)
+        for of_word, word in reversed(by_stems.items())
+    ]
+
+
+def _with_pieces(terms: Sequence[Term], pieces: Mapping[str, lexical.Ids], corpus: int) -> list[Term]:
+    """Words and pieces; a piece that more rows have than have its word takes the word's place."""
+    by_text = {term.word: term for term in terms}
+    for piece, rows in pieces.items():
+        text = inside(piece) or ""
+        if text not in by_text or len(rows) > by_text[text].rows:
+            found = term(piece, len(rows), corpus)
+            by_text[text] = found if len(rows) else found._replace(weight=IN_VAIN * found.weight)
+    return list(by_text.values())
 
 
 class Matches(NamedTuple):
@@ -64,7 +95,8 @@ class Matches(NamedTuple):
 
 def matches_of(database: Database, terms: Terms, filters: Filters, *, counted: bool) -> Matches:
     """The rows that have any of the words, and whether all rows that were searched are counted. Raises StoreFault."""
-    found = lexical.postings(database, terms.looked_up, filters)
+    plain = [word for word in terms.looked_up if inside(word) is None]
+    found = lexical.postings(database, plain, filters) | postings(database, terms.pieces, terms.weights)
     searched = count(database, filters) if counted else Counts()
     if not found:
         return Matches(terms, {}, [], searched)

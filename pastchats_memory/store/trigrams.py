@@ -7,11 +7,13 @@ have them all are read to see whether they stand in a row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import apsw
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.lexical import Ids, quoted
@@ -66,13 +68,14 @@ def _bring_in_some(database: Database) -> None:
     database.run("UPDATE embedding_meta SET value = ? WHERE key = ?", (str(first), FROM))
 
 
-def containing(database: Database, piece: str, most: int) -> Ids | None:
-    """The rows that have the piece, in whatever case, ascending; None where they are more than `most`.
+def containing(database: Database, piece: str, most: int, where: re.Pattern[str] | None = None) -> Ids | None:
+    """The rows that have the piece, in whatever case, ascending; None where they may be more than `most`.
 
     Args:
         database: whose index is asked.
         piece: at least one character.
         most: rows.
+        where: what finds the piece in a text where it may stand; None: it may stand anywhere.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -90,7 +93,7 @@ def containing(database: Database, piece: str, most: int) -> Ids | None:
         found = _ids(database, statement, (" AND ".join(map(quoted, trigrams)),), most)
     if len(found) > most:
         return None
-    return found if len(piece) <= LENGTH else _in_a_row(database, found, piece)
+    return found if len(piece) <= LENGTH and where is None else _in_a_row(database, found, piece, where)
 
 
 def _trigrams(database: Database, piece: str) -> list[str]:
@@ -107,12 +110,39 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
     return np.unique(np.array(orjson.loads(listed), np.int64))
 
 
-def _in_a_row(database: Database, ids: Ids, piece: str) -> Ids:
-    """Those of the rows in whose text the piece stands."""
+def is_before(database: Database, word: str, first: str, last: str) -> bool:
+    """Whether the last letters of a word stand before any character from the first to that before the last. Raises StoreFault."""
+    end = _trigrams(database, word)[-1][1:]
+    statement = "SELECT 1 FROM trigrams_vocabulary WHERE term >= ? AND term < ? LIMIT 1"
+    return bool(database.run(statement, (end + first, end + last)))
+
+
+def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
+    """Bytes of each row's text, shape (ids,), ids ascending; 0 for one that is gone. Raises StoreFault."""
+    rows = database.run(
+        "SELECT json_group_array(id), json_group_array(size) FROM ("
+        "SELECT id, octet_length(content) AS size FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
+        "UNION ALL SELECT id, octet_length(content) FROM task_texts WHERE id IN (SELECT value FROM json_each(?1)))",
+        (orjson.dumps(ids.tolist()).decode(),),
+    )
+    there, sizes = (np.array(orjson.loads(listed)) for listed in rows[0])
+    found = np.zeros(len(ids))
+    if len(there):
+        found[np.searchsorted(ids, there)] = sizes
+    return found
+
+
+def _in_a_row(database: Database, ids: Ids, piece: str, where: re.Pattern[str] | None) -> Ids:
+    """Those of the rows in whose text the piece stands, and stands where it may."""
     sought = piece.lower()
     rows = database.run(
         "SELECT id, content FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
         "UNION ALL SELECT id, content || ' ' || labels FROM task_texts WHERE id IN (SELECT value FROM json_each(?1))",
         (orjson.dumps(ids.tolist()).decode(),),
     )
-    return np.array(sorted(id_ for id_, content in rows if sought in content.lower()), np.int64)
+    having = (
+        id_
+        for id_, content in rows
+        if sought in content.lower() and (where is None or where.search(content) is not None)
+    )
+    return np.array(sorted(having), np.int64)

@@ -23,6 +23,7 @@ HELD_UP = {
     "echo:_QUOTES": ("match", "", "1"),
     "episodes.done:_BETWEEN": ("finditer", "", " "),
     "likeness:_IDENTIFIER": ("finditer", "", "-"),
+    "pieces:_COMPOUND": ("finditer", "", "x"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),
     "readers.checklist:_MARKED": ("finditer", "", " "),
     "readers.copilot_cli:_CWD": ("finditer", "cwd:a", " "),

@@ -1,0 +1,170 @@
+"""What is no word to the index is found all the same: parts of identifiers and paths, scripts without spaces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from program import write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.pieces import compounds, grams, identifiers, inside, is_spaceless, pattern
+from pastchats_memory.search import UNREAD
+
+SAID = (
+    ("user", "我们怎么重试失败的webhook请求？"),
+    ("assistant", "重试采用指数退避加随机抖动,最多五次。"),
+    ("user", "数据库迁移为什么锁住了整个表"),
+    ("assistant", "因为没有使用CREATE INDEX CONCURRENTLY，表被锁住。请分批迁移。"),
+    ("user", "ログインのタイムアウトを直したい"),
+    ("assistant", "セッションの有効期限を30分に設定しました。認証エラーはE11000xではありません。"),
+    ("user", "จะตั้งค่าการเชื่อมต่อฐานข้อมูลอย่างไร"),
+    ("assistant", "ตั้งค่า timeout เป็น 30 วินาที"),
+    ("user", "데이터베이스를 어떻게 백업하나요"),
+    ("assistant", "백업은 매일 새벽에 실행됩니다. 데이터베이스가 잠기지 않습니다."),
+    ("user", "what does getUserById do in pastchats_memory/ingest/turns.py?"),
+    ("assistant", "It calls fetch_user_by_id and raises E11000duplicate when the key is twice there."),
+    ("user", "the individual laws of management"),
+    ("assistant", "Use MAX_IN_FLIGHT=20 and parseHTTPHeader for a webhook."),
+    ("user", "bisect says that a3f41c9e0dbb broke it"),
+    ("assistant", "Then revert it in config/origins.ts."),
+)
+FOUND = {
+    "重试": {1, 2},
+    "重": {1, 2},
+    "怎么重试请求": {1, 2},
+    "迁移": {3, 4},
+    "表": {3, 4},
+    "退避 抖动": {2},
+    "タイムアウト": {5},
+    "認証エラー": {6},
+    "ตั้งค่า": {7, 8},
+    "ฐานข้อมูล": {7},
+    "데이터베이스": {9, 10},
+    "getUserBy": {11},
+    "userbyid": {11},
+    "serByI": {11},
+    "ingest/turns": {11},
+    "fetchUserById": {12},
+    "get_user_by_id": {11, 12},
+    "11000": {6, 12},
+    "HTTPHeader": {14},
+    "41c9e0d": {15},
+    "config/orig": {16},
+    "webhook": {1, 14},
+    "concurrently": {4},
+    "E11000 認証": {6, 12},
+}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("pieces")
+    with Memory.open(folder / "memory.db") as opened:
+        opened.index([write_messages(folder / "said.jsonl", *SAID)])
+        yield opened
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_a_piece_finds_every_row_that_has_it(memory: Memory, query: str) -> None:
+    assert {int(hit.id) for hit in memory.search(query, mode="keyword")} >= FOUND[query]
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_a_row_with_the_piece_is_first_whatever_is_asked_with(memory: Memory, query: str) -> None:
+    for mode in ("keyword", "hybrid"):
+        assert int(memory.search(query, mode=mode)[0].id) in FOUND[query]
+
+
+@pytest.mark.parametrize("query", ["重试", "タイムアウト", "데이터베이스", "getUserBy", "41c9e0d", "11000"])
+def test_recall_tells_what_has_the_piece(memory: Memory, query: str) -> None:
+    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).memories}
+
+
+@pytest.mark.parametrize("query", ["div", "aws", "登录超时", "ฝน", "XyzzyFrobnicator", "🎉"])
+def test_what_is_nowhere_is_not_found_in_the_middle_of_other_words(memory: Memory, query: str) -> None:
+    assert memory.search(query, mode="keyword") == []
+
+
+def test_a_script_that_the_model_has_not_learnt_is_searched_by_its_characters_and_it_is_said(memory: Memory) -> None:
+    hits = memory.search("重试")
+    assert [int(hit.id) for hit in hits] == [1, 2]
+    assert UNREAD in hits.warnings
+    assert memory.search("webhook retries").warnings == ()
+    assert len(memory.search("重试", mode="semantic", limit=50)) == len(SAID)
+    assert len(memory.search("天气", limit=50)) == len(SAID)  # which leads nowhere else
+
+
+def test_an_excerpt_is_cut_around_the_piece(tmp_path) -> None:
+    filler = "无关的内容。" * 200
+    english = "Nothing of this matters at all. " * 100
+    with Memory.open(tmp_path / "memory.db") as opened:
+        said = (("user", f"{filler}怎么重试失败的请求{filler}"), ("user", f"{english}see getUserById there. {english}"))
+        opened.index([write_messages(tmp_path / "said.jsonl", *said)])
+        assert "重试" in opened.search("重试")[0].snippet
+        assert "getUserById" in opened.search("userBy")[0].snippet
+        assert "getUserById" in opened.recall("userBy").text
+
+
+def test_rows_of_a_project_are_found_by_their_pieces_alone(memory: Memory) -> None:
+    assert memory.search("重试", mode="keyword", project="another") == []
+    assert {int(hit.id) for hit in memory.search("重试", mode="keyword", role="assistant")} == {2}
+
+
+def test_a_pasted_log_in_any_script_is_answered(memory: Memory) -> None:
+    assert memory.search("重试失败的请求" * 3000, mode="keyword")
+    assert memory.search(" ".join(f"getUserBy{number}Again" for number in range(3000)), mode="keyword")[0].id == "12"
+
+
+# --- what a question's pieces are -------------------------------------------------------------------------------------
+
+
+def test_pieces_of_a_script_without_spaces_are_pairs_of_neighbours_and_of_others_threes() -> None:
+    assert grams("重试策略 and 日, 重试") == ["*重试*", "*试策*", "*策略*", "*日*"]
+    assert grams("ตั้งค่า") == ["*ตั้*", "*ั้ง*", "*้งค*", "*งค่*", "*ค่า*"]
+    assert grams("plain words, naïve café") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("getUserById", {"getuserbyid": ("get", "user", "by", "id")}),
+        ("parseHTTPHeader", {"parsehttpheader": ("parse", "http", "header")}),
+        ("E11000", {"e11000": ("e", "11000")}),
+        ("next_attempt_at and plain Words", {}),
+    ],
+)
+def test_an_identifier_is_known_by_its_parts(text: str, parts: dict[str, tuple[str, ...]]) -> None:
+    assert identifiers(text) == parts
+
+
+def test_compounds_are_words_that_marks_hold_together() -> None:
+    assert compounds("see ingest/turns.py, next_attempt_at; don't: a - b") == ["ingest/turns.py", "next_attempt_at"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("individual", False),
+        ("a div", True),
+        ("innerDiv", True),
+        ("x2div", True),
+        ("重div", True),
+        ("INDIV", False),
+    ],
+)
+def test_a_short_piece_has_to_begin_where_a_word_or_a_part_of_one_does(text: str, *, stands: bool) -> None:
+    assert bool(pattern("div").search(text)) is stands
+
+
+def test_most_letters_decide_what_script_a_question_is_in() -> None:
+    assert is_spaceless("重试 a")
+    assert not is_spaceless("retry the webhook (重试)")
+    assert not is_spaceless("…")
+
+
+@given(st.text(max_size=40))
+def test_a_piece_is_found_in_its_own_text(text: str) -> None:
+    assert all(inside(gram) is not None for gram in grams(text))
+    for gram in grams(text):
+        assert pattern(gram[1:-1]).search(text)

@@ -17,7 +17,16 @@ from pastchats_memory.redact.commands import commanded_secrets
 from pastchats_memory.redact.detector import Detector, Found
 from pastchats_memory.redact.named import named_secrets
 from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
-from pastchats_memory.redact.views import View, base64_texts, may_be_base64, unquoted, unwrapped
+from pastchats_memory.redact.views import (
+    View,
+    base64_texts,
+    may_be_base64,
+    may_be_unseen,
+    plain,
+    seen,
+    unquoted,
+    unwrapped,
+)
 
 _RUN = re.compile(r"[A-Za-z0-9_\-./+=~:%$]{15,}")
 """As long as the shortest text that a pattern of `shapes.TOKENS` takes; of tokens in use it is Alibaba's with sixteen."""
@@ -42,15 +51,51 @@ def redact(text: str) -> Redacted:
     where another ends is looked for again when that one is gone.
     """
     kinds: Counter[str] = Counter()
-    while found := list(_apart(_outside_marks(text, secrets(text)))):
+    found = list(_apart(_outside_marks(text, secrets(text))))
+    while found:
         pieces: list[str] = []
-        end = 0
+        marks: list[tuple[int, int]] = []
+        length = end = 0
         for one in found:
-            pieces += (text[end : one.start], f"[redacted:{one.kind}]")
+            mark = f"[redacted:{one.kind}]"
+            pieces += (text[end : one.start], mark)
+            length += one.start - end
+            marks.append((length, length + len(mark)))
+            length += len(mark)
             end = one.end
         kinds.update(one.kind for one in found)
         text = "".join((*pieces, text[end:]))
+        found = list(_apart(_outside_marks(text, _near(text, marks))))
     return Redacted(text, kinds)
+
+
+_MORE = re.compile(r"[^\W_]{4}")
+
+
+def _near(text: str, marks: list[tuple[int, int]]) -> Iterator[Found]:
+    """Every secret in the lines around some places, where another may show when one is gone."""
+    for start, end in _lines_around(text, marks):
+        for one in secrets(text[start:end]):
+            yield Found(one.start + start, one.end + start, one.kind, one.rank)
+
+
+def _lines_around(text: str, marks: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where the lines around some places begin and end, those that touch as one."""
+    joined: tuple[int, int] | None = None
+    for start, end in marks:
+        first = text.rfind("\n", 0, start) + 1
+        last = text.find("\n", end)
+        last = len(text) if last < 0 else last
+        if not _MORE.search(text, end, last):
+            continue  # what stands before a secret was looked at with it
+        if joined is not None and first <= joined[1]:
+            joined = joined[0], last
+            continue
+        if joined is not None:
+            yield joined
+        joined = first, last
+    if joined is not None:
+        yield joined
 
 
 def redacted_value(value: Any) -> Any:
@@ -116,22 +161,25 @@ def secrets(text: str, depth: int = 0) -> Iterator[Found]:
     Looked for in the text as it stands, and in what is written in it as URLs, base64 and narrow columns write texts,
     `DEEPEST` times one in the other.
     """
+    if not text.isascii():
+        text = plain(text)
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters grow when lowered, and places would no longer be the same
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     runs = _runs(text)
     yield from _tokens(text, runs)
     for detector in STRUCTURES:
-        yield from detector.find(text)
+        if detector.anchor in text:
+            yield from detector.find(text)
     yield from named_secrets(text, lowered)
     yield from commanded_secrets(text, lowered)
     for view in unwrapped(text):
         yield from _seen_in(view, _tokens(view.text, view.text))
     if depth < DEEPEST:
-        for view in unquoted(text):
+        for view in (*unquoted(text), *([seen(text)] if may_be_unseen(text) else ())):
             yield from _seen_in(view, secrets(view.text, depth + 1))
-        for start, end, plain in base64_texts(text) if may_be_base64(runs) else ():
-            for found in secrets(plain, depth + 1):
+        for start, end, decoded in base64_texts(text) if may_be_base64(runs) else ():
+            for found in secrets(decoded, depth + 1):
                 yield Found(start, end, found.kind, found.rank)
 
 

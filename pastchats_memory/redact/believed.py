@@ -21,6 +21,7 @@ LEAST_LONG = 32
 LEAST_ENTROPY_OF_LONG = 4.4
 """From that length on no name or path has so little repetition."""
 _NAMES_HAVE = 2
+ALL_CLASSES = 4
 LEAST_ENTROPY_OF_PATHS = 4.2
 """Above it, what begins with a slash is base64."""
 
@@ -56,6 +57,8 @@ def is_placeholder(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Something that a program computes its value from, or a path."""
+    if len(value) >= LEAST_KEY and classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS:
+        return False
     if _PATH.match(value):
         return not (value.count("/") < len(value) / 8 and "." not in value and entropy(value) > LEAST_ENTROPY_OF_PATHS)
     return bool(_CODE.match(value))
@@ -63,25 +66,44 @@ def is_code(value: str) -> bool:
 
 def classes(value: str) -> int:
     """How many of lower case, upper case, digits and other characters a value has."""
-    tests = (str.islower, str.isupper, str.isdigit, lambda one: not one.isalnum())
-    return sum(any(test(one) for one in value) for test in tests)
+    if not value.isascii():
+        tests = (str.islower, str.isupper, str.isdigit, lambda one: not one.isalnum())
+        return sum(any(map(test, value)) for test in tests)
+    return sum(test.search(value) is not None for test in _CLASSES)
+
+
+_CLASSES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]")))
 
 
 def entropy(value: str) -> float:
-    """Shannon's H = -Σ p log2 p over the characters of a text, in bits a character."""
+    """Shannon's H = -Σ p log2 p over the characters of a text, in bits a character: log2 n - Σ c log2 c / n."""
     length = len(value)
-    return -sum(count / length * math.log2(count / length) for count in Counter(value).values())
+    more_than_one = [count for count in Counter(value).values() if count > 1]
+    return (
+        math.log2(length) - sum(map(math.prod, zip(more_than_one, map(math.log2, more_than_one), strict=True))) / length
+    )
 
 
 def looks_random(value: str) -> bool:
     """Long enough, without blanks, of several kinds of characters, and with little repetition."""
     if len(value) < LEAST_RANDOM or " " in value:
         return False
+    if (
+        len(value) >= LEAST_LONG
+        and value.isalnum()
+        and len(_DIGITS.findall(value)) >= MANY_DIGITS
+        and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
+    ):
+        return True  # letters that are broken by digits so often are no words
     if not _unlike_words(value):
         return len(value) >= LEAST_LONG and classes(value) > _NAMES_HAVE and entropy(value) >= LEAST_ENTROPY_OF_LONG
-    if any(one.isdigit() for one in value):
-        return any(one.isalpha() for one in value) and entropy(value) >= LEAST_ENTROPY
+    if any(map(str.isdigit, value)):
+        return any(map(str.isalpha, value)) and entropy(value) >= LEAST_ENTROPY
     return len(value) >= LEAST_LETTERS and classes(value) > 1 and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
+
+
+_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
+MANY_DIGITS = 4
 
 
 def _unlike_words(value: str) -> bool:
@@ -92,11 +114,17 @@ def _unlike_words(value: str) -> bool:
 
 def assigned(value: str, kind: str) -> bool:
     """A value that is assigned, quoted or not: no placeholder, no code, and, but for passwords, not readable."""
+    if kind == "password" and _OF_AN_APP.match(value) and not is_placeholder(value):
+        return True
     if is_placeholder(value) or is_code(value):
         return False
     if kind == "password":
         return len(value) >= LEAST_PASSWORD and " " not in value.strip()
     return looks_random(value)
+
+
+_OF_AN_APP = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
+"""As Apple makes passwords for programs."""
 
 
 def said(value: str, kind: str) -> bool:
@@ -107,6 +135,26 @@ def said(value: str, kind: str) -> bool:
     if kind == "password":
         return len(value) >= LEAST_PASSWORD and classes(value) > 1 and not _WORDLIKE.match(value)
     return len(value) >= LEAST_SAID and looks_random(value)
+
+
+def alone(value: str, kind: str) -> bool:
+    """A value that has a line for itself, where names of files stand as well."""
+    return "." not in value and in_a_cell(value, kind)
+
+
+def in_brackets(value: str, kind: str) -> bool:
+    """A value in brackets behind its name, where mostly a file or a note stands."""
+    return "." not in value and said(value, kind)
+
+
+def mixed(value: str, kind: str) -> bool:
+    """Behind a word that says as well that a test has passed: letters and digits, and no code."""
+    return (
+        said(value, "password")
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and assigned(value, kind)
+    )
 
 
 def of_environment(value: str, kind: str) -> bool:

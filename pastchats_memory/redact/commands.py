@@ -11,7 +11,10 @@ from pastchats_memory.redact.detector import Found, gated
 
 RANK = 2
 LEAST_LENGTH = 4
-_WORD = r"\\{0,7}[\"']?(?P<secret>[^\s\"'`<>|;&\\$({%*][^\s\"'`<>|;&\\]{3,255})"
+_WORD = (
+    r"\\{0,7}(?:'(?P<single>[^'\s\\$<{]{4,255})(?=\\{0,7}')|\"(?P<double>[^\"\s\\$<{]{4,255})(?=\\{0,7}\")|"
+    r"[\"']?(?P<secret>[^\s\"'`<>|;&\\$({%*][^\s\"'`<>|;&\\]{3,255}))"
+)
 _ON_THE_LINE = r"[^\n|;&]{0,200}?[ \t]"
 _TIED = r"\\{0,7}[\"']?(?P<secret>[^\s\"'`<>|;&\\$({%*=\-][^\s\"'`<>|;&\\]{3,255})"
 
@@ -28,10 +31,13 @@ class _Grammar:
     word: str
     pattern: re.Pattern[str]
     kind: str = "password"
+    sign: str | None = None
+    """Stands in every text that the pattern fits."""
 
 
 def _line(word: str, flags: str, value: str = rf"(?:[ \t]+|=){_WORD}") -> _Grammar:
-    return _Grammar(word, re.compile(rf"{_ON_THE_LINE}(?:{flags}){value}"))
+    sign = " -" if all(flag.startswith("-") for flag in flags.split("|")) else ""
+    return _Grammar(word, re.compile(rf"{_ON_THE_LINE}(?:{flags}){value}"), sign=sign)
 
 
 _GRAMMARS: tuple[_Grammar, ...] = (
@@ -49,6 +55,64 @@ _GRAMMARS: tuple[_Grammar, ...] = (
     _line("ldap", "-w"),
     _line("sqlcmd", "-P"),
     _line("htpasswd", r"-[a-z]{0,4}b[a-z]{0,4}", rf"[ \t]+(?:\S{{1,100}}[ \t]+){{2}}{_WORD}"),
+    _Grammar(
+        "echo ",
+        re.compile(
+            rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}[^\n|]{{0,120}}?(?:--password-stdin|--with-token|sudo -S)"
+        ),
+        sign="|",
+    ),
+    _Grammar(
+        "echo ",
+        re.compile(
+            r"(?:-n[ \t]+)?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']{4,255})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd"
+        ),
+        sign="|",
+    ),
+    *(
+        _Grammar(
+            word,
+            re.compile(
+                rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}(?:vercel env add|gh secret set|wrangler secret put|npx wrangler secret put|docker secret create)"
+            ),
+            sign="|",
+        )
+        for word in ("echo ", "printf ")
+    ),
+    _line("lftp", r"-u[ \t]+[^\s,]{1,64},", _TIED),
+    _line("smbclient", r"-U[ \t]+[^\s%]{1,64}%", _TIED),
+    _line("net use", r"/user:\S{1,64}"),
+    _line("sudo ", "<<<", rf"[ \t]*{_WORD}"),
+    _line("twine", "-p"),
+    _line("cqlsh", "-p"),
+    _line("nuget push", "-k|--api-key"),
+    _Grammar("rabbitmqctl ", re.compile(rf"(?:add_user|change_password)[ \t]+\S{{1,64}}[ \t]+{_WORD}")),
+    _Grammar("mc alias set ", re.compile(rf"(?:\S{{1,200}}[ \t]+){{3}}{_WORD}")),
+    _Grammar("vault login ", re.compile(rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}")),
+    _Grammar("cargo login ", re.compile(rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}")),
+    _Grammar(
+        "poetry config ", re.compile(rf"(?:http-basic\.\S{{1,64}}[ \t]+\S{{1,64}}|pypi-token\.\S{{1,64}})[ \t]+{_WORD}")
+    ),
+    _Grammar(
+        "bundle config ", re.compile(rf"(?:set[ \t]+)?(?:--\w{{1,20}}[ \t]+)?\S{{1,100}}[ \t]+[^\s:]{{1,64}}:{_WORD}")
+    ),
+    *(
+        _Grammar(
+            word, re.compile(rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
+        )
+        for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(")
+    ),
+    _Grammar("basicauth(", re.compile(rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']")),
+    _line("unzip", "-P"),
+    _line("zip", "-P"),
+    _line("7z", "-p", _TIED),
+    _line("gpg", "--passphrase"),
+    _Grammar("sqlplus ", re.compile(r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})")),
+    _Grammar("login(", re.compile(rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']")),
+    _Grammar("log in as ", re.compile(rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}")),
+    _Grammar("login: ", re.compile(rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}")),
+    _Grammar("login as ", re.compile(rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}")),
+    _Grammar("creds", re.compile(rf"[^\n:]{{0,60}}:[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}")),
     _Grammar("pass:", re.compile(_WORD)),
     _Grammar("storepass", re.compile(rf"[ \t]+{_WORD}")),
     _Grammar("keypass", re.compile(rf"[ \t]+{_WORD}")),
@@ -67,12 +131,37 @@ _GRAMMARS: tuple[_Grammar, ...] = (
 )
 
 
+_DATA = re.compile(
+    r"[ \t>+|\d→-]{0,20}(?:data|stringData)[ \t]*:[ \t]*\r?\n(?P<entries>(?:[ \t>+|\d→-]{1,20}[\w.\-]{1,128}:[^\n]{0,8000}(?:\n|\Z)){1,100})"
+)
+_ENTRY = re.compile(r"[\w.\-]+:[ \t]*[\"']?(?P<secret>[^\s\"'|>{][^\s\"']{5,})")
+MANIFEST = 2000
+"""Characters of a manifest between its kind and its data, either before the other."""
+
+
+def _of_manifests(text: str) -> Iterator[Found]:
+    """What a Kubernetes Secret holds, whatever it is called there."""
+    at = text.find(_OF_SECRETS)
+    while at >= 0:
+        for block in _DATA.finditer(text, max(0, at - MANIFEST), at + MANIFEST):
+            for entry in _ENTRY.finditer(text, *block.span("entries")):
+                if of_user(entry["secret"], ""):
+                    yield Found(*entry.span("secret"), "kubernetes-secret", RANK)
+        at = text.find(_OF_SECRETS, at + MANIFEST)
+
+
+_OF_SECRETS = "kind: Secret\n"
+
+
 def commanded_secrets(text: str, lowered: str) -> Iterator[Found]:
     """Secrets that a command, a statement or a file of passwords gives away; `lowered` is the text, place by place."""
-    for gate, grammars in _GATED:
-        if gate in lowered:
-            for grammar in grammars:
-                yield from _of_grammar(text, lowered, grammar)
+    yield from _of_manifests(text)
+    for sign, gated_by_word in _GATED:
+        if sign in lowered:
+            for gate, grammars in gated_by_word:
+                if gate in lowered:
+                    for grammar in grammars:
+                        yield from _of_grammar(text, lowered, grammar)
 
 
 def _of_grammar(text: str, lowered: str, grammar: _Grammar) -> Iterator[Found]:
@@ -81,16 +170,36 @@ def _of_grammar(text: str, lowered: str, grammar: _Grammar) -> Iterator[Found]:
         end = at + len(grammar.word)
         match = grammar.pattern.match(text, end)
         if match is not None:
-            value = match["secret"].rstrip(".,;:?)*")
+            group = str(match.lastgroup)
+            value = match[group].rstrip(".,;:?)*")
             if (
                 len(value) >= LEAST_LENGTH
                 and value.isascii()
                 and "[redacted:" not in value
                 and of_user(value, grammar.kind)
             ):
-                yield Found(match.start("secret"), match.start("secret") + len(value), grammar.kind, RANK)
+                yield Found(match.start(group), match.start(group) + len(value), grammar.kind, RANK)
                 end = match.end()
         at = lowered.find(grammar.word, end)
 
 
-_GATED = gated(((grammar.word, grammar) for grammar in _GRAMMARS), ("login", "pass", "sql", "-cli", "phrase", "auth"))
+_SIGNS = ("|", "(", " -", "")
+"""What stands in every text that some of the grammars fit."""
+
+
+def _sign(grammar: _Grammar) -> str:
+    if grammar.sign is not None:
+        return grammar.sign
+    return "(" if grammar.word.endswith("(") else ""
+
+
+_GATED = tuple(
+    (
+        sign,
+        gated(
+            ((grammar.word, grammar) for grammar in _GRAMMARS if _sign(grammar) == sign),
+            ("login", "pass", "sql", "-cli", "phrase", "auth"),
+        ),
+    )
+    for sign in _SIGNS
+)

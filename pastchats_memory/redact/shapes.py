@@ -271,6 +271,17 @@ SERVICES: tuple[Detector, ...] = (
         "sc_ ext_ scauth_ authress_",
         r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_\-][a-z0-9\-]{10,32}\.[A-Za-z0-9+/_=\-]{30,120}",
     ),
+    *_prefixed(
+        "paseto-token", "v1.local. v2.local. v3.local. v4.local. v2.public. v4.public.", rf"{_URL64}{{40,4000}}"
+    ),
+    *_prefixed("amazon-mws-token", "amzn.mws.", r"[0-9a-f\-]{36}"),
+    *_prefixed("helicone-key", "sk-helicone- pk-helicone-", r"[a-z0-9\-]{24,60}"),
+    *_prefixed("packagist-token", "packagist_", r"[a-z]{3}_[a-f0-9]{40,80}"),
+    *_prefixed("nostr-key", "nsec1", rf"[02-9ac-hj-np-z]{{58}}{_END}"),
+    shape("password-hash", "$2", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}", bounded=False),
+    shape("password-hash", "$6$", r"\$6\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{4,16}\$[./A-Za-z0-9]{86}", bounded=False),
+    shape("password-hash", "$5$", r"\$5\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{4,16}\$[./A-Za-z0-9]{43}", bounded=False),
+    shape("password-hash", "$apr1$", r"\$apr1\$[./A-Za-z0-9]{4,8}\$[./A-Za-z0-9]{22}", bounded=False),
     *_prefixed("hashicorp-token", "hcp.", rf"{_URL64}{{60,100}}"),
     *_prefixed("svix-key", "testsk_ sk_svix_", r"[A-Za-z0-9_\-.]{20,80}"),
     *_prefixed("ssh-private-key", "b3BlbnNzaC1rZXktdjE", rf"{_B64}{{100,8000}}={{0,2}}"),
@@ -280,7 +291,7 @@ STRUCTURES: tuple[Detector, ...] = (
     shape(
         "private-key",
         "-----BEGIN ",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"'|*#]){16,20000})"
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"'|*#→│;&]){16,20000})"
         r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
         bounded=False,
     ),
@@ -329,6 +340,44 @@ STRUCTURES: tuple[Detector, ...] = (
         "chat.googleapis.com/",
         r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_\-]{4,40}/messages\?(?P<secret>[^\s\"'\\<>]{20,300})",
     ),
+    shape("password-hash", "$argon2", r"\$argon2(?:id|i|d)\$[^\s\"'\\]{20,400}", bounded=False),
+    shape("telegram-token", "/bot", r"/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{35})", bounded=False),
+    shape("rpc-key", "alchemy.com/v2/", r"alchemy\.com/v2/(?P<secret>[A-Za-z0-9_\-]{20,64})", bounded=False),
+    shape("rpc-key", "infura.io/v3/", r"infura\.io/v3/(?P<secret>[a-f0-9]{32})", bounded=False),
+    shape("private-key", '"d"', r'"d"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_\-]{40,1400})"', bounded=False),
+    shape(
+        "mysql-password",
+        "@tcp(",
+        r"[\"'][^\s:\"'/@]{1,64}:(?P<secret>[^\s\"'@]{4,128})@tcp\(",
+        reach=200,
+        bounded=False,
+    ),
+    shape(
+        "private-key",
+        "-----BEGIN OpenVPN",
+        r"-----BEGIN OpenVPN Static key V1-----(?P<secret>[0-9a-f\s\\n]{16,2000})",
+        bounded=False,
+    ),
+    shape(
+        "private-key",
+        "-----END ",
+        r"(?P<secret>(?:[A-Za-z0-9+/=]{16,76}\r?\n[ \t>+|]{0,12}){1,30})-----END [A-Z0-9 ]{0,40}PRIVATE KEY",
+        reach=2400,
+        bounded=False,
+    ),
+    shape(
+        "totp-secret",
+        "otpauth://",
+        r"otpauth://[^\s\"'<>\\]{0,200}?[?&]secret=(?P<secret>[A-Za-z2-7]{8,128})",
+        bounded=False,
+    ),
+    shape(
+        "aws-signature",
+        "SignedHeaders=",
+        r"SignedHeaders=[A-Za-z0-9;\-%]{1,400}[,&][ ]{0,2}(?:X-Amz-)?Signature=(?P<secret>[0-9a-f]{64})",
+        bounded=False,
+    ),
+    shape("wifi-password", "WIFI:", r"WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){0,4}P:(?P<secret>[^;\s]{4,64});", bounded=False),
     shape("logic-app-signature", "&sig=", r"&sig=(?P<secret>[A-Za-z0-9_\-]{40,60})(?![A-Za-z0-9_\-])", bounded=False),
 )
 

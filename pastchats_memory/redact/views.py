@@ -32,11 +32,22 @@ class View:
         return self._place(start), self._place(end - 1) + self._widths.get(end - 1, 1)
 
 
-_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|#34|#39|#x27|#x22);")
+_ENTITIES = {
+    "quot": '"',
+    "#34": '"',
+    "#x22": '"',
+    "apos": "'",
+    "#39": "'",
+    "#x27": "'",
+    "lt": "<",
+    "gt": ">",
+    "amp": "&",
+}
 
 
 def unquoted(text: str) -> Iterator[View]:
-    """Each line that has `%XX` in it, without them."""
+    """Each line that has `%XX` or an entity of HTML in it, without them."""
     at = 0
     while first := _ESCAPED.search(text, at):
         start = text.rfind("\n", 0, first.start()) + 1
@@ -50,7 +61,7 @@ def _unquoted_line(text: str, start: int, end: int) -> View:
     starts, places, widths = [0], [start], {}
     length, done = 0, start
     for escape in _ESCAPED.finditer(text, start, end):
-        pieces += (text[done : escape.start()], chr(int(escape[1], 16)))
+        pieces += (text[done : escape.start()], chr(int(escape[1], 16)) if escape[1] else _ENTITIES[escape[2]])
         length += escape.start() - done
         starts += (length, length + 1)
         places += (escape.start(), escape.end())
@@ -59,6 +70,41 @@ def _unquoted_line(text: str, start: int, end: int) -> View:
         done = escape.end()
     pieces.append(text[done:end])
     return View("".join(pieces), tuple(starts), tuple(places), widths)
+
+
+_OF_PRINT = {" ": "\xa0\u2007\u202f\u3000", '"': "“”„‟«»「」＂", "'": "‘’‚‛＇", "=": "＝", "|": "│┃║"}
+
+
+def plain(text: str) -> str:
+    """Blanks, quotes and rulers of print as programs have them, a letter for a letter, so that places stay the same."""
+    for ours, theirs in _OF_PRINT.items():
+        for letter in theirs:
+            if letter in text:  # str.translate takes ten times as long
+                text = text.replace(letter, ours)
+    return text
+
+
+_UNSEEN = re.compile(r"\x1b\[[0-9;]{0,16}m|[\u200b-\u200f\u2060\ufeff\u00ad]")
+"""Colours of a terminal, and letters that nobody sees, between a name and its value."""
+
+
+_UNSEEN_LETTERS = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
+
+
+def may_be_unseen(text: str) -> bool:
+    """Whether `seen` has anything to leave out."""
+    return "\x1b[" in text or (not text.isascii() and any(letter in text for letter in _UNSEEN_LETTERS))
+
+
+def seen(text: str) -> View:
+    """The text as a terminal shows it."""
+    stretches = []
+    done = 0
+    for unseen in _UNSEEN.finditer(text):
+        if unseen.start() > done:
+            stretches.append((done, unseen.start()))
+        done = unseen.end()
+    return _joined(text, [*stretches, (done, len(text))])
 
 
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[I-Za-fC][A-Za-z0-9+/_\-]{3}){6,}[A-Za-z0-9+/_\-]*={0,2}")

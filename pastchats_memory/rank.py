@@ -21,6 +21,10 @@ Places = NDArray[np.int64]
 RRF_K = 10
 """Reciprocal rank fusion's constant; the original 60 is for lists of a thousand, these are of a hundred."""
 WORDS, MEANING, TOGETHER = "words", "meaning", "together"
+READ = "read"
+"""What a cross-encoder that reads question and row together adds: all of the score."""
+MOST_SURE = 30.0
+"""Of a cross-encoder's numbers, beyond which all are as good as certain."""
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
 BEST_MATCH = 7.0
@@ -121,11 +125,26 @@ def continued(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weight
     if not head:
         return rest
     most = sum(reciprocal_rank(1, weights[name]) for name in lists) or 1.0
-    share = head[-1].score / most
-    return [
-        *head,
-        *(Ranked(row.id, {name: part * share for name, part in row.contributions.items()}, row.ranks) for row in rest),
-    ]
+    return [*head, *_below(head[-1].score / most, rest)]
+
+
+def _below(share: float, rows: Sequence[Ranked]) -> list[Ranked]:
+    """The rows with each contribution a share of what it was."""
+    return [Ranked(row.id, {name: part * share for name, part in row.contributions.items()}, row.ranks) for row in rows]
+
+
+def read_again(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
+    """The first rows in the order of a cross-encoder's scores, the others behind them in the order they had.
+
+    Args:
+        rows: best first.
+        scores: shape (m,), any numbers, of the first m rows.
+    """
+    likely = (1 / (1 + np.exp(-np.clip(scores, -MOST_SURE, MOST_SURE)))).tolist()
+    read = [Ranked(row.id, {READ: share}, row.ranks) for row, share in zip(rows, likely, strict=False)]
+    head = sorted(read, key=lambda row: (-row.score, row.id))
+    rest = rows[len(head) :]
+    return [*head, *_below(head[-1].score / rest[0].score, rest)] if rest else head
 
 
 def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:

@@ -44,6 +44,7 @@ Examples:
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
+@click.option("--rerank", is_flag=True, help="Put the first 30 in the order of a cross-encoder (slow).")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and what was taken for a time.")
 @options.database
@@ -55,6 +56,7 @@ def command(
     meaning: float | None,
     db: str | None,
     model: str | None,
+    rerank: bool,
     explain: bool,
     as_json: bool,
     **how: object,
@@ -63,7 +65,9 @@ def command(
     query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
     with options.open_memory(db, model=model) as memory:
-        hits = memory.search(query, type=type_, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
+        if rerank:
+            memory.load_reranker()
+        hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
     if as_json:
         emit_json(search_json(hits, explain=explain))
     elif hits:

@@ -16,6 +16,7 @@ from pastchats_memory.errors import ModelUnavailable
 TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 PATIENCE = 2.5
 """Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
+OTHERWISE = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
 LINKED = "onnx_snapshots"
 """Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""
 
@@ -60,8 +61,8 @@ def _revisions(repository: Path) -> list[Path]:
     return sorted(newest, key=lambda folder: folder.name != main)
 
 
-def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None]) -> Found:
-    """Bring a model from the hub into the cache, showing how far it is on a terminal.
+def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHERWISE) -> Found:
+    """Bring a model from the hub into the cache, showing how far it is on a terminal; `otherwise` is as for `missing`.
 
     Raises:
         ModelUnavailable: the hub cannot be reached (known within seconds), does not have it, or broke off.
@@ -88,14 +89,14 @@ def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None]) 
             raise FileNotFoundError(f"{profile.repository} lacks one of {', '.join(wanted)}")
         return _linked(found)
     except faults as fault:
-        raise missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}") from fault
+        raise missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}", otherwise) from fault
 
 
-def missing(name: str, cache: Path, why: str) -> ModelUnavailable:
-    """What is said of a model that cannot be had, with the ways out."""
+def missing(name: str, cache: Path, why: str, otherwise: str = OTHERWISE) -> ModelUnavailable:
+    """What is said of a model that cannot be had, with the ways out, of which `otherwise` ends the list."""
     hint = (
         f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
-        f"{cache}, name a folder with an ONNX model by its path, or use the packaged one: --model packaged."
+        f"{cache}{otherwise}."
     )
     return ModelUnavailable(f"the model {name} is not on this machine, and it cannot be fetched ({why})", hint)
 

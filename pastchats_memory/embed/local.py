@@ -46,8 +46,11 @@ RECIPE = "1"
 Files = tuple[Path, Profile]
 
 
-class LocalEmbedder:
-    """A model in a folder as an `Embedder`; nothing is looked for before it is needed."""
+class LocalModel:
+    """A graph and a tokenizer in a folder; nothing is looked for before it is needed."""
+
+    otherwise = ", or choose another with --model"
+    """What else can be done where its files are unusable."""
 
     def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
         """Make one of a name and of what finds its folder and profile, which may raise ModelUnavailable."""
@@ -60,20 +63,6 @@ class LocalEmbedder:
     def _files(self) -> Files:
         return self._find()
 
-    @cached_property
-    def version(self) -> str:
-        """What the vectors depend on: files, prefixes, pooling, cut. Raises ModelUnavailable."""
-        folder, profile = self._files
-        with self._translated():
-            files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
-        rules = (RECIPE, files, profile.pooling, profile.query, profile.document, profile.tokens)
-        return f"onnx-{hashlib.sha256(repr(rules).encode()).hexdigest()[:12]}/{profile.dim or 'all'}"
-
-    @cached_property
-    def dim(self) -> int:
-        """Length of every vector. Raises ModelUnavailable."""
-        return self._files[1].dim or len(self.embed_query(""))
-
     def load(self) -> None:
         """Load the graph and the tokenizer now. Raises ModelUnavailable."""
         with self._loading:
@@ -83,15 +72,52 @@ class LocalEmbedder:
     def session(self) -> InferenceSession:
         """The graph as onnxruntime runs it. Raises ModelUnavailable."""
         folder, profile = self._files
-        with self._translated():
+        with self.translated():
             return open_graph(folder / profile.file, threads=1)
 
     @cached_property
     def windows(self) -> Windows:
         """Its tokenizer, which cuts texts at its window. Raises ModelUnavailable."""
         folder, profile = self._files
-        with self._translated():
+        with self.translated():
             return Windows(folder, profile.tokens)
+
+    def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
+        """What the graph gives for rows of tokens, each of shape (rows, longest). Raises ModelUnavailable."""
+        fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        wanted = {graph_input.name for graph_input in self.session.get_inputs()}
+        with self.translated():
+            found: list[NDArray[Any]] = self.session.run(None, {name: fed[name] for name in fed if name in wanted})
+        return found
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
+        try:
+            yield
+        except _foreign_faults() as fault:
+            folder = self._files[0]
+            said = str(fault).strip().splitlines()[0][:200]
+            hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
+            raise ModelUnavailable(f"the model {self.name} cannot be used: {said}", hint) from fault
+
+
+class LocalEmbedder(LocalModel):
+    """A model in a folder as an `Embedder`."""
+
+    @cached_property
+    def version(self) -> str:
+        """What the vectors depend on: files, prefixes, pooling, cut. Raises ModelUnavailable."""
+        folder, profile = self._files
+        with self.translated():
+            files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
+        rules = (RECIPE, files, profile.pooling, profile.query, profile.document, profile.tokens)
+        return f"onnx-{hashlib.sha256(repr(rules).encode()).hexdigest()[:12]}/{profile.dim or 'all'}"
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of every vector. Raises ModelUnavailable."""
+        return self._files[1].dim or len(self.embed_query(""))
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
@@ -135,10 +161,7 @@ class LocalEmbedder:
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         """Unit vectors of shape (rows, dim)."""
         ids, mask = padded(rows)
-        fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        wanted = {graph_input.name for graph_input in self.session.get_inputs()}
-        with self._translated():
-            outputs = self.session.run(None, {name: value for name, value in fed.items() if name in wanted})
+        outputs = self.run(ids, mask, np.zeros_like(ids))
         profile = self._files[1]
         vectors = _pooled(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
         if vectors.shape[1] < (profile.dim or 1):
@@ -152,17 +175,6 @@ class LocalEmbedder:
             raise ModelUnavailable(f"{self.name} gives a text no direction", "Choose another with --model.")
         unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
         return unit
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
-        try:
-            yield
-        except _foreign_faults() as fault:
-            folder = self._files[0]
-            said = str(fault).strip().splitlines()[0][:200]
-            hint = f"Delete {folder} and run the same command again to fetch it anew, or choose another with --model."
-            raise ModelUnavailable(f"the model {self.name} cannot be used: {said}", hint) from fault
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

@@ -54,6 +54,15 @@ class Windows:
         cut = [whole(text[:most]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
+    def of_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
+        """For each text the ids of the question and it, and of which of the two each is; a window in all, the longer one cut."""
+        most = self.tokens * CHARACTERS_A_TOKEN
+        pairs = [(whole(question[:most]), whole(text[:most])) for text in texts]
+        return [
+            (np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64))
+            for encoding in self._tokenizer.encode_batch(pairs)
+        ]
+
 
 def padded(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
     """The rows side by side, of shape (rows, longest), and a mask that is 1 where a row goes so far."""

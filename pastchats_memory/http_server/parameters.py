@@ -37,6 +37,8 @@ class Parameter:
             value = int(text)
         elif kind == "number" and re.fullmatch(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
             value = float(text)
+        elif kind == "boolean" and text in ("true", "false"):
+            return text == "true"
         elif kind != "string":
             raise self._fault(kind)
         self._check(value)
@@ -105,6 +107,10 @@ OUTCOME = Parameter(
 THRESHOLD = Parameter("threshold", "Least relevance.", _number(0, 1))
 MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _number(-1, 1))
 MEANING = Parameter("meaning", "Balance: 0 words … 1 meaning.", {**_number(0, 1), "default": 0.5})
+RERANK = Parameter(
+    "rerank", "The first thirty in the order of a cross-encoder, which has to be in the cache.",
+    {"type": "boolean", "default": False},
+)  # fmt: skip
 BUDGET = Parameter("budget", "Tokens of the text, never exceeded.", _whole(1, 100_000, 1500))
 EXCERPT = Parameter("excerpt", "Characters of an item's text.", _whole(1, 10_000, 200))
 NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _whole(0, 100, 2))

@@ -152,7 +152,7 @@ ROUTES = (
           (of.QUERY, of.LIMIT, of.STATUS, of.TYPE, of.PROJECT, of.MIN_SIMILARITY)),
     Route("/search", "Ranked turns, notes and tasks", ("search/1",), _search,
           (of.QUERY, of.MODE, of.LIMIT, of.PAGE, of.ROLE, of.TYPE, of.STATUS, of.PRIORITY, of.OUTCOME, of.THRESHOLD,
-           of.MIN_SIMILARITY, of.MEANING, *_WHERE)),
+           of.MIN_SIMILARITY, of.MEANING, of.RERANK, *_WHERE)),
     Route("/recall", "The block before work starts", ("recall/1",), _recall,
           (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE, of.OUTCOME)),
     Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _lessons, (of.PROJECT, of.FEW)),

@@ -51,6 +51,7 @@ class Asking(Opened):
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
+        rerank: bool = False,
     ) -> Hits:
         """Rows that answer a query, best first, and what the person should know about the answer.
 
@@ -71,9 +72,11 @@ class Asking(Opened):
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, 0 words to 1 meaning.
+            rerank: the first thirty in the order of a cross-encoder, which reads each together with the query.
 
         Raises:
             UsageFault: this cannot be asked.
+            ModelUnavailable: the cross-encoder is not on this machine (`load_reranker` fetches it).
             StoreFault: the database cannot be read.
         """
         filters = filters_of(
@@ -93,9 +96,14 @@ class Asking(Opened):
         )
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            hits = search(self._database, self._model(), self._without_private(request))
+            scoring = self._cross_encoder().scores if rerank else None
+            hits = search(self._database, self._model(), self._without_private(request), scoring)
             cited = cited_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
+
+    def load_reranker(self) -> None:
+        """Make the cross-encoder ready that `search` reranks by, out of the cache or from the hub. Raises ModelUnavailable."""
+        self._cross_encoder(may_fetch=True).load()
 
     def recall(
         self,

@@ -19,6 +19,7 @@ from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
 if TYPE_CHECKING:
+    from pastchats_memory.embed.cross import CrossEncoder
     from pastchats_memory.health import Finding, Status
 
 DEFAULTS = Config(Path())
@@ -33,6 +34,7 @@ class Opened:
         self._embedder = embedder
         self._config = config
         self._model_of: tuple[str | None, str] | None = None
+        self._cross: CrossEncoder | None = None
         self.notices: tuple[str, ...] = ()
         """What the person should know about how this memory was opened: what of the configuration does not count."""
 
@@ -81,6 +83,14 @@ class Opened:
                 self._embedder = embedder_of(name, model_settings(self._config), version, may_fetch=may_fetch)
                 self._model_of = (name, version)
         return self._embedder
+
+    def _cross_encoder(self, *, may_fetch: bool = False) -> CrossEncoder:
+        """The one of the configured cache, loaded once; what is missing is said each time it is needed."""
+        from pastchats_memory.embed.cross import cross_encoder
+
+        if self._cross is None or may_fetch:
+            self._cross = cross_encoder(model_settings(self._config or DEFAULTS), may_fetch=may_fetch)
+        return self._cross
 
     @property
     def budget(self) -> int:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pastchats_memory.embed import Embedder, Vector, is_english
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
 from pastchats_memory.pieces import is_spaceless
-from pastchats_memory.rank import MEANING, TOGETHER, WEIGHTS, WORDS, Ranked, balanced, continued, fuse, relevance
+from pastchats_memory.rank import (
+    MEANING,
+    TOGETHER,
+    WEIGHTS,
+    WORDS,
+    Ranked,
+    balanced,
+    continued,
+    fuse,
+    read_again,
+    relevance,
+)
 from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.hits import Fit, hit_of
 from pastchats_memory.search.parts import NO_FILTERS
@@ -36,6 +48,11 @@ UNREAD = (
     "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
 )
 UNTIL_INDEXED = "until the next `pastchats-memory index`, which looks at their parts too"
+READ_AGAIN = 30
+"""Rows that a cross-encoder reads: each costs it as much as to embed the row."""
+
+Scoring = Callable[[str, Sequence[str]], NDArray[np.float64]]
+"""Of a question and texts a number for each text, larger is better: a cross-encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +108,15 @@ class Request:
         )
 
 
-def search(database: Database, embedder: Embedder, request: Request) -> Hits:
-    """The hits of a request, best first. Raises StoreFault."""
-    hits, terms = search_terms(database, embedder, request)
+def search(database: Database, embedder: Embedder, request: Request, scoring: Scoring | None = None) -> Hits:
+    """The hits of a request, best first; of a `scoring`, the first READ_AGAIN by that. Raises StoreFault, ModelUnavailable."""
+    hits, terms = search_terms(database, embedder, request, scoring)
     return Hits((with_snippet(hit, terms) for hit in hits), hits.warnings, hits.time_read)
 
 
-def search_terms(database: Database, embedder: Embedder, request: Request) -> tuple[Hits, Terms]:
+def search_terms(
+    database: Database, embedder: Embedder, request: Request, scoring: Scoring | None = None
+) -> tuple[Hits, Terms]:
     """The hits of a request, best first, without snippets, and what its words were taken for. Raises StoreFault.
 
     Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
@@ -123,6 +142,10 @@ def search_terms(database: Database, embedder: Embedder, request: Request) -> tu
     if terms.behind:
         warnings.append(f"{terms.behind} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
     fused = _fused(database, request, matches, query_vector, times)
+    if scoring is not None and fused:
+        found = _rows(database, [row.id for row in fused[:READ_AGAIN]])
+        texts = [found[row.id].content for row in fused[:READ_AGAIN]]
+        fused = read_again(fused, scoring(asked.said, texts))
     return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings), times.read), terms
 
 
@@ -198,11 +221,14 @@ def _page(
     if fits:
         window = [row for row in window if request.takes(fits[row.id])]
     shown = window[last - request.limit : last]
-    ids = [row.id for row in shown]
-    found: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
-    found |= {text.id: text for text in task_rows.task_texts(database, ids)}
+    found = _rows(database, [row.id for row in shown])
     first = last - request.limit + 1
     return tuple(hit_of(found[row.id], row, place, fits.get(row.id)) for place, row in enumerate(shown, start=first))
+
+
+def _rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskText]:
+    turns: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
+    return turns | {text.id: text for text in task_rows.task_texts(database, ids)}
 
 
 def _fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:

@@ -217,3 +217,11 @@ def test_an_address_that_is_taken_is_explained(program: Program, server: Server)
     run = program("serve", "--port", server.url.rpartition(":")[2])
     assert run.status == 2
     assert "in use" in run.stderr
+
+
+def test_a_cross_encoder_that_is_not_on_this_machine_is_no_answer_and_is_not_fetched(client: httpx.Client) -> None:
+    asked = {"query": "retry strategy", "limit": 2}
+    usual = validated(client.get("/search", params=asked))
+    assert validated(client.get("/search", params={**asked, "rerank": "false"})) == usual
+    assert kind(client.get("/search", params={**asked, "rerank": "true"}), 503) == "model_unavailable"
+    assert kind(client.get("/search", params={**asked, "rerank": "perhaps"}), 400) == "usage"

@@ -20,6 +20,7 @@ from pastchats_memory.rank import (
     emphasised,
     evidence,
     fuse,
+    read_again,
     reciprocal_rank,
     standing_out,
 )
@@ -387,3 +388,12 @@ def test_relevance_equals_a_curve_worked_by_hand() -> None:
     assert rank.relevance(np.array([0.5]), np.array([0.5]), 1000).tolist() == pytest.approx([by_hand])
     middle = rank.MIDDLE + rank.LARGER * 3
     assert rank.relevance(np.array([middle]), np.zeros(1), 1000).tolist() == pytest.approx([0.5])
+
+
+def test_rows_that_were_read_again_stand_above_those_that_were_not() -> None:
+    rows = fuse({WORDS: [1, 2, 3, 4, 5]}, {WORDS: 1.0})
+    again = read_again(rows, np.array([-1.0, 900.0, -900.0]))
+    assert [row.id for row in again] == [2, 1, 3, 4, 5]
+    assert all(row.score > 0 for row in again)
+    assert [row.score for row in again] == sorted((row.score for row in again), reverse=True)
+    assert [row.ranks for row in again[:3]] == [{WORDS: 2}, {WORDS: 1}, {WORDS: 3}]

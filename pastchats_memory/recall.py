@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pastchats_memory.citations import cited_hits
 from pastchats_memory.decisive import decisive
@@ -18,6 +19,7 @@ from pastchats_memory.model import Hit, Hits, Item, StoredTask
 from pastchats_memory.recollection import Block, Recollection
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import MOST_HITS, Request, search_terms, with_snippet
+from pastchats_memory.search.hits import hit_at
 from pastchats_memory.search.terms import Terms
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store import prompts
@@ -151,12 +153,12 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            episode, ending = episode_around(database, stored[own])
-            if not taken.isdisjoint((True, turn.id) for turn in episode):
+            found = _attempt_to_show(database, stored[own], hits, request)
+            if not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of)):
                 continue
-            taken.update((True, turn.id) for turn in episode)
-            memory = _recollection(hit, stored[own], episode, ending, terms, request)
-            memory = _with_thread(database, memory, episode, ending, hits)
+            taken.update((True, turn.id) for turn in (*found.episode, *found.instead_of))
+            memory = _recollection(hit_at(hit, found.item), found, terms, request)
+            memory = _with_thread(database, memory, found, hits)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
@@ -168,9 +170,34 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
     return memories
 
 
-def _recollection(
-    hit: Hit, item: Item, episode: Sequence[Item], ending: Ending, terms: Terms, request: RecallRequest
-) -> Recollection:
+class _Attempt(NamedTuple):
+    """An episode of which a memory tells."""
+
+    item: Item
+    """The turn that is cited."""
+    episode: Sequence[Item]
+    ending: Ending
+    instead_of: Sequence[Item] = ()
+    """The turns of a failed attempt at the same, which was found."""
+
+
+def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], request: RecallRequest) -> _Attempt:
+    """The episode of the turn; where it failed and a later attempt at the same worked, that one: it tells what to do.
+
+    Who asks for failed ones alone gets them.
+    """
+    episode, ending = episode_around(database, item)
+    wanted = request.search.filters.outcomes
+    if not wanted or "worked" in wanted:
+        later = thread_of(database, episode, ending, hits).after
+        worked = prompts.items(database, [int(later.id)]) if later else []
+        if worked:
+            return _Attempt(worked[0], *episode_around(database, worked[0]), instead_of=episode)
+    return _Attempt(item, episode, ending)
+
+
+def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallRequest) -> Recollection:
+    item, episode, ending, _ = found
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"]
@@ -185,13 +212,11 @@ def _recollection(
     )
 
 
-def _with_thread(
-    database: Database, memory: Recollection, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit]
-) -> Recollection:
+def _with_thread(database: Database, memory: Recollection, found: _Attempt, hits: Sequence[Hit]) -> Recollection:
     """The memory with what shows its outcome, what failed before, and what came of it later."""
-    thread = thread_of(database, episode, ending, hits)
+    thread = thread_of(database, found.episode, found.ending, hits)
     return memory._replace(
-        evidence=said(database, ending).evidence,
+        evidence=said(database, found.ending).evidence,
         before=thread.before,
         after=thread.after,
         superseded_by=thread.superseded_by,

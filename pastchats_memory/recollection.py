@@ -13,7 +13,7 @@ class Evidence(NamedTuple):
     quotation: str
     source_path: str
     source_line: int | None
-    """Of the turn, 1-based."""
+    """Of the quotation where it can be found, else of the turn; 1-based."""
 
 
 class Outcome(NamedTuple):
@@ -37,6 +37,8 @@ class Attempt(NamedTuple):
     """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
+    answered: str
+    """What the last answer came to, on one line; empty where there is none."""
     outcome: str
     """`worked`, `failed`, `mixed` or `unknown`."""
     shown_by: str

@@ -105,10 +105,11 @@ def _thread_lines(memory: Recollection) -> list[str]:
 
 
 def attempt_line(attempt: Attempt) -> str:
-    """Another episode on one line, quoted: when, what was asked, how it ended."""
+    """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended."""
     when = local_time(attempt.timestamp)
     ended = "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.shown_by)}"
-    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{ended}"
+    answered = f" → {one_line(attempt.answered)}" if attempt.answered else ""
+    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{answered}{ended}"
 
 
 def ending_text(outcome: str, shown_by: str) -> str:
@@ -286,6 +287,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
     return {
         "id": attempt.id,
         "asked": attempt.asked,
+        "answered": attempt.answered,
         "outcome": attempt.outcome,
         "shown_by": attempt.shown_by,
         "timestamp": attempt.timestamp,

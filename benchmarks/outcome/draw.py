@@ -23,9 +23,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.model import Turn
+from pastchats_memory.episodes.derive import LATEST, meanwhile
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source
+from pastchats_memory.store.outcomes import Changed
 
 HERE = Path(__file__).parent
 FORMATS = ("claude-code", "codex", "aider", "specstory", "opencode", "continue")
@@ -49,6 +51,8 @@ class Episode:
     file: str
     turns: tuple[Turn, ...]
     next_words: str
+    tasks: tuple[Changed, ...] = ()
+    """Those that came to another state meanwhile."""
 
     @property
     def line(self) -> int:
@@ -61,7 +65,7 @@ class Episode:
         return hashlib.sha256(self.turns[0].content.encode()).hexdigest()[:16]
 
 
-def episodes_of(file: str, turns: list[Turn]) -> Iterator[Episode]:
+def episodes_of(file: str, turns: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
     """The episodes of one conversation that begin with a person's words."""
     starts = [
         place
@@ -72,7 +76,20 @@ def episodes_of(file: str, turns: list[Turn]) -> Iterator[Episode]:
         spoken = itertools.takewhile(lambda turn: turn.role == "user", turns[end:])
         following = "\n".join(turn.content for turn in spoken)
         if any(turn.role == "assistant" for turn in turns[start:end]):
-            yield Episode(file, tuple(turns[start:end]), following)
+            over = turns[end].timestamp if end < len(turns) else LATEST
+            tasks = meanwhile(changes, turns[start].timestamp, over)
+            yield Episode(file, tuple(turns[start:end]), following, tuple(tasks))
+
+
+def changes_of(tasks: Sequence[Task]) -> list[Changed]:
+    """The states of the tasks that have a time, in order."""
+    found = [
+        Changed(state.at, number, task.title, state.status)
+        for number, task in enumerate(tasks)
+        for state in task.states
+        if state.at is not None
+    ]
+    return sorted(found, key=lambda one: one.at)
 
 
 def all_episodes(folders: Sequence[Path]) -> list[Episode]:
@@ -98,11 +115,14 @@ def _episodes_in(path: Path, name: str) -> Iterator[Episode]:
     except ValueError:
         return
     conversations: dict[str | None, list[Turn]] = {}
-    for turn in reader.read(source) if reader else ():
-        if isinstance(turn, Turn) and turn.branch == "main":
-            conversations.setdefault(turn.conversation_id, []).append(turn)
-    for turns in conversations.values():
-        yield from episodes_of(name, turns)
+    planned: dict[str | None, list[Task]] = {}
+    for row in reader.read(source) if reader else ():
+        if isinstance(row, Turn) and row.branch == "main":
+            conversations.setdefault(row.conversation_id, []).append(row)
+        elif isinstance(row, Task):
+            planned.setdefault(row.conversation_id, []).append(row)
+    for conversation, turns in conversations.items():
+        yield from episodes_of(name, turns, changes_of(planned.get(conversation, [])))
 
 
 def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:

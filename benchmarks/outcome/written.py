@@ -7,6 +7,7 @@
     U words          the person           A words      the assistant
     $ command        a command            E file       an edit          W file     a new file        R file     a look at it
     | text           more of the line above, of a command its output                    ? code     its exit code
+    T task=state; …  a list of what is to be done
     C commit         the client commits   X            the person stops it              XR file    an edit is refused
     XA text          an error of the client            N words    what the person says next
 
@@ -19,13 +20,13 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from draw import HERE, Episode, episodes_of
+from draw import HERE, Episode, changes_of, episodes_of
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source
 
@@ -90,12 +91,20 @@ def episode_of(one: Written, folder: Path) -> Episode:
     path.write_text(tell(one.steps), encoding="utf-8")
     source = Source(path)
     reader = reader_for(source)
-    turns = [row for row in reader.read(source) if isinstance(row, Turn)] if reader else []
-    found = next(episodes_of(one.place, turns), None)
+    rows = list(reader.read(source)) if reader else []
+    turns = [row for row in rows if isinstance(row, Turn)]
+    planned = changes_of([row for row in rows if isinstance(row, Task)])
+    found = next(episodes_of(one.place, turns, planned), None)
     if found:
         return found
     spoken = [turn for turn in turns if turn.role != "user" or turn is turns[0]]
     return Episode(one.place, tuple(spoken), "\n".join(turn.content for turn in turns[1:] if turn.role == "user"))
+
+
+def todos_in(text: str) -> list[dict[str, str]]:
+    """`Write it=completed; Test it=pending` as an agent's tool gets it."""
+    named = (part.strip().partition("=") for part in text.split(";"))
+    return [{"content": name, "status": state, "activeForm": name} for name, _, state in named]
 
 
 def _clock(number: int) -> str:
@@ -117,7 +126,7 @@ def claude_code(steps: tuple[Step, ...]) -> str:  # noqa: C901 - a case for each
         session = {"sessionId": "s", "cwd": AT_HOME, "version": "2.0.1", "isSidechain": False}
         records.append(common | session | {"timestamp": _clock(number * 7), "message": message} | more)
 
-    def use(name: str, subject: dict[str, str], answer: str, *, failed: bool = False) -> None:
+    def use(name: str, subject: Mapping[str, object], answer: str, *, failed: bool = False) -> None:
         call = f"t{len(records)}"
         add("assistant", [{"type": "tool_use", "id": call, "name": name, "input": subject}])
         add("user", [{"type": "tool_result", "tool_use_id": call, "content": answer, "is_error": failed}])
@@ -138,6 +147,8 @@ def claude_code(steps: tuple[Step, ...]) -> str:  # noqa: C901 - a case for each
                 use("Write", file | {"content": "a"}, f"File created successfully at: {step.words}")
             case "R":
                 use("Read", file, "     1→a")
+            case "T":
+                use("TodoWrite", {"todos": todos_in(step.words)}, "Todos have been modified successfully.")
             case "X":
                 add("user", [{"type": "text", "text": "[Request interrupted by user]"}])
             case "XR":

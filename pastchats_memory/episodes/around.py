@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.episodes import episodes
+from pastchats_memory.episodes.citing import line_of
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Evidence, Outcome
 from pastchats_memory.search.hits import standing_place
@@ -49,7 +50,7 @@ def said(database: Database, ending: Ending) -> Outcome:
 
 def _evidence(quotation: str, item: Item) -> Evidence:
     where = standing_place(item)
-    return Evidence(quotation, where.path, where.line or None)
+    return Evidence(quotation, where.path, line_of(quotation, where) or None)
 
 
 def _derived(episode: list[Item], following: list[Item]) -> Ending:

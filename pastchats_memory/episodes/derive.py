@@ -17,7 +17,7 @@ from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Changed, Ending, Quotation, Said
 
 if TYPE_CHECKING:
     from pastchats_memory.outcome import Evidence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 2000
 """After so many rows the transaction ends: others may want to write."""
 BATCH_CONVERSATIONS = 200
+LATEST = "9999"
+"""After every time."""
 WAITED_S = 2.0
 """Seconds that a question for outcomes waits for those that are due."""
 
@@ -108,7 +110,8 @@ def _derive_some(database: Database) -> int:
     rows = found = 0
     for one in outcomes.due(database, BATCH_CONVERSATIONS):
         first = outcomes.first_to_derive(database, one)
-        endings = list(endings_of(outcomes.rows_from(database, one, first)))
+        changes = outcomes.changes_of_tasks(database, one)
+        endings = list(endings_of(outcomes.rows_from(database, one, first), changes))
         outcomes.replace(database, one, first, endings, rules())
         found += len(endings)
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
@@ -117,10 +120,22 @@ def _derive_some(database: Database) -> int:
     return found
 
 
-def endings_of(turns: Iterator[Said]) -> Iterator[tuple[int, Ending]]:
-    """How each episode of a conversation ended, with the id of its first turn."""
+def endings_of(turns: Iterator[Said], changes: Sequence[Changed] = ()) -> Iterator[tuple[int, Ending]]:
+    """How each episode of a conversation ended, with the id of its first turn; given the states that its tasks came to."""
     for episode, following in pairwise(chain(episodes(turns), [[]])):
-        yield asking(episode).id, ending_of(episode, spoken_first(following))
+        over = following[0].timestamp if following else LATEST
+        yield (
+            asking(episode).id,
+            ending_of(episode, spoken_first(following), meanwhile(changes, episode[0].timestamp, over)),
+        )
+
+
+def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -> list[Changed]:
+    """The last state of each task that changed from one time to another, the latest last; none where a time is missing."""
+    if not changes or begun is None or over is None:
+        return []
+    latest = {one.task: one for one in changes if begun <= one.at < over}
+    return sorted(latest.values(), key=lambda one: one.at)
 
 
 def asking(episode: Sequence[T]) -> T:
@@ -142,15 +157,16 @@ def spoken_first(following: Iterable[T]) -> list[T]:
     return list(takewhile(lambda turn: turn.role == "user", following))
 
 
-def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Ending:
-    """How an episode ended, given what the person said next."""
+def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], changes: Sequence[Changed] = ()) -> Ending:
+    """How an episode ended, given what the person said next and which tasks came to another state meanwhile."""
     # Dozens of patterns, which a run that finds nothing new can do without.
-    from pastchats_memory.outcome import Row, outcome_of
+    from pastchats_memory.outcome import Row, TaskChange, outcome_of
 
     span = (episode[0].turn_index, episode[-1].turn_index)
     if not any(turn.role != "user" or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
     rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
-    found = outcome_of(rows, "\n".join(turn.content for turn in spoken))
+    tasks = [TaskChange(one.title, one.status) for one in changes]
+    found = outcome_of(rows, "\n".join(turn.content for turn in spoken), tasks)
     evidence = tuple(_quotation(shown, [*episode, *spoken[:1]], spoken) for shown in found.evidence)
     return Ending(*span, found.verdict, found.confidence, found.signal, evidence)

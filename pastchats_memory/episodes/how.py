@@ -53,4 +53,4 @@ def commands(database: Database, hits: Sequence[Hit], limit: int) -> list[Comman
 def _command(database: Database, project: str, command: str, used: _Used) -> Command:
     id_, ending = used.episodes[0]
     (item,) = prompts.items(database, [id_])
-    return Command(project, command, len(used.episodes), attempt_at(item, ending))
+    return Command(project, command, len(used.episodes), attempt_at(database, item, ending))

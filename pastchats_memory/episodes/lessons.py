@@ -92,7 +92,7 @@ def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:
     failed = [one for one in group if one.ending.said in ("failed", "mixed")]
     shown = [*failed[-MOST_ATTEMPTS:], *((ended_by,) if ended_by else ())]
     items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
-    attempts = [attempt_at(items[one.asked], one.ending) for one in shown]
+    attempts = [attempt_at(database, items[one.asked], one.ending) for one in shown]
     return Lesson(
         project=group[0].conversation[0],
         times=len(failed),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.recollection import Attempt
@@ -24,6 +25,8 @@ MOST_BEFORE = 3
 FARTHEST = 6
 """Episodes back and forth in a conversation that are looked at."""
 ASKED_WIDTH = 120
+LAST_TURNS = 3
+"""Of an attempt, among which its last answer is."""
 
 _REPLACES = re.compile(
     r"\b(?:instead of|rather than|replac(?:e|es|ed|ing)|switch(?:ed|ing)? (?:away )?from|mov(?:e|ed|ing) (?:away )?(?:from|off)|migrat(?:e|ed|ing) (?:away )?(?:from|off)"
@@ -113,7 +116,7 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     for item in prompts.items(database, alike):
         ending = outcomes.of_turn(database, item)
         if ending is not None and item.timestamp is not None:
-            found[item.id] = item.timestamp, attempt_at(item, ending)
+            found[item.id] = item.timestamp, attempt_at(database, item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
 
 
@@ -136,20 +139,30 @@ def _superseding(database: Database, episode: Sequence[Item], others: Sequence[H
         if named & known and (found := prompts.items(database, [int(hit.id)])):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
-                return attempt_at(found[0], ending)
+                return attempt_at(database, found[0], ending)
     return None
 
 
 def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
     (item,) = prompts.items(database, [id_])
-    return attempt_at(item, ending)
+    return attempt_at(database, item, ending)
 
 
-def attempt_at(item: Item, ending: Ending) -> Attempt:
-    """The episode that the item asks for, as another one tells of it."""
+def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
+    """The episode that the item asks for, as another one tells of it. Raises StoreFault."""
     line = item.places[0].line or None if item.places else None
+    turns = prompts.of_episode(database, item, ending, LAST_TURNS)
+    answers = [turn.content for turn in turns if turn.role == "assistant"]
+    said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
     return Attempt(
-        str(item.id), _one_line(item.content), ending.said, ending.shown_by, item.timestamp, item.source_path, line
+        str(item.id),
+        _one_line(item.content),
+        said,
+        ending.said,
+        ending.shown_by,
+        item.timestamp,
+        item.source_path,
+        line,
     )
 
 

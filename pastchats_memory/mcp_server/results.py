@@ -42,6 +42,7 @@ class Attempted(BaseModel):
 
     id: str = Field(description="For `read`.")
     asked: str
+    answered: str = Field(description="What its last answer came to.")
     outcome: str
     shown_by: str = Field(description="The line that shows it, quoted from a transcript.")
     timestamp: str | None

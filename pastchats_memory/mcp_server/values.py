@@ -70,6 +70,7 @@ def attempted(one: Attempt) -> results.Attempted:
     return results.Attempted(
         id=one.id,
         asked=sanitised(one.asked),
+        answered=sanitised(one.answered),
         outcome=one.outcome,
         shown_by=sanitised(one.shown_by),
         timestamp=one.timestamp,

@@ -95,7 +95,7 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("worked", 0.95, commit_stands),
     # What the list of tasks says.
     ("failed", 0.50, task_stuck),
-    ("worked", 0.50, task_completed),
+    ("worked", 0.80, task_completed),
     # What the assistant did, and says of itself.
     ("worked", 0.91, claim_stands),
     ("worked", 0.87, edit_stands),

@@ -139,7 +139,7 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
     if any(row.kind == "error" and not LEAVING.match(row.content) for at, row in episode.traffic() if at > place):
         return ()
     if hashes := listed(episode.turns[place], "commits"):
-        return (Evidence(f"commit {', '.join(sorted(hashes))}"[:QUOTED], place),)
+        return (Evidence(f"Commit {min(hashes)}"[:QUOTED], place),)
     if not is_finished(episode):
         return ()
     if found := _asserted(_COMMITTED, text[:LONGEST]):
@@ -147,7 +147,8 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
     calls = commits(episode)
     failed = [at for at, row in episode.traffic() if row.kind == "error" and _COMMIT_CALL.search(row.content[:LONGEST])]
     if calls and not any(at >= calls[-1][0] or episode.step_of(at)[0] == calls[-1][0] for at in failed):
-        return quoted(calls[-1][1], calls[-1][0])
+        tool, _, command = calls[-1][1].partition(" ")
+        return quoted(command or tool, calls[-1][0])
     return ()
 
 

@@ -49,6 +49,7 @@ from pastchats_memory.outcome.rows import (
     Evidence,
     Pattern,
     Row,
+    TaskChange,
     listed,
     once,
     quoted,
@@ -57,6 +58,8 @@ from pastchats_memory.outcome.rows import (
 _INTERRUPTED = Pattern(
     r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
 )
+MOST_OF_TITLE = 100
+"""Characters of a task's title in a quotation."""
 SHORT = 1000
 """Characters up to which an answer that begins by giving up does nothing else."""
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", "`", "*", '"', "|", "…", "}", ">", "]")
@@ -214,7 +217,12 @@ def task_completed(episode: Episode) -> tuple[Evidence, ...]:
         or any(one.status != "completed" for one in episode.tasks)
     ):
         return ()
-    return (Evidence(f"task completed: {episode.tasks[-1].title}"[:QUOTED], len(episode.turns) - 1),)
+    return (Evidence(_state(episode.tasks[-1]), len(episode.turns) - 1),)
+
+
+def _state(task: TaskChange) -> str:
+    """The task as a list of tasks has it: what it is, then its state."""
+    return f"{' '.join(task.title.split())[:MOST_OF_TITLE]}: {task.status}"
 
 
 def task_stuck(episode: Episode) -> tuple[Evidence, ...]:
@@ -222,7 +230,7 @@ def task_stuck(episode: Episode) -> tuple[Evidence, ...]:
     if not episode.tasks or episode.tasks[-1].status not in ("blocked", "cancelled"):
         return ()
     last = episode.tasks[-1]
-    return (Evidence(f"task {last.status}: {last.title}"[:QUOTED], len(episode.turns) - 1),)
+    return (Evidence(_state(last), len(episode.turns) - 1),)
 
 
 def gave_up(episode: Episode) -> tuple[Evidence, ...]:

@@ -61,6 +61,14 @@ def _turn_hit(item: Item) -> Hit:
     )
 
 
+def hit_at(hit: Hit, item: Item) -> Hit:
+    """The hit, found as it was, of another turn."""
+    if hit.id == str(item.id):
+        return hit
+    other = _turn_hit(item)
+    return other._replace(**{name: getattr(hit, name) for name in NOT_RANKED}, contributions=hit.contributions)
+
+
 def _task_hit(text: TaskText) -> Hit:
     task = text.task
     return Hit(

@@ -82,6 +82,17 @@ class Said(NamedTuple):
     role: str
     content: str
     metadata: Metadata
+    timestamp: str | None = None
+
+
+class Changed(NamedTuple):
+    """A task of a conversation that came to another state."""
+
+    at: str
+    task: int
+    """Its id."""
+    title: str
+    status: str
 
 
 def mark_all(database: Database) -> None:
@@ -125,12 +136,23 @@ def first_to_derive(database: Database, one: Due) -> int:
 
 def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
     """The conversation's rows from there on, in order, but for notes. Raises StoreFault."""
-    for id_, index, role, content, metadata in database.rows(
-        "SELECT id, turn_index, role, content, metadata_json FROM prompts "
+    for id_, index, role, content, metadata, when in database.rows(
+        "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
         "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' ORDER BY turn_index, id",
         (one.project, one.conversation_id, first_index),
     ):
-        yield Said(id_, index, role, content, orjson.loads(metadata or "{}"))
+        yield Said(id_, index, role, content, orjson.loads(metadata or "{}"), when)
+
+
+def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
+    """The states, the first one among them, that tasks of the conversation came to, in order. Raises StoreFault."""
+    rows = database.run(
+        "SELECT s.at, t.id, t.title, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
+        "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
+        "ORDER BY s.at, s.id",
+        (one.conversation_id, one.project),
+    )
+    return [Changed(*row) for row in rows]
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:

@@ -65,10 +65,22 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
     assert [(one.asked, one.outcome) for one in first.before] == [(ASKED, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
     assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0
-    failed = memory.recall("lock around the sending of webhook events").memories[0]
-    assert failed.outcome == "failed"
-    assert failed.after is not None
-    assert (failed.after.asked, failed.after.outcome) == (BROKEN, "worked")
+
+
+def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:
+    write_messages(
+        history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
+        ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
+    )  # fmt: skip
+    memory.index([history])
+    sure(memory)
+    block = memory.recall("lock around the sending of webhook events")
+    (shown,) = [entry for entry in block.memories if "webhook" in (entry.asked or "")]
+    assert shown.outcome == "worked"
+    assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(ASKED, FIRST, "failed")]
+    assert block.text.count(FIRST) == 1
+    failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
+    assert (failed.outcome, failed.after and failed.after.asked) == ("failed", BROKEN)
 
 
 def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Path) -> None:

@@ -180,3 +180,39 @@ def test_a_database_of_an_earlier_release_says_outcomes_before_they_are_derived_
     with open_database(program.database) as database:
         assert (len(told(database)), outcomes.pending(database)) == (1, 0)
     assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
+
+
+def test_a_list_of_tasks_that_was_worked_off_in_an_episode_tells_how_it_ended(tmp_path: Path) -> None:
+    done, left = ({"content": "Read the clock once", "status": state} for state in ("completed", "pending"))
+    records = [
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}},
+        *todo("a1", [done]),
+        {"type": "user", "uuid": "u2", "message": {"role": "user", "content": "The logout test is another one."}},
+        *todo("a2", [done, {**left, "content": "Read the other clock"}]),
+    ]
+    common = {"sessionId": "s1", "cwd": "/home/ada/shop", "version": "2.0.1", "isSidechain": False}
+    path = tmp_path / "said" / "s1.jsonl"
+    path.parent.mkdir()
+    path.write_text(
+        "".join(
+            json.dumps(common | record | {"timestamp": f"2026-05-04T08:00:{number:02}.000Z"}) + "\n"
+            for number, record in enumerate(records)
+        ),
+        encoding="utf-8",
+    )
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([path])
+        rows = memory._database.run("SELECT verdict, signal, evidence_json FROM outcomes ORDER BY first_index")  # noqa: SLF001 - what is stored
+    assert [row[:2] for row in rows] == [("worked", "task_completed"), ("unknown", "")]
+    assert json.loads(rows[0][2])[0][0] == "Read the clock once: completed"
+
+
+def todo(uuid: str, items: list[dict[str, str]]) -> list[dict[str, object]]:
+    """Records of an answer that keeps a list of what is to be done."""
+    call = {"type": "tool_use", "id": f"t-{uuid}", "name": "TodoWrite", "input": {"todos": items}}
+    text = {"type": "text", "text": "The clock is read twice in that test."}
+    answer = {"type": "tool_result", "tool_use_id": f"t-{uuid}", "content": "Todos have been modified successfully."}
+    return [
+        {"type": "assistant", "uuid": uuid, "message": {"id": uuid, "role": "assistant", "content": [text, call]}},
+        {"type": "user", "uuid": f"r-{uuid}", "message": {"role": "user", "content": [answer]}},
+    ]

@@ -1,0 +1,57 @@
+"""In which line of a file a quotation stands: a turn has many lines, and what a tool did is told below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from pastchats_memory.model import Place
+
+BEFORE, BEHIND = 40, 400
+"""Lines around the beginning of a turn in which the quotation is looked for, and in the turn itself."""
+LARGEST = 64 << 20
+"""Bytes of a file up to which it is read for that: a recall does not wait for more."""
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def line_of(quotation: str, place: Place) -> int:
+    """The first line from the place on that holds the words of the quotation in order, else the nearest before it, else the place's."""
+    words = _WORD.findall(quotation)
+    if not words or not place.line:
+        return place.line
+    longest = max(words, key=len).encode()
+    before = place.line
+    try:
+        for number, raw in _lines(place):
+            if (longest in raw or b"\\u" in raw) and _holds(raw, words):
+                if number >= place.line:
+                    return number
+                before = number
+    except OSError:
+        return place.line
+    return before
+
+
+def _lines(place: Place) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines around the place; none of a file that is large, or inside an archive."""
+    path = Path(place.path)
+    if not path.is_file() or path.stat().st_size > LARGEST:
+        return
+    with path.open("rb") as file:
+        last = max(place.end_line or 0, place.line) + BEHIND
+        yield from islice(enumerate(file, start=1), max(0, place.line - 1 - BEFORE), last)
+
+
+def _holds(raw: bytes, words: list[str]) -> bool:
+    """Whether the words stand in the line one after the other, whatever is between them, as JSON spells it or plainly."""
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", raw.decode(errors="replace"))
+    at = 0
+    for word in words:
+        at = text.find(word, at)
+        if at < 0:
+            return False
+        at += len(word)
+    return True

@@ -1,0 +1,74 @@
+"""A quotation is cited by the line of the file in which it stands, however many lines its turn has."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+from pastchats_memory import Memory
+from pastchats_memory.episodes import citing
+from pastchats_memory.episodes.citing import line_of
+from pastchats_memory.model import Place
+
+HISTORY = """
+# aider chat started at 2026-03-01 10:11:12
+
+> Aider v0.86.1
+
+#### Show the estimated time in the progress bar.
+
+I compute it from the mean time of an item.
+
+It is shown behind the bar.
+
+> Tokens: 3.2k sent, 250 received.
+> Applied edit to bar.py
+> Commit 1f2e3d4 feat: show the time that is left
+
+#### /clear
+#### Lovely,
+#### that works on every terminal
+"""
+
+
+def test_what_a_commit_and_the_next_words_show_is_cited_by_its_own_line(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(HISTORY, encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([path])
+        (found,) = memory.recall("estimated time in the progress bar").memories
+    lines = HISTORY.split("\n")
+    assert found.outcome == "worked"
+    assert [lines[(shown.source_line or 0) - 1] for shown in found.evidence] == ["#### Lovely,"]
+
+
+def test_the_line_is_the_first_from_the_turn_on_that_holds_the_words_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    path.write_text(
+        "2 passed\n## User\nRun it.\nIt passed 2 times.\nNow **2** tests `passed`.\n2 passed\n", encoding="utf-8"
+    )
+    assert line_of("2 tests passed", Place(str(path), 3, 4)) == 5
+    assert line_of("2 passed", Place(str(path), 2, 4)) == 5
+    assert line_of("Run it", Place(str(path), 4, 4)) == 3
+    assert line_of("never said", Place(str(path), 2, 4)) == 2
+
+
+def test_json_is_read_as_it_spells_text(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    records = [{"text": "one"}, {"text": 'He said:\n"schön, läuft jetzt"'}, {"text": "three"}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    assert line_of('"schön, läuft jetzt"', Place(str(path), 1, None)) == 2
+
+
+def test_what_cannot_be_read_as_lines_is_cited_by_the_turn(tmp_path: Path, monkeypatch) -> None:
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("chat.md", "a\nb passed\n")
+    assert line_of("passed", Place(f"{archive}/chat.md", 1, None)) == 1
+    assert line_of("passed", Place(str(tmp_path / "gone.md"), 7, None)) == 7
+    large = tmp_path / "large.md"
+    large.write_text("a\nb passed\n", encoding="utf-8")
+    assert line_of("passed", Place(str(large), 1, None)) == 2
+    monkeypatch.setattr(citing, "LARGEST", 4)
+    assert line_of("passed", Place(str(large), 1, None)) == 1

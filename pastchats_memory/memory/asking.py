@@ -13,7 +13,7 @@ from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
 from pastchats_memory.recollection import Block, Command, Lesson, Outcome
-from pastchats_memory.search import Request, search, search_terms, with_snippet
+from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
 
 if TYPE_CHECKING:
     from datetime import date
@@ -96,10 +96,12 @@ class Asking(Opened):
         )
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            scoring = self._cross_encoder().scores if rerank else None
-            hits = search(self._database, self._model(), self._without_private(request), scoring)
+            hits = search(self._database, self._model(), self._without_private(request), self._scoring(asked=rerank))
             cited = cited_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
+
+    def _scoring(self, *, asked: bool) -> Scoring | None:
+        return self._cross_encoder().scores if asked else None
 
     def load_reranker(self) -> None:
         """Make the cross-encoder ready that `search` reranks by, out of the cache or from the hub. Raises ModelUnavailable."""

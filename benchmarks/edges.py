@@ -1,19 +1,23 @@
 """How long an agent waits: the MCP server from its start to the first answer and from question to answer, and the prompt
-hook from start to exit, beside a bare interpreter, also while an index run is writing.
+hook from start to exit, beside a bare interpreter, with a warm and a cold disk cache, also while an index run is writing.
 
     python benchmarks/edges.py [DATABASE]
 
-Over a copy of the database, by default of the 100,000 turns of benchmarks/speed.py.
+Over a copy of the database, by default of the 100,000 turns of benchmarks/speed.py. Cold: before each run the kernel is
+told to drop what it holds of the database, of Python's library and of the installed packages (posix_fadvise); pages
+that another running process has mapped stay. Processor times are those of the processes themselves, whatever else the machine does.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,6 +35,8 @@ QUESTIONS = (
 )
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 RUNS = 15
+DROPPED = (".py", ".pyc", ".so", ".onnx", ".json")
+TRIVIAL = "yes, go on"
 
 
 def seconds(what: Callable[[], object]) -> float:
@@ -42,7 +48,36 @@ def seconds(what: Callable[[], object]) -> float:
 def told(name: str, times: list[float]) -> None:
     ordered = sorted(times)
     p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
-    print(f"{name:44} median {statistics.median(times) * 1000:7.0f} ms   p95 {p95 * 1000:7.0f} ms   of {len(times)}")
+    line = f"{name:44} median {statistics.median(times) * 1000:7.0f} ms   p95 {p95 * 1000:7.0f} ms   of {len(times)}"
+    print(f"{line}   load {os.getloadavg()[0]:.0f}", flush=True)
+
+
+def processor() -> float:
+    """Seconds that processes which have ended were given so far."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def told_of_hooks(name: str, run: Callable[[int], float], *, before: Callable[[], object] = lambda: None) -> None:
+    """A row for RUNS hooks, each after `before`: wall time, and processor time in the same line."""
+    times, spent = [], []
+    for number in range(RUNS):
+        before()
+        start = processor()
+        times.append(run(number))
+        spent.append(processor() - start)
+    told(f"{name} (processor {statistics.median(spent) * 1000:.0f})", times)
+
+
+def forget_pages(database: Path) -> None:
+    """Have the kernel drop what it holds of the database and of everything that Python imports."""
+    folders = {sysconfig.get_path("stdlib"), sysconfig.get_path("platlib"), str(Path(__file__).parent.parent)}
+    files = [path for folder in folders for path in Path(folder).rglob("*") if path.suffix in DROPPED]
+    os.sync()
+    for path in (*files, *database.parent.glob(f"{database.name}*")):
+        descriptor = os.open(path, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
 
 
 def bare() -> float:
@@ -68,10 +103,10 @@ def mcp(database: Path) -> tuple[float, list[float]]:
     return anyio.run(session)
 
 
-def hook(database: Path, state: Path, number: int) -> float:
+def hook(database: Path, state: Path, number: int, prompt: str | None = None) -> float:
     event = {
         "session_id": f"s{number}", "cwd": "/", "hook_event_name": "UserPromptSubmit",
-        "prompt": f"{QUESTIONS[number % len(QUESTIONS)]}, please look into it",
+        "prompt": prompt or f"{QUESTIONS[number % len(QUESTIONS)]}, please look into it",
     }  # fmt: skip
     command = [str(PROGRAM), "hook", "claude-code", "UserPromptSubmit", "--db", str(database)]
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PASTCHATS_MEMORY_HOOK_SECONDS": "60"}
@@ -102,15 +137,19 @@ def main() -> None:
         sessions = [mcp(database) for _ in range(5)]
         told("MCP: start to first answer", [first for first, _ in sessions])
         told("MCP: search", [each for _, times in sessions for each in times])
-        told("hook: start to exit", [hook(database, scratch, number) for number in range(RUNS)])
+        told_of_hooks("hook, nothing asked", lambda number: hook(database, scratch, number, TRIVIAL))
+        told_of_hooks("hook, warm", lambda number: hook(database, scratch, number))
+        told_of_hooks(
+            "hook, cold", lambda number: hook(database, scratch, number), before=lambda: forget_pages(database)
+        )
+        told("bare interpreter", [bare() for _ in range(RUNS)])
         writing = subprocess.Popen(
             [str(PROGRAM), "index", str(messages(scratch / "new.jsonl")), "--db", str(database)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            times = [hook(database, scratch, 100 + number) for number in range(RUNS)]
+            told_of_hooks("hook while an index run writes", lambda number: hook(database, scratch, 100 + number))
             print("the index run was", "still writing" if writing.poll() is None else "over before the end")
-            told("hook while an index run writes", times)
             told("bare interpreter beside it", [bare() for _ in range(RUNS)])
         finally:
             writing.kill()

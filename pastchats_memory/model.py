@@ -319,6 +319,14 @@ class Task(NamedTuple):
     """Of a task in an export: all of it, as `store.task_exchange` writes it."""
 
 
+class TaskPart(NamedTuple):
+    """A task as the one that it is part of lists it."""
+
+    key: str
+    title: str
+    status: str
+
+
 class StoredTask(NamedTuple):
     """A task with everything that belongs to it."""
 
@@ -351,6 +359,8 @@ class StoredTask(NamedTuple):
     comments: tuple[Comment, ...]
     attachments: tuple[Attachment, ...]
     metadata: Metadata
+    parts: tuple[TaskPart, ...] = ()
+    """Tasks of which it is the parent; only where one task is looked at."""
 
     @property
     def timestamp(self) -> str | None:

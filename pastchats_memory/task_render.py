@@ -9,6 +9,7 @@ from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import Hits, StoredTask
 from pastchats_memory.render import local_time, one_line, sanitised, task_fields
+from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 
@@ -120,7 +121,7 @@ def task_json(task: StoredTask) -> dict[str, Any]:
             for one in task.attachments
         ],
         "metadata": dict(task.metadata),
-    }
+    } | ({"parts": [part._asdict() for part in task.parts]} if task.parts else {})
 
 
 def whole(task: StoredTask) -> str:
@@ -138,6 +139,10 @@ def whole(task: StoredTask) -> str:
     lines += [f"  {link.kind}: {one_line(link.target)}" for link in task.links]
     if task.description:
         lines += ["", *(f"    {line}" for line in sanitised(task.description).split("\n"))]
+    if task.parts:
+        done = sum(part.status in RESOLVED for part in task.parts)
+        lines += ["", f"  Parts ({done} of {len(task.parts)} done):"]
+        lines += [f"    {one_line(part.key)}  [{part.status}] {one_line(part.title)}" for part in task.parts]
     if len(task.states) > 1:
         steps = (f"{state.status}" + (f" ({local_time(state.at)})" if state.at else "") for state in task.states)
         lines += ["", "  History: " + " → ".join(steps)]

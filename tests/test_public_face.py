@@ -11,7 +11,7 @@ from program import Program
 import pastchats_memory
 from pastchats_memory import Memory, MemoryFault
 
-NOT_ON_THE_PATH_OF_RECALL = {"fastembed", "tabulate", "markdown_it", "platformdirs", "tqdm"}
+NOT_ON_THE_PATH_OF_RECALL = {"fastembed", "tabulate", "wcwidth", "markdown_it", "platformdirs", "tqdm"}
 
 
 def test_the_package_shows_exactly_its_sorted_names() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.questions import Reading
 from pastchats_memory.task_render import listed, task_json
 
@@ -34,7 +34,7 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
         body["results"] = [task_json(task) for task in answer.tasks]
         emit_json(body | ({"warnings": list(answer.warnings)} if answer.warnings else {}))
     else:
-        click.echo(f"Reading: {answer.reading.described()}")
+        click.echo(hanging(f"Reading: {answer.reading.described()}"))
         if answer.reading.is_count:
             click.echo(counted(answer.total, "task"))
         elif answer.tasks:

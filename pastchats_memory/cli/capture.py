@@ -9,7 +9,7 @@ import click
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.render import one_line
 from pastchats_memory.task_render import near_json, task_json
 from pastchats_memory.tasks.capture import Answer, Captured
@@ -63,9 +63,8 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
 
 def _tell(similar: Near) -> None:
     task = similar.task
-    click.echo(
-        f"⚠️ Similar task found: [{one_line(task.key)}] {one_line(task.title)} (Score: {similar.likeness.score:.2f})"
-    )
+    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.likeness.score:.2f})"
+    click.echo(hanging(f"⚠️ Similar task found: {about}"))
 
 
 def _json(captured: Captured) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import click
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.render import one_line, task_fields
 from pastchats_memory.task_render import guide
@@ -57,10 +57,10 @@ def command(scan: bool, threshold: float, project: str | None, db: str | None, a
         for number, cluster in enumerate(clusters, start=1):
             click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
             for task in cluster.tasks:
-                click.echo(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})")
+                click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
             for pair in cluster.pairs:
                 click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
-        click.echo(guide())
+        click.echo(hanging(guide()))
     else:
         click.echo("No two tasks are that much alike.", err=True)
     return DONE if clusters else NOTHING

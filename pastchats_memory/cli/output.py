@@ -33,9 +33,12 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     """Rows under headers, the column `stretch` wrapped so that the whole fits the terminal."""
     import tabulate
 
+    columns, _ = _measures()
     tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
     others = [
-        max(len(str(row[column])) for row in (headers, *rows)) for column in range(len(headers)) if column != stretch
+        max(columns(str(row[column])) for row in (headers, *rows))
+        for column in range(len(headers))
+        if column != stretch
     ]
     room = max(20, width() - sum(others) - 2 * len(others))
     most: list[int | None] = [None] * len(headers)
@@ -48,6 +51,32 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
         maxcolwidths=most,
         disable_numparse=True,
     )
+
+
+def hanging(text: str) -> str:
+    """The text as it is; on a terminal each line that is too long broken between words, its rest further in."""
+    if not sys.stdout.isatty():
+        return text
+    _, wrap = _measures()
+    lines = []
+    for line in text.split("\n"):
+        margin = " " * (len(line) - len(line.lstrip()) + 4)
+        lines += wrap(line, width(), subsequent_indent=margin) or [""]
+    return "\n".join(lines)
+
+
+def _measures() -> tuple[Callable[[str], int], Callable[..., list[str]]]:
+    """What tells how many columns a text takes, and what wraps one by them; tabulate asks wcwidth by itself.
+
+    A checkout that was brought up to date and not installed anew goes on by characters.
+    """
+    try:
+        from wcwidth import wcswidth, wrap
+    except ImportError:
+        from textwrap import wrap as by_characters
+
+        return len, by_characters
+    return wcswidth, wrap
 
 
 def ending(text: str, columns: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
 
 
@@ -30,7 +30,7 @@ def check(query_words: tuple[str, ...], query_option: str | None, db: str | None
     if as_json:
         emit_json(prior_work_json(work))
     else:
-        click.echo(prior_work_text(work))
+        click.echo(hanging(prior_work_text(work)))
     return DONE if work.results else NOTHING
 
 
@@ -55,7 +55,7 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
         body: dict[str, Any] = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
         emit_json(body | ({"warnings": list(warnings)} if warnings else {}))
     elif found:
-        click.echo("\n\n".join(resolved_text(one) for one in found))
+        click.echo(hanging("\n\n".join(resolved_text(one) for one in found)))
     else:
         click.echo("No solved task has to do with it.", err=True)
     warn(warnings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
 from pastchats_memory.render import CITATION_NOTES, ending_text, item_json, local_time, one_line, sanitised
@@ -61,7 +61,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "task/1", "results": [task_json(task)]})
     else:
-        click.echo(whole(task))
+        click.echo(hanging(whole(task)))
         if attached is not None and attached.content is not None:
             click.echo(f"\n{one_line(attached.name)}:\n{sanitised(attached.content)}")
     return DONE

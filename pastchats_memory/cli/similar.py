@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.task_render import guide, near_json, near_line
 from pastchats_memory.tasks.near import Near
 
@@ -19,8 +19,8 @@ def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json
         emit_json({"schema": schema, "results": [near_json(one) for one in kept]})
     else:
         for one in kept:
-            click.echo(near_line(one))
-        click.echo(guide() if kept else "No task is like it.", err=not kept)
+            click.echo(hanging(near_line(one)))
+        click.echo(hanging(guide()) if kept else "No task is like it.", err=not kept)
     return DONE if any(one.likeness.is_related for one in kept) else NOTHING
 
 

@@ -11,7 +11,7 @@ import click
 
 from pastchats_memory.arguments import project_here, task_filters
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
@@ -65,7 +65,7 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "task/1", "results": [task_json(task)]})
     else:
-        click.echo(sanitised(said))
+        click.echo(hanging(sanitised(said)))
     return DONE
 
 
@@ -154,11 +154,14 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
     """Tasks, the most urgent first."""
     with options.open_memory(db) as memory:
-        tasks = memory.tasks.listed(task_filters(**how), limit)
+        found = memory.tasks.listed(task_filters(**how), limit + 1)
+    tasks = found[:limit]
     if as_json:
         emit_json({"schema": "task/1", "results": [task_json(task) for task in tasks]})
     elif tasks:
         click.echo(table(listed(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+        if len(found) > limit:
+            click.echo(f"… and more: these are the first {limit:,}, --limit shows others.", err=True)
     else:
         click.echo("No task fits.", err=True)
     return DONE if tasks else NOTHING

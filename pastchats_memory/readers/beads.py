@@ -33,7 +33,7 @@ def _is_issue(record: Json) -> bool:
 
 
 def read(source: Source) -> Iterator[Task | Unreadable]:
-    """Every issue once, the newest of equal ids; deleted ones and memories are left out."""
+    """Every issue once, the newest of equal ids, the others told of; deleted ones and memories are left out."""
     found: dict[str, tuple[int, Json]] = {}
     for item in source.records():
         if not isinstance(item, Record):
@@ -42,8 +42,12 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
             yield Unreadable(str(source.path), item.line, "not an issue")
         elif _is_issue(item.value):
             id_ = text_of(item.value.get("id"))
-            if id_ not in found or _updated(item.value) >= _updated(found[id_][1]):
-                found[id_] = (item.line, item.value)
+            this, other = (item.line, item.value), found.get(id_, (item.line, item.value))
+            found[id_], passed_over = (this, other) if _updated(this[1]) >= _updated(other[1]) else (other, this)
+            if passed_over[1] != found[id_][1]:
+                yield Unreadable(
+                    str(source.path), passed_over[0], f"{id_} is also in line {found[id_][0]}, which is newer"
+                )
         elif item.value.get("_type", "issue") == "issue" and item.value.get("status") != "tombstone":
             yield Unreadable(str(source.path), item.line, "an issue without id or title")
     cwd = folder_of_project(source.path)

@@ -13,6 +13,7 @@ from pastchats_memory.model import (
     Filters,
     StoredTask,
     TaskLink,
+    TaskPart,
     TaskState,
     TaskText,
 )
@@ -57,6 +58,16 @@ def tasks(
     of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
     return [found[id_] for id_ in ids if id_ in found]
+
+
+def with_parts(database: Database, task: StoredTask, hidden: Sequence[str] = ()) -> StoredTask:
+    """The task with those that are part of it, in the order in which they were made; none of a hidden project. Raises StoreFault."""
+    rows = database.run(
+        "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
+        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {SEEN} ORDER BY created_at, id",
+        (task.id, orjson.dumps(hidden).decode()),
+    )
+    return task._replace(parts=tuple(TaskPart(*row) for row in rows))
 
 
 def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:

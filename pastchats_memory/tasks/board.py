@@ -47,7 +47,9 @@ class TaskBoard(Desk):
             return None
         if len(found) > 1:
             self.id_of(id_)
-        (task,) = task_rows.tasks(self._database, found[:1], whole=True, hidden=self._standing.hidden)
+        hidden = self._standing.hidden
+        (task,) = task_rows.tasks(self._database, found[:1], whole=True, hidden=hidden)
+        task = task_rows.with_parts(self._database, task, hidden)
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
     def _owners(self, id_: str) -> list[int]:

@@ -115,7 +115,9 @@ class Desk:
 
     def task(self, name: str) -> StoredTask:
         """The one task of a key, with all that belongs to it. Raises UsageFault for none or several."""
-        return task_rows.tasks(self._database, [self.id_of(name)], whole=True, hidden=self._standing.hidden)[0]
+        hidden = self._standing.hidden
+        (task,) = task_rows.tasks(self._database, [self.id_of(name)], whole=True, hidden=hidden)
+        return task_rows.with_parts(self._database, task, hidden)
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""

@@ -178,6 +178,43 @@ def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program
     assert len(lines) < 10, run.stdout
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "task list",
+        "task recall login",
+        "task show T-1",
+        "similar T-1",
+        "duplicates --scan --threshold 0",
+        "check-prior-work login",
+    ],
+)
+def test_long_titles_of_any_script_stay_within_the_terminal(two_long_tasks: Program, command: str) -> None:
+    wcswidth = pytest.importorskip("wcwidth", reason="installed before it was needed").wcswidth
+    status, shown = on_a_terminal(two_long_tasks, *command.split())
+    assert status in (0, 1)
+    assert "払い" in shown.replace("\r\n", "").replace(" ", "")
+    for line in shown.replace("\r", "").split("\n"):
+        assert wcswidth(line) <= 100, line
+
+
+@pytest.fixture
+def two_long_tasks(program: Program) -> Program:
+    for number in (1, 2):
+        title = f"Login {number}: 支払いのリトライが二重に請求される問題を修正する " * 3
+        assert program("task", "add", title, *(["--parent", "T-1"] if number > 1 else [])).status == 0
+    return program
+
+
+def test_in_a_pipe_a_task_takes_one_line_however_long_its_title_is(two_long_tasks: Program) -> None:
+    assert len(two_long_tasks("similar", "T-1").stdout.splitlines()) == 2
+
+
+def test_a_list_that_was_cut_says_so(two_long_tasks: Program) -> None:
+    assert "and more" in two_long_tasks("task", "list", "--limit", "1").stderr
+    assert two_long_tasks("task", "list", "--limit", "2").stderr == ""
+
+
 def test_what_a_transcript_says_cannot_move_the_cursor_or_turn_the_text(program: Program) -> None:
     write_messages(
         program.home / "hostile.jsonl",

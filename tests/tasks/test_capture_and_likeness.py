@@ -17,6 +17,7 @@ from pastchats_memory.arguments import task_filters
 from pastchats_memory.errors import InputMissing, MemoryFault, UsageFault
 from pastchats_memory.likeness import GUIDE, are_opposite, differ_in_identifiers, label_of, likeness
 from pastchats_memory.statuses import STATUSES, priority_of, status_of, wanted_statuses
+from pastchats_memory.task_render import whole
 from pastchats_memory.tasks.desk import Change
 
 TODAY = date.today()  # noqa: DTZ011 - tasks are made now, in the zone of whoever runs the tests
@@ -189,6 +190,18 @@ def test_what_a_task_cannot_be_is_refused_with_a_sentence(memory: Memory, change
     with pytest.raises(UsageFault, match=words):
         memory.tasks.update(key, Change(**change))
     assert memory.tasks.task(key).title == "Paint the fence"
+
+
+def test_a_task_that_is_looked_at_lists_its_parts(memory: Memory) -> None:
+    top, first, second = (add(memory, title) for title in ("House", "Cellar", "Roof"))
+    for key in (first, second):
+        memory.tasks.update(key, Change(parent=top))
+    memory.tasks.update(first, Change(status="done"))
+    parts = [(part.key, part.title, part.status) for part in memory.tasks.task(top).parts]
+    assert parts == [(first, "Cellar", "completed"), (second, "Roof", "pending")]
+    said = whole(memory.tasks.task(top))
+    assert "Parts (1 of 2 done):\n    " + first + "  [completed] Cellar\n" in said
+    assert memory.tasks.task(second).parts == ()
 
 
 def test_a_parent_or_a_dependency_that_makes_a_circle_is_refused(memory: Memory) -> None:

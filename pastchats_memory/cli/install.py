@@ -38,7 +38,7 @@ def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
         click.echo(f"{target} has our hooks already.", err=True)
     answer = True if yes else not (no or only_print) and None
     code = settle("install", target, changes, answer=answer, as_json=as_json)
-    if code == DONE or not changes:
+    if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
             click.echo(sentence, err=True)
     return DONE if only_print or not changes else code

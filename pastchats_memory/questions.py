@@ -8,21 +8,33 @@ word of asking, is what the question is about.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import TypeVar
 
 from pastchats_memory.phrases import (
     ASKING_WORDS,
+    DUE_BY,
+    KEY,
+    LOOKED_AT,
     MISSING_PHRASES,
+    NO_TAGS,
+    NO_TASK,
     PRIORITY_PHRASES,
     RELATION_PATTERNS,
     STATUS_PHRASES,
     TAG_PHRASES,
+    TAIL,
+    TO_DO_NOW,
     TYPE_PHRASES,
+    UNTOUCHED,
+    WE_COULD,
 )
 from pastchats_memory.spans import NUMBERS, TIMES, number_of, to_come
 from pastchats_memory.statuses import OPEN, PRIORITIES, RESOLVED
 
+Value = TypeVar("Value")
 RELATIONS = ("depends_on", "dependencies_of", "part_of", "parent_of")
 MISSING = (
     "epic",
@@ -42,26 +54,11 @@ _ABOUT = re.compile(
     r"(?:about|regarding|concerning|related to|to do with|mention(?:s|ing)?|involv(?:es|ing)|on the topic of|around)\s+(.+)"
 )
 _DUE = re.compile(r"(?:due|deadlines?)\b")
-_DUE_BY = re.compile(
-    r"\b(?:should|must|has to|have to|needs? to|to) be (?:done|finished|completed|closed|ready|delivered)(?= by\b)"
-)
-_CREATED = re.compile(r"(?:created|added|opened|filed|reported|new|captured|raised|came in|logged)\b")
-_LOOKED_AT = re.compile(
-    r"\b(?:(?:has|have|had|did|does|is|was) (?:any(?:one|body)|some(?:one|body)|we|i|they|you) (?:ever |already )?)"
-    r"(?:look(?:ed|ing)? (?:in)?(?:to|at)|work(?:ed|ing)? on|deal(?:t|ing)? with|handled?|tackled?|run into|seen|discussed?|talk(?:ed)? about"
-    r"|thought about|mentioned?)\b|\blast time\b"
-)
-"""Ways to ask whether there was something; what follows is what it is about."""
-_UNTOUCHED = (
-    r"\b(?:ha(?:ve|s)(?:n't| not)|nobody has|no one has|not|never)(?: been)? (?:touched|updated|changed|modified|moved|worked on)\b"
-    r"|\b(?:stale|untouched|dormant|forgotten|neglected)\b"
+_CREATED = re.compile(
+    r"(?:created|added|opened|filed|reported|new|captured|raised|came in|logged|requested|submitted|proposed|suggested)\b"
 )
 STALE_DAYS = 30
 """Without a change after which a task is stale where the question says no time."""
-_TO_DO_NOW = (
-    r"\b(?:to|should (?:i|we)|shall (?:i|we)|can (?:i|we)) (?:do|work on|start(?: with)?|tackle|begin(?: with)?|pick up)"
-    r"(?: right)? (?:now|today|first|this morning|this afternoon)\b"
-)
 _BUT = r"\b(?:not|aren't|isn't|but|except(?: for)?|excluding|other than|apart from)(?: the)?"
 _UPDATED = re.compile(r"(?:updated|changed|touched|modified|moved)\b")
 
@@ -166,7 +163,8 @@ def read_question(question: str, today: date) -> Reading:
 
 
 def _rest(text: str) -> str:
-    words = [word.strip("|,;:()\"'") for word in _LOOKED_AT.sub(" ", text).split()]
+    asked = WE_COULD.sub(" ", LOOKED_AT.sub(" ", text))
+    words = [word.strip("|,;:()\"'") for word in asked.split()]
     kept = [word for word in words if any(map(str.isalnum, word)) and word not in ASKING_WORDS]
     return " ".join(kept)
 
@@ -179,24 +177,24 @@ def _count(draft: _Draft, _: str) -> None:
 def _relation(draft: _Draft, question: str) -> None:
     for relation, pattern in RELATION_PATTERNS:
         found = re.search(pattern, draft.text)
-        if found and not re.fullmatch(
-            r"(?:me|us|review|it|that|this|anything|something|the backlog|on|way|consideration|(?:any|some)(?:one|body)(?: else)?|other(?: people|s)|(?:my|our|your) attention)",
-            found["of"],
-        ):
-            draft.values |= {
-                "relation": relation,
-                "of": _as_written(re.sub(r"\A(?:the )?(?:task|issue|ticket) ", "", found["of"]), question),
-            }
-            draft.text = (
-                f"{draft.text[: found.start()]} | " if relation != "part_of" else re.split(pattern, draft.text)[0]
-            )
+        if found and not NO_TASK.fullmatch(found["of"]):
+            of, tail = _named(found["of"])
+            draft.values |= {"relation": relation, "of": _as_written(of, question)}
+            before = draft.text[: found.start()]
             if relation == "part_of":
-                draft.text = (
-                    re.sub(r"\b(?:part of|belongs? to|under|falls? under).*", "|", found[0])
-                    if "under" in found[0] or "part of" in found[0] or "belong" in found[0]
-                    else "|"
-                )
+                inside = re.search(r"\b(?:part of|belongs? to|under|falls? under)\b", found[0])
+                before += found[0][: inside.start()] if inside else ""
+            draft.text = f"{before} | {tail}"
             return
+
+
+def _named(of: str) -> tuple[str, str]:
+    """The other task as it is named, and what the question goes on to say of those that are asked for."""
+    key = KEY.match(of)
+    if key:
+        return key["key"], of[key.end() :]
+    name = TAIL.sub("", of)
+    return re.sub(r"\A(?:the )?(?:task|issue|ticket) ", "", name), of[len(name) :]
 
 
 def _as_written(text: str, question: str) -> str:
@@ -226,8 +224,13 @@ def _tags(draft: _Draft, _: str) -> None:
         r"(?:\b(?:tagged|labell?ed)(?: as| with)?|\bwith (?:the )?(?:tag|label)|\btag|\blabel) ['\"]?#?([\w/-]+)['\"]?|(?<!\S)#([a-z][\w/-]*)"
     ):
         tags.append(found[1] or found[2])
+        while further := re.search(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))", draft.text):
+            if further[1] in NO_TAGS:
+                break
+            tags.append(further[1])
+            draft.text = f"{draft.text[: further.start()]}|{draft.text[further.end() :]}"
     for phrases, tag in TAG_PHRASES.items():
-        if draft.take(rf"\b(?:{phrases})\b"):
+        if draft.take(_any_of(phrases)):
             tags.append(tag)
     if tags:
         draft.values["tags"] = tuple(dict.fromkeys(tags))
@@ -266,7 +269,7 @@ def _order(draft: _Draft, _: str) -> None:
         ("oldest", r"\b(?:oldest|longest(?: running)?)\b"),
         (
             "most_urgent",
-            rf"{_TO_DO_NOW}|\b(?:by priority|work on next|do next|should i do|start with|most pressing|focus on|needs? (?:my|our|your) attention)\b",
+            rf"{TO_DO_NOW}|\b(?:by priority|work on next|do next|should i do|start with|most pressing|focus on|(?:top |main |biggest )?priorities(?! (?:are|is) missing)|needs? (?:my|our|your) attention)\b",
         ),
     ):
         if draft.take(pattern):
@@ -297,7 +300,7 @@ def _missing(draft: _Draft, _: str) -> None:
 
 def _stale(draft: _Draft, question: str) -> None:
     """What nobody changed since some time, which is up to the day before it."""
-    if not draft.take(_UNTOUCHED):
+    if not draft.take(UNTOUCHED):
         return
     draft.text = re.sub(rf"\bin (?:the (?:last|past) )?(?=(?:\d{{1,4}}|{'|'.join(NUMBERS)}) )", "for ", draft.text)
     draft.values.pop("span", None)
@@ -313,7 +316,7 @@ def _stale(draft: _Draft, question: str) -> None:
 def _time(draft: _Draft, _: str) -> None:
     if draft.values.get("span"):
         return
-    draft.text, is_promised = _DUE_BY.subn("due", draft.text)
+    draft.text, is_promised = DUE_BY.subn("due", draft.text)
     if is_promised:
         draft.values.setdefault("statuses", OPEN)
     for pattern, span in TIMES:
@@ -355,18 +358,16 @@ def _assigned(draft: _Draft, _: str) -> None:
 
 
 def _priorities(draft: _Draft, _: str) -> None:
-    for phrases, numbers in sorted(PRIORITY_PHRASES.items(), key=lambda entry: -max(map(len, entry[0].split("|")))):
-        if draft.take(_any_of(phrases)):
+    for phrase, numbers in _longest_first(PRIORITY_PHRASES):
+        if draft.take(_any_of(phrase)):
             draft.values["priorities"] = tuple(sorted({*numbers, *draft.values.get("priorities", ())}))  # type: ignore[misc] # only this step writes it
 
 
 def _statuses(draft: _Draft, _: str) -> None:
     found: list[str] = []
     excluded: list[str] = []
-    for phrase, statuses in sorted(
-        ((phrase, statuses) for phrases, statuses in STATUS_PHRASES.items() for phrase in phrases.split("|")),
-        key=lambda entry: -len(entry[0]),
-    ):
+    draft.text = re.sub(r"\bneither (.+?) nor (?=\w)", r"not \1 not ", draft.text)
+    for phrase, statuses in _longest_first(STATUS_PHRASES):
         taken = draft.take(rf"(?P<not>{_BUT} )?(?<![\w-]){re.escape(phrase)}(?![\w-])")
         if taken:
             (excluded if taken["not"] else found).extend(statuses)
@@ -387,6 +388,12 @@ def _types(draft: _Draft, _: str) -> None:
         continue
     if found:
         draft.values["types"] = tuple(dict.fromkeys(found))
+
+
+def _longest_first(table: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """Every phrase of a table with what it stands for."""
+    entries = ((phrase, value) for phrases, value in table.items() for phrase in phrases.split("|"))
+    return sorted(entries, key=lambda entry: -len(entry[0]))
 
 
 def _any_of(phrases: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import TypeVar
+from typing import Any
 
 from pastchats_memory.phrases import (
     ASKING_WORDS,
@@ -34,7 +34,6 @@ from pastchats_memory.phrases import (
 from pastchats_memory.spans import NUMBERS, TIMES, number_of, to_come
 from pastchats_memory.statuses import OPEN, PRIORITIES, RESOLVED
 
-Value = TypeVar("Value")
 RELATIONS = ("depends_on", "dependencies_of", "part_of", "parent_of")
 MISSING = (
     "epic",
@@ -390,7 +389,7 @@ def _types(draft: _Draft, _: str) -> None:
         draft.values["types"] = tuple(dict.fromkeys(found))
 
 
-def _longest_first(table: Mapping[str, Value]) -> list[tuple[str, Value]]:
+def _longest_first(table: Mapping[str, tuple[Any, ...]]) -> list[tuple[str, tuple[Any, ...]]]:
     """Every phrase of a table with what it stands for."""
     entries = ((phrase, value) for phrases, value in table.items() for phrase in phrases.split("|"))
     return sorted(entries, key=lambda entry: -len(entry[0]))

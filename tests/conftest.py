@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -18,6 +19,9 @@ time.tzset()
 os.environ["COLUMNS"] = "100"  # the width of a table where nobody looks, whatever the terminal of the tests is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
 
+UNTOUCHED = "untouched.db"
+"""The demo memory as it was indexed, which no reader has open while it is copied."""
+
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
@@ -29,13 +33,21 @@ def program(tmp_path: Path) -> Program:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """The real program over the indexed demo history. It is shared: only read from it."""
-    home = tmp_path_factory.mktemp("demo")
-    shutil.copytree(DEMO, home / "demo")
-    program = Program(home)
-    for arguments in (["demo/history"], ["demo/exports", "--project", "chatgpt"]):
-        done = program("index", *arguments)
-        assert done.status == 0, done.stderr
+    """The real program over the indexed demo history. All processes that run tests share it: only read from it."""
+    base = tmp_path_factory.getbasetemp()
+    home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo-home"
+    home.mkdir(exist_ok=True)
+    with (home / "building").open("w") as building:
+        fcntl.flock(building, fcntl.LOCK_EX)
+        if not (home / UNTOUCHED).exists():
+            shutil.copytree(DEMO, home / "demo", dirs_exist_ok=True)
+            program = Program(home)
+            for arguments in (["demo/history"], ["demo/exports", "--project", "chatgpt"]):
+                done = program("index", *arguments)
+                assert done.status == 0, done.stderr
+            assert not (home / "memory.db-wal").exists()  # all of it is in the file that is copied
+            shutil.copy2(home / "memory.db", home / "copy")
+            (home / "copy").rename(home / UNTOUCHED)
     return Reader(home)
 
 
@@ -51,7 +63,5 @@ def own_demo(demo: Program, tmp_path: Path) -> Program:
     """The same indexed demo history in a database of the test's own, to write to and to break."""
     home = tmp_path / "own"
     home.mkdir()
-    for name in ("memory.db", "memory.db-wal"):
-        if (demo.home / name).exists():
-            shutil.copy2(demo.home / name, home / name)
+    shutil.copy2(demo.home / UNTOUCHED, home / "memory.db")
     return Program(home)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pastchats_memory import Memory, recall
 from pastchats_memory.episodes.threads import Thread
-from pastchats_memory.excerpt import excerpt
+from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.model import Item
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source
@@ -92,7 +92,7 @@ def as_first_released() -> None:
     def most_words(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
         if item.role == "assistant":
             return [item.content]
-        weights = [recall._weight(answer.content, terms) for answer in answers]  # noqa: SLF001 - what the first release did is put in its place
+        weights = [present(answer.content, terms.weights) for answer in answers]
         return [answers[weights.index(max(weights))].content] if answers else []
 
     recall.decisive = excerpt  # type: ignore[attr-defined] # the very names that recall looks up

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
+from itertools import groupby
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask, TimeRead
@@ -104,11 +105,16 @@ def _thread_lines(memory: Recollection) -> list[str]:
     return lines
 
 
+SAME = 40
+"""Characters that two quotations of an answer begin with, for one of them to be enough."""
+
+
 def attempt_line(attempt: Attempt) -> str:
     """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended."""
     when = local_time(attempt.timestamp)
     ended = "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.shown_by)}"
-    answered = f" → {one_line(attempt.answered)}" if attempt.answered else ""
+    is_said = not attempt.answered or attempt.shown_by[:SAME] == attempt.answered[:SAME]
+    answered = "" if is_said else f" → {one_line(attempt.answered)}"
     return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{answered}{ended}"
 
 
@@ -240,12 +246,17 @@ def lessons_text(lessons: Sequence[Lesson]) -> str:
 
 
 def how_text(commands: Sequence[Command]) -> str:
-    """Commands that worked, as Markdown; each quoted with the episode in which it did."""
+    """Commands that worked, as Markdown: those of one episode together, quoted with it."""
     parts = []
-    for place, one in enumerate(commands, start=1):
-        times = "once" if one.times == 1 else f"in {one.times} episodes"
-        heading = f"## {place}. {one_line(one.project)} · worked {times}"
-        parts.append("\n".join([heading, quoted(f"$ {one_line(one.command)}"), "In:", *_sourced(one.episode)]))
+    runs = groupby(commands, key=lambda one: (one.project, one.episode.id))
+    for place, ((project, _), group) in enumerate(runs, start=1):
+        run = list(group)
+        most = max(one.times for one in run)
+        times = "once" if most == 1 else f"in {most} episodes"
+        lines = [quoted(f"$ {one_line(one.command)}") for one in run]
+        parts.append(
+            "\n".join([f"## {place}. {one_line(project)} · worked {times}", *lines, "In:", *_sourced(run[0].episode)])
+        )
     return "\n\n".join(parts) + "\n"
 
 

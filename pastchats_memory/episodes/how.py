@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pastchats_memory.episodes.around import episode_around
@@ -18,21 +19,41 @@ CUT = "…"
 """Ends a command that was kept in part: nobody could run it."""
 
 
+LEAST_LETTERS = 4
+"""Of a word of the task that a command may have: "run" and "the" are in every second one."""
+ENDING = 4
+"""Letters that a word may not have behind the one of the task: `builder`, but not `testuser`."""
+_WORD = re.compile(r"[^\W_]+")
+_AROUND = re.compile(r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:\s*(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*))+$")
+"""What stands around a command and changes nothing of what it does."""
+
+
 @dataclass(slots=True)
 class _Used:
+    command: str
+    """As it was run in the episode that fits best."""
     score: float = 0.0
     episodes: list[tuple[int, Ending]] = field(default_factory=list)
     """Ids of the turns that asked, with how it ended; the best fitting first."""
 
 
-def commands(database: Database, hits: Sequence[Hit], limit: int) -> list[Command]:
-    """The commands of the hits' episodes that worked, those of the best fitting first; none that only looks at files.
+def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float], limit: int) -> list[Command]:
+    """The commands of the hits' episodes that worked, once each; none that only looks at files.
+
+    First those with words of the task in them, then those of the episodes that fit best.
+
+    Args:
+        database: to be read.
+        hits: for the task, the best first.
+        words: of the task, lower-cased, with their weights.
+        limit: commands at most.
 
     Raises:
         StoreFault: the database cannot be read.
     """
     used: dict[tuple[str, str], _Used] = {}
     seen: set[int] = set()
+    episodes = 0
     for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None]):
         if item.id in seen:
             continue
@@ -40,17 +61,32 @@ def commands(database: Database, hits: Sequence[Hit], limit: int) -> list[Comman
         seen.update(turn.id for turn in episode)
         if ending.said != "worked":
             continue
+        episodes += 1
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
         for command in dict.fromkeys(command for turn in episode for command in commands_of(turn)):
             if not command.endswith(CUT):
-                one = used.setdefault((item.project, command), _Used())
-                one.score += 1 / len(seen)
-                one.episodes.append((asked.id, ending))
+                bare = _AROUND.sub("", command)
+                one = used.setdefault((item.project, bare), _Used(command, _fit(bare, words)))
+                if (asked.id, ending) not in one.episodes:
+                    one.score += 1 / (1 + episodes)
+                    one.episodes.append((asked.id, ending))
     best = sorted(used.items(), key=lambda pair: -pair[1].score)[:limit]
-    return [_command(database, project, command, one) for (project, command), one in best]
+    return [_command(database, project, one) for (project, _), one in best]
 
 
-def _command(database: Database, project: str, command: str, used: _Used) -> Command:
+def _fit(command: str, words: Mapping[str, float]) -> float:
+    """Share of the task's weight whose words the command has, at the beginning or the end of one of its own."""
+    own = [word.lower() for word in _WORD.findall(command)]
+    long = {word: weight for word, weight in words.items() if len(word) >= LEAST_LETTERS}
+    present = sum(weight for word, weight in long.items() if _is_among(word.removesuffix("s"), own))
+    return present / sum(long.values()) if present else 0.0
+
+
+def _is_among(stem: str, own: Sequence[str]) -> bool:
+    return any(one.endswith(stem) or (one.startswith(stem) and len(one) < len(stem) + ENDING) for one in own)
+
+
+def _command(database: Database, project: str, used: _Used) -> Command:
     id_, ending = used.episodes[0]
     (item,) = prompts.items(database, [id_])
-    return Command(project, command, len(used.episodes), attempt_at(database, item, ending))
+    return Command(project, used.command, len(used.episodes), attempt_at(database, item, ending))

@@ -11,7 +11,7 @@ from program import REPOSITORY, Program
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes.done import is_look
-from pastchats_memory.render import lessons_json, lessons_text
+from pastchats_memory.render import how_text, lessons_json, lessons_text
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
@@ -73,6 +73,17 @@ def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory)
     assert command.episode.outcome == "worked"
     assert memory.how("webhook worker sends events twice", "shed")[0] == []
     assert memory.how("best flour for pizza", None)[0] == []
+
+
+def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Path) -> None:
+    made = ("tool", "$ cd web && pytest -q 2>&1 | tail -3\n8 passed in 1.2s"), ("tool", "$ pytest -q\n8 passed in 1.2s")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
+             ("tool", "$ make build\nBUILD SUCCESSFUL"), *made)  # fmt: skip
+        memory.index([tmp_path / "said"])
+        found = memory.how("run the tests of the web shop", None)[0]
+    assert [one.command for one in found] == ["cd web && pytest -q 2>&1 | tail -3", "make build"]
+    assert how_text(found).count("In:") == 1
 
 
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:

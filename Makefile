@@ -77,6 +77,7 @@ bench-outcome: $(VENV)/installed
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/leave_one_out.py
+	$(BIN)/python benchmarks/pasted.py
 	$(BIN)/python benchmarks/recall_floor.py
 	$(BIN)/python benchmarks/recall_features.py
 

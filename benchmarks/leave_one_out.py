@@ -63,7 +63,7 @@ class Asked:
     @property
     def by_meaning(self) -> list[int]:
         """The ids that meaning alone gives."""
-        return self.pool[self.places[rank.MEANING]].tolist()
+        return [int(id_) for id_ in self.pool[self.places[rank.MEANING]]]
 
     def order(self) -> list[int]:
         """The order of `rank.fuse`, by the numbers that `rank` has now, without its explanation: many times as fast."""
@@ -71,7 +71,7 @@ class Asked:
         total = np.zeros(len(self.pool))
         for name, places in {**self.places, rank.TOGETHER: together}.items():
             total[places] += rank.WEIGHTS[name] / (rank.RRF_K + np.arange(1, len(places) + 1))
-        return self.pool[np.argsort(-total, kind="stable")[:DEPTH]].tolist()
+        return [int(id_) for id_ in self.pool[np.argsort(-total, kind="stable")[:DEPTH]]]
 
 
 class Recorded:
@@ -154,27 +154,28 @@ class Search:
 
 def show_worth(search: Search, in_use: Numbers) -> None:
     """What becomes of nDCG@10 without each of the numbers in use."""
-    print(f"\nin use: {dict(in_use)}, worth {search.worth(in_use, None):+.4f}\n")
     with_all = search.against_halves(in_use)
+    rows = [(one, level) for one, levels in with_all.items() for level in levels]
+    print(f"\nin use: {dict(in_use)}, worth {search.worth(in_use, None):+.4f}\n")
+    print(f"| | {' | '.join(f'{one} {level}' for one, level in rows)} | mean |\n|---|{'--:|' * (len(rows) + 1)}")
     for name in in_use:
         without = search.against_halves({**in_use, name: WITHOUT[name]})
-        shown = [
-            f"{one}, {level} {row[-1] - with_all[one][level][-1]:+.3f}"
-            for one, levels in without.items()
-            for level, row in levels.items()
-        ]
-        print(f"- {name} {WITHOUT[name]}: {'; '.join(shown)}", flush=True)
+        changes = [float(without[one][level][-1] - with_all[one][level][-1]) for one, level in rows]
+        cells = " | ".join(f"{change:+.3f}" for change in changes)
+        print(f"| {name} {WITHOUT[name]:g} | {cells} | {np.mean(changes):+.4f} |", flush=True)
 
 
 def show(search: Search, names: Sequence[str]) -> None:
-    """A section each for all sets and for each set left out."""
-    for without in (None, *names):
-        numbers = search.best(without)
-        print(f"\n### {'all sets' if without is None else f'without {without}'}\n\n{numbers}\n")
-        for name in names if without is None else (without,):
-            for level, row in search.against_halves(numbers)[name].items():
-                shown = ", ".join(f"{metric} {value:+.3f}" for metric, value in zip(METRICS, row, strict=True))
-                print(f"- {name}, {level}: {shown}", flush=True)
+    """What was chosen with all sets and with each set left out, and how that one fares against the better of its halves."""
+    chosen = {without: search.best(without) for without in (None, *names)}
+    print(f"\n| chosen with | {' | '.join(GRID)} |\n|---|{'--:|' * len(GRID)}")
+    for without, numbers in chosen.items():
+        cells = " | ".join(f"{value:g}" for value in numbers.values())
+        print(f"| {'all sets' if without is None else f'all but {without}'} | {cells} |")
+    print(f"\n| left out | level | {' | '.join(METRICS)} |\n|---|---|{'--:|' * len(METRICS)}")
+    for name in names:
+        for level, row in search.against_halves(chosen[name])[name].items():
+            print(f"| {name} | {level} | {' | '.join(f'{value:+.3f}' for value in row)} |")
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
 def _in_a_row(database: Database, ids: Ids, piece: str, where: re.Pattern[str] | None) -> Ids:
     """Those of the rows in whose text the piece stands, and stands where it may."""
     sought = piece.lower()
-    rows = database.run(
+    rows = database.rows(  # one by one: thousands of long texts do not belong in memory
         "SELECT id, content FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
         "UNION ALL SELECT id, content || ' ' || labels FROM task_texts WHERE id IN (SELECT value FROM json_each(?1))",
         (orjson.dumps(ids.tolist()).decode(),),

@@ -34,8 +34,6 @@ AFTERWARDS = ".with-pastchats-memory"
 """What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
 SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
-WITH_SKILLS = ("claude-code", "codex")
-"""Agents that read skills in a folder `skills` beside their settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,10 @@ def installing(
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
     changes = [_with_our_hooks(path, hooks, extra, put_in.get(str(path), ()))]
-    changes += _skills(path.parent / "skills", put_in) if target in WITH_SKILLS else []
+    if target == "claude-code":
+        changes += _skills(path.parent / "skills", put_in)
+    elif target == "codex":  # its own folder it reads only for the sake of older skills
+        changes += _skills(Path(environment["HOME"]) / ".agents" / "skills", put_in)
     return [change for change in changes if change.before != change.after]
 
 

@@ -68,7 +68,7 @@ _OFFERS = Pattern(
 )
 _ADMITTED = Pattern(
     r"""\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission|the\ ability|a\ way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
-    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\bkonnte\ nicht\b|\bno\ pude\b|\bje\ n'ai\ pas\ pu\b|无法完成|できませんでした|\bdid\ not\ succeed\b|\bno\ luck\b"""
+    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ pude\b|\bje\ n'ai\ pas\ pu\b|无法完成|できませんでした|\bdid\ not\ succeed\b|\bno\ luck\b"""
 )
 _LEFT = Pattern(
     r"""^\W*(?:remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b|not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b|partially\ (?:done|fixed|working|complete\w*)\b)

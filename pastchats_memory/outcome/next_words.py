@@ -54,7 +54,7 @@ _STILL = Pattern(
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
 
 _NO = Pattern(
-    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah)[\s,.…!-]+){0,3}(?:no|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
+    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah|lol|haha|eh|ugh)[\s,.…!-]+){0,3}(?:no|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
     |\A\W*(?:that(?:'s|\ is|\ was)|this\ is|it's|it\ is)\ (?:\w+\ )?(?:not|wrong|incorrect|bad|broken|terrible|garbage)\b|\A\W*not\ (?:true|right|correct|what)\b"""
 )
 _FLAT_NO = Pattern(
@@ -69,7 +69,7 @@ _BROKEN = Pattern(
     |\b(?:causes?|caused|causing|gives?|gave|giving|throws?|threw|throwing|raises?|raised|produces?|produced|returns?|returned)\ (?:me\ |us\ )?(?:all\ sorts\ of\ |lots\ of\ |a\ lot\ of\ |a\ bunch\ of\ |an?\ |this\ |these\ |more\ |new\ |the\ following\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b
     |\b(?:now|then|but|and)\ (?:i|we)(?:'m|\ am|'re|\ are)?\ (?:get(?:ting)?|got|see(?:ing)?|hit(?:ting)?)\ (?:\w+\ ){0,3}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b|\banother\ (?:error|problem|issue|mistake|bug)\b
     |\A[^.?!\n]{0,40}\b(?:errors?|exceptions?|warnings?)\ (?:shows?|pops?|comes?|came|appears?|appeared|occurs?|occurred|happens?|happened)\b|\b(?:seems?|looks?|appears?)\ (?:like\ |that\ )?(?:there(?:'s|\ is|\ are)\ )?(?:an?\ |some\ |still\ ){1,2}(?:problem|issue|error|bug)s?\b|\bno\ matter\ what\b
-    |\bnow\b[^.?!\n]{0,60}\b(?:is|are|was|it's)\ (?:all\ |completely\ |just\ )?(?:gone|missing|empty|blank|broken|invisible|failing|down|dead)\b|\b(?:it's|(?:it|that|this|everything)\ (?:is|got|gets|runs)|made\ (?:it|things))\ (?:\w+\ ){0,2}(?:slower|worse)\b|\bwtf+\b|\b(?:ci|build|pipeline|tests?|deploy\w*|prod\w*|site|server)\ (?:is|are|went|turned|goes|has\ been)\ (?:now\ |all\ )?(?:red|down|broken)\b
+    |\bnow\b[^.?!\n]{0,60}\b(?:is|are|was|it's)\ (?:all\ |completely\ |just\ )?(?:gone|missing|empty|blank|broken|invisible|failing|down|dead)\b|\b(?:it's|(?:it|that|this|everything)\ (?:is|got|gets|runs)|made\ (?:it|things))\ (?:\w+\ ){0,2}(?:slower|worse)\b|\bwtf+\b|\b(?:is|are|it's|that's|looks?)\ (?:\w+\ )?(?:useless|terrible|awful|garbage|horrible|nonsense|rubbish)\b|\b(?:ci|build|pipeline|tests?|deploy\w*|prod\w*|site|server)\ (?:is|are|went|turned|goes|has\ been)\ (?:now\ |all\ )?(?:red|down|broken)\b
     |\b(?:shows?|says?|prints?|displays?|returns?|gives?)\ (?:me\ )?(?:only\ |just\ )?(?:NaN|undefined|null|nothing|garbage|blank|an?\ (?:empty|blank|white)|[45]\d\d)\b"""
 )
 _OTHERWISE = Pattern(
@@ -95,7 +95,7 @@ _RELIEVED = Pattern(
 )
 """The trouble is over."""
 _THANKED = Pattern(
-    r"""\A\W*[👍🎉🚀💯✅❤🙏🙌👏]|[,.!]\s*(?:great|thanks|thank\ you|thx|perfect|nice|cheers|awesome|obrigad[oa]|gracias|merci|danke|спасибо|grazie)[\s.!:)]*\Z|\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b|\byou\ rock\b
+    r"""\A\W*[👍🎉🚀💯✅❤🙏🙌👏]|[,.!，。、]\s*(?:great|thanks|thank\ you|thx|perfect|nice|cheers|awesome|obrigad[oa]|gracias|merci|danke|спасибо|grazie|谢谢|ありがとう(?:ございます)?|고마워|감사합니다)[\s.!:)。！]*\Z|\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b|\byou\ rock\b
     |\A\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|that|it's|it|looks?|really|very|so|wow|well)[\s,.!]+){0,3}
     (?:(?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful|works|worked|it\ works|working|fixed|solved|merged|shipped|deployed
     |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
@@ -130,7 +130,7 @@ _BUT = Pattern(
     r"\b(?:but|however|except|although|yet|uh|um)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|куда|почему|зачем"""
+    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
     r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"

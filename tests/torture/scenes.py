@@ -19,6 +19,7 @@ from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.ingest import writer
+from pastchats_memory.store import trigrams
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CHATS, SAID = 4, 24
@@ -39,6 +40,7 @@ def make_cheap() -> None:
     PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
     PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
     writer.BATCH_TURNS = 24
+    trigrams.STEP = 2
 
 
 @dataclass
@@ -166,8 +168,20 @@ def _restore(home: Path, finish: Finish) -> Scene:
 def _migration(home: Path, version: str) -> Scene:
     home.mkdir()
     scene = Scene(f"migration from {version}", home, program("status"))
-    scene.database.write_bytes(gzip.decompress((FIXTURES / "databases" / f"schema-{version}.db.gz").read_bytes()))
+    _write_older(scene, version)
     return scene
+
+
+def _older(home: Path, _: Finish) -> Scene:
+    """Over a database whose rows are in no index of trigrams yet."""
+    history(home / "history", grown=False)
+    scene = Scene("index into an older database", home, program("index", "history"))
+    _write_older(scene, "10")
+    return scene
+
+
+def _write_older(scene: Scene, version: str) -> None:
+    scene.database.write_bytes(gzip.decompress((FIXTURES / "databases" / f"schema-{version}.db.gz").read_bytes()))
 
 
 VERSIONS = sorted(
@@ -183,6 +197,7 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "forget": _forget,
     "restore": _restore,
     "redact": _redact,
+    "older": _older,
     **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
 }
 

@@ -12,8 +12,12 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules import rules
-from pastchats_memory.store import checks, erasing, redactions, sources, vec0, vectors
+from pastchats_memory.store import checks, erasing, prompts, redactions, sources, vec0, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.salvage import Saved
+from pastchats_memory.store.task_texts import TaskTexts
+
+MEND = "Run `pastchats-memory doctor --yes`: it saves what can be saved in a new database and keeps this one beside it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,32 @@ class Finding:
     remedy: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of a damaged database."""
+
+    saved: Saved
+    lacked: int
+    """Turns that had no vector any more, and have one again."""
+    put_aside: Path | None
+    """Where the damaged file is now."""
+
+    @property
+    def detail(self) -> str:
+        """In a sentence."""
+        rows = self.saved.rows
+        altered = f", {self.saved.altered:,} of them altered" if self.saved.altered else ""
+        return f"saved {rows['prompts']:,} turns{altered} and {rows['tasks']:,} tasks; the damaged file is {self.put_aside}"
+
+    @property
+    def remedy(self) -> str:
+        """What a person does next."""
+        lost = "Run `pastchats-memory index` on your transcripts: it brings back what they still have."
+        if {"forgettings", "forgotten"} & set(self.saved.damaged):
+            return f"Some of what was forgotten is not known any more: forget it again after indexing. {lost}"
+        return lost
+
+
 def status(database: Database) -> Status:
     """Count what is there. Raises StoreFault."""
     counts = checks.counts(database)
@@ -87,21 +117,50 @@ def examine(database: Database, embedder: Embedder) -> list[Finding]:
     ]
 
 
+def complete(database: Database, embedder: Embedder) -> int:
+    """Give all that was saved what is derived from it: vectors, texts of tasks, both engines; how many turns lacked a vector.
+
+    Raises:
+        ModelUnavailable: the database's model cannot be had.
+        StoreFault: it cannot be written.
+    """
+    embedder.load()
+    with database.transaction():
+        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+    done = 0
+    while lacking := checks.some_without_embedding(database):
+        encoded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
+        with database.transaction():
+            for (id_, _), vector in encoded:
+                prompts.embed(database, id_, embedder.name, vectors.encode(vector))
+        done += len(lacking)
+    with database.transaction():
+        texts = TaskTexts(
+            database, embedder.name, lambda some: [vectors.encode(one) for one in embedder.embed(some)], {}
+        )
+        for id_ in checks.task_ids(database):
+            texts.refresh(id_)
+        vectors.catch_up(database)
+    vectors.pack_all(database)
+    return done
+
+
 def _files(path: Path) -> list[Path]:
     return [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
 
 
 def _database_findings(database: Database) -> list[Finding]:
-    remedy = "Rebuild it: move the file away and run `pastchats-memory index` on your transcripts again."
-    damage = checks.damage(database)
-    findings = [Finding("database", not damage, "whole" if not damage else "; ".join(damage[:3]), remedy)]
+    damage = checks.damage(database) or checks.faulty(database)
+    findings = [
+        Finding("database", not damage, "whole" if not damage else "; ".join(damage[:3]), MEND if damage else "")
+    ]
     orphans = checks.without_embedding(database)
     findings.append(
         Finding(
             "embeddings",
             orphans == 0,
             "one for every turn" if not orphans else f"{orphans} turns without one",
-            "Run `pastchats-memory index --force` on the transcripts.",
+            MEND,
         )
     )
     return findings

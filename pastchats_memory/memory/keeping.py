@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.forget import Forgotten
+    from pastchats_memory.health import Mended
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
@@ -226,6 +227,30 @@ class Keeping(Opened):
         from pastchats_memory.store.backup import restore
 
         return restore(Path(file), load().database if path is None else Path(path))
+
+    @classmethod
+    def mend(cls, path: str | PathLike[str] | None = None) -> Mended:
+        """Save what can be saved of a damaged database in a new one, which takes its place; the damaged file is kept.
+
+        Args:
+            path: of the database; None for the person's own.
+
+        Raises:
+            DatabaseCorrupt: nothing can be saved of it; it is as it was.
+            StoreFault: it cannot be read, or the new one cannot be written; it is as it was.
+            ModelUnavailable: its model, by which lost vectors are made again, cannot be had; it is as it was.
+        """
+        from pastchats_memory.health import Mended, complete
+        from pastchats_memory.store.partial import beside, put_in_place
+        from pastchats_memory.store.salvage import salvage
+
+        config = load()
+        file = config.database if path is None else Path(path)
+        with beside(file) as partial:
+            saved = salvage(file, partial)
+            with cls.open(partial, create=False, config=config) as new:
+                lacked = complete(new._database, new._model())  # noqa: SLF001 - our own
+            return Mended(saved, lacked, put_in_place(partial, file))
 
     def export(self) -> Iterator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -11,14 +13,18 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.configured import about_the_model, model_settings
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
+from pastchats_memory.errors import DatabaseCorrupt, MemoryFault
 from pastchats_memory.privacy import hidden_projects
 from pastchats_memory.search import Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.erasing import finish_at_opening
+from pastchats_memory.store.faults import DAMAGED
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from pastchats_memory.embed.cross import CrossEncoder
     from pastchats_memory.health import Finding, Status
 
@@ -66,11 +72,12 @@ class Opened:
         if create and config.model is not None and not file.exists():
             embedder_of(config.model, model_settings(config), may_fetch=True).load()  # or nothing is made
         database = open_database(file, create=create, vec0=vec0)
-        catch_up_at_opening(database)
-        finish_at_opening(database)
-        memory = cls(database, embedder_of(None, model_settings(config)), config)
-        if config.model is not None or config.endpoint is not None:
-            memory.notices = tuple(about_the_model(config, file, meta(database), memory._model()))
+        with _damage_explained(database):
+            catch_up_at_opening(database)
+            finish_at_opening(database)
+            memory = cls(database, embedder_of(None, model_settings(config)), config)
+            if config.model is not None or config.endpoint is not None:
+                memory.notices = tuple(about_the_model(config, file, meta(database), memory._model()))
         memory.notices = (*config.warnings, *memory.notices)
         return memory
 
@@ -125,5 +132,34 @@ class Opened:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the file back; what went wrong since its rows are damaged is explained. Raises DatabaseCorrupt."""
+        try:
+            if fault is not None:
+                _explain_damage(self._database, fault)
+        finally:
+            self.close()
+
+
+@contextmanager
+def _damage_explained(database: Database) -> Iterator[None]:
+    try:
+        yield
+    except Exception as fault:
+        _explain_damage(database, fault)
+        raise
+
+
+def _explain_damage(database: Database, fault: BaseException) -> None:
+    """Where a fault that nobody foresaw comes of a damaged database, say so; a fault of a sound one stays what it is.
+
+    What a person or the surroundings do is foreseen: our own faults, the system's, and what ends a command. Raises DatabaseCorrupt.
+    """
+    if not isinstance(fault, Exception) or isinstance(fault, MemoryFault | OSError | RuntimeError):
+        return
+    from pastchats_memory.store.checks import damage, faulty
+
+    if found := damage(database) or faulty(database):
+        raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", DAMAGED) from fault

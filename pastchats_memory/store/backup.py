@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 
 import apsw
@@ -24,7 +23,7 @@ from pastchats_memory.store.database import (
     side_files,
 )
 from pastchats_memory.store.faults import translated
-from pastchats_memory.store.partial import beside, publish, taking
+from pastchats_memory.store.partial import beside, put_in_place, taking
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
@@ -84,7 +83,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
                     _copy_over(new, old)
                 return _counts(new), None
             counts = _counts(new)
-        return counts, _replace(partial, path)
+        return counts, put_in_place(partial, path)
 
 
 def _counts(database: Database) -> Counts:
@@ -187,19 +186,3 @@ def _is_sound(path: Path) -> bool:
         if fault.__cause__ is None:  # another program's, not SQLite's complaint
             raise
         return False
-
-
-def _replace(partial: Path, path: Path) -> Path | None:
-    """Put the file in its place, and what is there aside under a name that nothing has."""
-    aside = _free_name(path) if os.path.lexists(path) else None
-    if aside is not None:
-        for here in (path, *side_files(path)):
-            with suppress(FileNotFoundError):
-                here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
-    publish(partial, path)
-    return aside
-
-
-def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
-    return next(name for name in names if not os.path.lexists(name))

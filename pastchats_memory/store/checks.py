@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import generations, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.engines import differing
 from pastchats_memory.store.erasing import FULL_TEXT
+from pastchats_memory.store.migrations import names_of_schema
 from pastchats_memory.store.sources import meta
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
     "FROM runs ORDER BY id DESC LIMIT 1"
 )
+
+FAULTS = {
+    "turns without proper fields": "SELECT 1 FROM prompts WHERE typeof(content) != 'text' OR typeof(content_hash) != 'text' "
+    "OR typeof(role) != 'text' OR typeof(turn_index) != 'integer' OR length(text_hash) != 32 "
+    "OR NOT json_valid(ifnull(metadata_json, '{}')) LIMIT 1",
+    "turns whose text is not what was stored": "SELECT 1 FROM prompts WHERE text_hash != sha256(content) LIMIT 1",
+    "vectors that are none": "SELECT 1 FROM prompt_embeddings WHERE typeof(vector_json) != 'text' OR NOT json_valid(vector_json) "
+    "OR json_array_length(vector_json) != dim OR length(components) NOT IN (0, 2 * dim) LIMIT 1",
+    "blocks of vectors that do not fit together": "SELECT 1 FROM vector_blocks b, embedding_meta m WHERE m.key = 'embedding_dim' "
+    "AND (length(b.codes) != length(b.ids) / 8 * m.value OR length(b.scales) != length(b.ids) / 2) LIMIT 1",
+    "tasks without proper fields": "SELECT 1 FROM tasks WHERE typeof(title) != 'text' OR NOT json_valid(metadata_json) "
+    "OR NOT json_valid(tags_json) LIMIT 1",
+    "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
+    "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
+}
+"""What is said of rows that no release writes, and how one of them is found."""
 
 
 def counts(database: Database) -> dict[str, Any]:
@@ -61,6 +80,23 @@ def damage(database: Database) -> list[str]:
     return found
 
 
+def faulty(database: Database) -> list[str]:
+    """What no release writes, where the file itself is whole: lacking tables, values of another kind; empty for nothing."""
+    try:
+        lacking = sorted(set(names_of_schema()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
+        if lacking:
+            return [f"it lacks {', '.join(lacking[:5])}"]
+        database.define("sha256", _sha256)
+        with database.snapshot():
+            return [said for said, statement in FAULTS.items() if database.run(statement)] or differing(database)
+    except DatabaseCorrupt as fault:
+        return [fault.message]
+
+
+def _sha256(text: object) -> bytes:
+    return hashlib.sha256(str(text).encode()).digest()
+
+
 def without_embedding(database: Database) -> int:
     """How many turns lack their embedding row: none, or I-MEM-001 is broken."""
     return int(
@@ -68,6 +104,20 @@ def without_embedding(database: Database) -> int:
             "SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id)"
         )
     )
+
+
+def some_without_embedding(database: Database) -> list[tuple[int, str]]:
+    """Ids and texts of some turns that lack their embedding row. Raises StoreFault."""
+    found = database.run(
+        "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
+        "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"
+    )
+    return [(int(id_), str(text)) for id_, text in found]
+
+
+def task_ids(database: Database) -> list[int]:
+    """Every task's. Raises StoreFault."""
+    return [int(id_) for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
 
 
 def source_paths(database: Database) -> list[str]:

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -63,6 +63,10 @@ class Database:
         """The first column of the first row, or None without one. Raises StoreFault."""
         found = self.run(statement, values)
         return found[0][0] if found else None
+
+    def define(self, name: str, function: Callable[..., Any]) -> None:
+        """Let statements of this connection call a function of one value that always answers it alike."""
+        self.connection.create_scalar_function(name, function, 1, deterministic=True)
 
     def blobs(self, table: str, column: str, *, writable: bool = False) -> Blobs:
         """A way to read the column's values into memory that the caller has, or to overwrite parts of them."""

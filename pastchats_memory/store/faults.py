@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from pastchats_memory.errors import (
     DiskFull,
     StoreFault,
 )
+from pastchats_memory.store.migrations import schema
 
 DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
 TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
@@ -80,7 +82,23 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
     for foreign, ours, message, hint in TABLE:
         if isinstance(first, foreign):
             return ours(f"{place}: {message} ({first})", hint)
+    if isinstance(first, apsw.SQLError) and _tells_of_damage(str(first)):
+        return DatabaseCorrupt(f"{place}: the database is damaged ({first})", DAMAGED)
     return None
+
+
+_OF_A_VIRTUAL_TABLE = re.compile(
+    r"vtable constructor failed|no such fts5 table|vec0|vector blob|vector data|sqlite-vec"
+)
+_OF_A_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
+
+
+def _tells_of_damage(message: str) -> bool:
+    """Whether what SQLite does not find is what every database of ours has, or a virtual table's own."""
+    found = _OF_A_NAME.match(message)
+    if found is None:
+        return _OF_A_VIRTUAL_TABLE.search(message) is not None
+    return re.search(rf"\b{found[1] or found[2]}\b", schema()) is not None
 
 
 @contextmanager

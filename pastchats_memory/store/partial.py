@@ -8,6 +8,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from pastchats_memory.errors import DatabaseMissing, DatabaseReadOnly, DiskFull, StoreFault, UsageFault
@@ -121,3 +122,19 @@ def publish(partial: Path, to: Path) -> None:
             os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def put_in_place(partial: Path, path: Path) -> Path | None:
+    """Put the file in its place, and what is there aside under a name that nothing has."""
+    aside = _free_name(path) if os.path.lexists(path) else None
+    if aside is not None:
+        for here in (path, *side_files(path)):
+            with suppress(FileNotFoundError):
+                here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
+    publish(partial, path)
+    return aside
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    return next(name for name in names if not os.path.lexists(name))

@@ -121,7 +121,7 @@ def put(
             if row.text_hash == prompt.text_hash:
                 continue
             updated += 1
-        _embed(database, ids[-1], model, encoded[prompt.text_hash])
+        embed(database, ids[-1], model, encoded[prompt.text_hash])
     projects.remember(database, projects.folders_of(prompts))
     sightings.remember(database, source_id, list(zip(ids, prompts, strict=True)))
     return Written(tuple(ids), added, updated, len(gone))
@@ -261,7 +261,8 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
     )
 
 
-def _embed(database: Database, id_: int, model: str, vector_json: str) -> None:
+def embed(database: Database, id_: int, model: str, vector_json: str) -> None:
+    """Give a row its vector; inside the caller's transaction. Raises StoreFault."""
     database.run(
         "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
         (id_, model, vector_json.count(",") + 1, vector_json),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pastchats_memory.errors import StoreFault
 
 MIGRATIONS: tuple[str, ...] = (
@@ -34,6 +36,11 @@ def schema() -> str:
     if f" schema version {SCHEMA_VERSION}.\n" not in text:
         raise StoreFault("another release was installed while this process was running", "Start it again.")
     return text
+
+
+def names_of_schema() -> list[str]:
+    """Names of all tables, indexes, views and triggers that a database of the current version has."""
+    return re.findall(r"^CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX|TRIGGER|VIEW) (\w+)", schema(), re.MULTILINE)
 
 
 def migration(number: int) -> str:

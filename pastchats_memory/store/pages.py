@@ -1,0 +1,141 @@
+"""Records out of the pages of an SQLite file that SQLite itself cannot read any more, by its published file format.
+
+Neither header nor schema nor the way from page to page is needed but for what flows over: each leaf is read for itself.
+https://www.sqlite.org/fileformat2.html
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PAGE = 4096
+"""Bytes of a page in every file that we make."""
+HEADER = 100
+"""Bytes of the file's header on the first page."""
+TABLE_LEAF, INDEX_LEAF = 13, 10
+FILLED = 35
+"""Bytes of a page that no cell may use, which the format's thresholds are made of."""
+LONGEST = 1 << 30
+MOST_COLUMNS = 64
+
+Pages = bytes | mmap.mmap
+Value = int | float | str | bytes | None
+
+
+class Record(NamedTuple):
+    """What a cell of a leaf holds."""
+
+    rowid: int | None
+    """None in a table without rowids, and in an index."""
+    values: tuple[Value, ...]
+
+
+def records(content: Pages) -> Iterator[Record]:
+    """Every record that can be read of the pages of a file, in the order of the pages; broken ones are passed over."""
+    for start in range(0, len(content) - PAGE + 1, PAGE):
+        head = start + (HEADER if start == 0 else 0)
+        kind, cells = content[head], int.from_bytes(content[head + 3 : head + 5])
+        if kind not in (TABLE_LEAF, INDEX_LEAF) or cells > PAGE // 4:
+            continue
+        for number in range(cells):
+            pointer = head + 8 + 2 * number
+            offset = int.from_bytes(content[pointer : pointer + 2])
+            if 0 < offset < PAGE and (record := _record(content, start + offset, start + PAGE, kind)) is not None:
+                yield record
+
+
+def _record(content: Pages, place: int, end: int, kind: int) -> Record | None:
+    size, place = _varint(content, place)
+    rowid: int | None = None
+    if kind == TABLE_LEAF:
+        rowid, place = _varint(content, place)
+        rowid -= (rowid >> 63) << 64
+    payload = _payload(content, place, end, size, kind)
+    values = None if payload is None else _values(payload)
+    return None if values is None else Record(rowid, values)
+
+
+def _payload(content: Pages, place: int, end: int, size: int, kind: int) -> bytes | None:
+    """The bytes of a record, with those that flowed over to further pages; None where that leads nowhere."""
+    if not 0 < size < min(LONGEST, len(content)):
+        return None
+    most = PAGE - FILLED if kind == TABLE_LEAF else (PAGE - 12) * 64 // 255 - 23
+    least = (PAGE - 12) * 32 // 255 - 23
+    local = size
+    if size > most:
+        local = least + (size - least) % (PAGE - 4)
+        local = local if local <= most else least
+    if place + local + (4 if local < size else 0) > end:
+        return None
+    pieces, left = [content[place : place + local]], size - local
+    page = int.from_bytes(content[place + local : place + local + 4]) if left else 0
+    for _ in range(left // (PAGE - 4) + 1):
+        if left <= 0:
+            break
+        start = (page - 1) * PAGE
+        if start < PAGE or start + PAGE > len(content):
+            return None
+        piece = content[start + 4 : start + 4 + min(left, PAGE - 4)]
+        pieces.append(piece)
+        left -= len(piece)
+        page = int.from_bytes(content[start : start + 4])
+    return b"".join(pieces) if left == 0 else None
+
+
+def _values(payload: bytes) -> tuple[Value, ...] | None:
+    size, place = _varint(payload, 0)
+    if not place <= size <= len(payload):
+        return None
+    kinds: list[int] = []
+    while place < size:
+        kind, place = _varint(payload, place)
+        kinds.append(kind)
+    if not 0 < len(kinds) <= MOST_COLUMNS or place != size:
+        return None
+    values: list[Value] = []
+    for kind in kinds:
+        length = _length(kind)
+        piece = payload[place : place + length]
+        if len(piece) != length or kind in (10, 11):
+            return None
+        place += length
+        try:
+            values.append(_value(kind, piece))
+        except UnicodeDecodeError:
+            return None
+    return tuple(values) if place == len(payload) else None
+
+
+def _length(kind: int) -> int:
+    """Bytes of a value of a serial type."""
+    return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)[kind] if kind < 12 else (kind - 12) // 2  # noqa: PLR2004 - the first of a blob
+
+
+def _value(kind: int, piece: bytes) -> Value:
+    match kind:
+        case 0:
+            return None
+        case 7:
+            (number,) = struct.unpack(">d", piece)
+            return float(number)
+        case 8 | 9:
+            return kind - 8
+        case _ if kind < 12:  # noqa: PLR2004 - the first of a blob
+            return int.from_bytes(piece, signed=True)
+        case _:
+            return piece.decode() if kind % 2 else piece
+
+
+def _varint(content: Pages, place: int) -> tuple[int, int]:
+    """A number of one to nine bytes, and where it ends."""
+    number = 0
+    for length, byte in enumerate(content[place : place + 9], start=1):
+        if length == 9:  # noqa: PLR2004 - of which all eight bits count
+            return number << 8 | byte, place + 9
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:  # noqa: PLR2004 - the bit that says that there is more
+            return number, place + length
+    return number, place + 9

@@ -1,0 +1,257 @@
+"""What can be saved of a damaged database, in a new one: rows by SQLite as far as it gets, further ones out of the pages.
+
+All that is derived is made anew by what makes it when rows are written. The damaged file is only read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+import orjson
+
+from pastchats_memory.errors import DatabaseCorrupt, StoreFault
+from pastchats_memory.store.database import Database, open_database, side_files
+from pastchats_memory.store.migrations import schema
+from pastchats_memory.store.pages import Record, Value, records
+from pastchats_memory.store.redactions import RULES
+
+DURABLE = (
+    "embedding_meta", "sources", "prompts", "prompt_embeddings", "sightings", "live_events", "project_folders", "runs",
+    "tasks", "task_links", "task_states", "task_conversations", "task_comments", "task_attachments", "forgettings",
+    "forgotten",
+)  # fmt: skip
+"""Tables from which all others are made."""
+KEPT = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES)
+"""Keys of `embedding_meta` that say something of durable rows; the others say how far what is derived has come."""
+FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
+"""What a value of a column is in Python, by the column's type."""
+OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
+    "prompts": (("metadata_json", dict, None),),
+    "sources": (("problems", list, None),),
+    "tasks": (("metadata_json", dict, "{}"), ("tags_json", list, "[]")),
+    "forgettings": (("selector", dict, "{}"),),
+}
+"""Columns of JSON: the kind of the value, and what stands for one that is broken."""
+MOST_MISSING = 4
+"""Columns that rows of older releases lack at their end."""
+
+
+class Column(NamedTuple):
+    """A column as the schema has it."""
+
+    name: str
+    type: str
+    is_needed: bool
+    """It is never NULL."""
+    is_rowid: bool
+    """It is another name for the rowid, and NULL in a record."""
+
+    def takes(self, value: Value) -> bool:
+        """Whether a record may have the value here."""
+        if value is None:
+            return self.is_rowid or not self.is_needed
+        return not self.is_rowid and isinstance(value, FITTING[self.type])
+
+
+class Saved(NamedTuple):
+    """What was saved of a database."""
+
+    rows: Mapping[str, int]
+    """By durable table."""
+    damaged: tuple[str, ...]
+    """Tables of which SQLite could not read all rows; what is lacking is known only to them."""
+    altered: int
+    """Turns whose text is not what its hash says: a reading of their file mends them."""
+
+
+def salvage(path: Path, to: Path) -> Saved:
+    """Save what can be saved of a damaged database into a file that is there and empty.
+
+    Files count as unread in it, so that the next index run brings back what transcripts still have. Vectors that were lost
+    are still lacking.
+
+    Raises:
+        DatabaseCorrupt: nothing can be saved of it.
+        StoreFault: the file cannot be read, or the new one cannot be written.
+    """
+    with _copied(path, to) as (content, old), open_database(to) as new:
+        tables = _schema()
+        damaged = []
+        with new.transaction():
+            new.run("PRAGMA defer_foreign_keys=ON")
+            for table in DURABLE:
+                columns = tables[table]
+                if not _carry(old, new, table, columns):
+                    damaged.append(table)
+            if damaged:
+                _pick_up(content, new, {table: tables[table] for table in damaged}, tables)
+            altered = _mend_texts(new)
+            _drop_what_hangs_on_nothing(new)
+            _drop_broken_vectors(new)
+            new.run("UPDATE sources SET size = -1, mtime_ns = 0, resume = NULL, fingerprint = NULL")
+        if not new.value("SELECT EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM tasks)"):
+            hint = "Move it away, and run `pastchats-memory index` on your transcripts again."
+            raise DatabaseCorrupt(f"{path}: nothing can be saved of it", hint)
+        counts = {table: int(new.value(f"SELECT count(*) FROM {table}")) for table in DURABLE}
+    return Saved(counts, tuple(damaged), altered)
+
+
+@contextmanager
+def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Connection | None]]:
+    """The pages of a copy of the file, with what stands in its log as far as SQLite takes it in, and a connection to it."""
+    copy = to.with_name(f"{to.name}-damaged")
+    here = (path, *side_files(path))
+    copies = [copy.with_name(copy.name + each.name.removeprefix(path.name)) for each in here]
+    try:
+        for each, other in zip(here, copies, strict=True):
+            if each.exists() and not each.name.endswith("-shm"):
+                shutil.copyfile(each, other)
+        connection = None
+        with suppress(apsw.Error):
+            connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with copy.open("rb") as file:
+            is_empty = copy.stat().st_size == 0
+            yield b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), connection
+        if connection is not None:
+            with suppress(apsw.Error):
+                connection.close()
+    except OSError as fault:
+        raise StoreFault(f"{path}: {fault.strerror}", "Check the disk, and that there is room for a copy.") from fault
+    finally:
+        for left in (*copies, *side_files(copy)):
+            left.unlink(missing_ok=True)
+
+
+def _schema() -> dict[str, list[Column]]:
+    """All tables of this release with their columns."""
+    empty = apsw.Connection(":memory:")
+    empty.execute(schema())
+    names = [
+        str(name) for (name,) in empty.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
+    ]
+    found = {}
+    for name in names:
+        rows = list(empty.execute(f"PRAGMA table_info({name})"))
+        keys = [row for row in rows if row[5]]
+        found[name] = [
+            Column(
+                row[1],
+                row[2] or "BLOB",
+                is_needed=bool(row[3] or row[5]),
+                is_rowid=len(keys) == 1 and bool(row[5]) and row[2] == "INTEGER",
+            )
+            for row in rows
+        ]
+    empty.close()
+    return found
+
+
+def _carry(old: apsw.Connection | None, new: Database, table: str, columns: Sequence[Column]) -> bool:
+    """Whether SQLite could read all rows of a table, which are in the new database then; else those before the damage."""
+    if old is None:
+        return False
+    try:
+        there = {row[1] for row in old.execute(f"PRAGMA table_info({table})")}
+        if not there:
+            return False
+        names = [column.name for column in columns if column.name in there]
+        for row in old.execute(f"SELECT {', '.join(names)} FROM {table}"):
+            _put(new, table, columns, dict(zip(names, row, strict=True)))
+    except (apsw.Error, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _pick_up(
+    content: bytes | mmap.mmap,
+    new: Database,
+    damaged: Mapping[str, Sequence[Column]],
+    tables: Mapping[str, Sequence[Column]],
+) -> None:
+    """Add the records of some tables that stand in the pages; those that may be of several tables are left."""
+    for record in records(content):
+        fitting = [name for name, columns in tables.items() if _fits(record, columns)]
+        if len(fitting) == 1 and fitting[0] in damaged:
+            columns = damaged[fitting[0]]
+            values = dict(zip((column.name for column in columns), record.values, strict=False))
+            for column in columns:
+                if column.is_rowid:
+                    values[column.name] = record.rowid
+            _put(new, fitting[0], columns, values)
+
+
+def _fits(record: Record, columns: Sequence[Column]) -> bool:
+    has_rowid = any(column.is_rowid for column in columns)
+    if has_rowid != (record.rowid is not None) or not 0 <= len(columns) - len(record.values) <= MOST_MISSING:
+        return False
+    return all(column.takes(value) for column, value in zip(columns, record.values, strict=False))
+
+
+def _put(new: Database, table: str, columns: Sequence[Column], values: Mapping[str, object]) -> None:
+    """A row that is not there yet and that the schema takes, without what is made of it by reckoning."""
+    kept = {
+        column.name: values[column.name]
+        for column in columns
+        if column.name in values
+        and column.name != "components"
+        and (values[column.name] is None or isinstance(values[column.name], FITTING[column.type]))
+    }
+    for name, kind, empty in OF_JSON.get(table, ()):
+        kept[name] = _json_or(kept.get(name), kind, empty)
+    marks = ", ".join("?" * len(kept))
+    with suppress(DatabaseCorrupt):
+        new.run(f"INSERT OR IGNORE INTO {table}({', '.join(kept)}) VALUES ({marks})", list(kept.values()))
+
+
+def _json_or(text: object, kind: type, empty: str | None) -> object:
+    try:
+        return text if isinstance(orjson.loads(str(text)), kind) else empty
+    except orjson.JSONDecodeError:
+        return empty
+
+
+def _mend_texts(new: Database) -> int:
+    """Give turns whose text was altered the hash of what it is now, and no vector; how many there are."""
+    altered = [
+        (hash_, id_)
+        for id_, content, stored in new.rows("SELECT id, content, text_hash FROM prompts")
+        if (hash_ := hashlib.sha256(content.encode()).digest()) != stored
+    ]
+    new.run_many("DELETE FROM prompt_embeddings WHERE prompt_id = ?", [(id_,) for _, id_ in altered])
+    new.run_many("UPDATE prompts SET text_hash = ? WHERE id = ?", altered)
+    return len(altered)
+
+
+def _drop_what_hangs_on_nothing(new: Database) -> None:
+    for table in DURABLE:
+        for _, _, parent, column, other, *_ in new.run(f"PRAGMA foreign_key_list({table})"):
+            new.run(
+                f"DELETE FROM {table} WHERE {column} IS NOT NULL "
+                f"AND NOT EXISTS (SELECT 1 FROM {parent} x WHERE x.{other or 'id'} = {table}.{column})"
+            )
+
+
+def _drop_broken_vectors(new: Database) -> None:
+    """Leave only vectors that are some, of the database's own model."""
+    marks = ", ".join("?" * len(KEPT))
+    new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", KEPT)
+    known = dict(new.run("SELECT key, value FROM embedding_meta"))
+    model, dim = known.get("model_name"), known.get("embedding_dim")
+    if model is None or dim is None or not dim.isdecimal():
+        new.run("DELETE FROM prompt_embeddings")
+        new.run("DELETE FROM embedding_meta")
+        return
+    new.run("DELETE FROM prompt_embeddings WHERE model != ? OR dim != ?", (model, int(dim)))
+    new.run(
+        "DELETE FROM prompt_embeddings WHERE NOT json_valid(vector_json) OR json_type(vector_json) != 'array' "
+        "OR json_array_length(vector_json) != dim "
+        "OR EXISTS (SELECT 1 FROM json_each(vector_json) WHERE type NOT IN ('real', 'integer') OR abs(value) > 1)"
+    )

@@ -1,0 +1,189 @@
+"""What is saved of a damaged database: all that stands in pages that are whole, with everything derived made anew."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from program import DEMO, Program
+from whole import assert_whole
+
+from pastchats_memory import Memory
+from pastchats_memory.errors import DatabaseCorrupt
+from pastchats_memory.store.database import open_database
+from pastchats_memory.store.pages import PAGE, records
+
+LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
+QUESTION = "flaky login test"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of the demo history, a task, and something forgotten; only read from it."""
+    path = tmp_path_factory.mktemp("whole") / "memory.db"
+    with Memory.open(path) as memory:
+        memory.index([DEMO / "history"])
+        memory.forget("3")
+    return path
+
+
+@pytest.fixture
+def damaged(whole: Path, tmp_path: Path) -> Path:
+    """A copy to be damaged."""
+    path = tmp_path / "memory.db"
+    path.write_bytes(whole.read_bytes())
+    path.chmod(0o600)
+    return path
+
+
+def contents(path: Path) -> dict[int, str]:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    found = dict(connection.execute("SELECT id, content FROM prompts"))
+    connection.close()
+    return found
+
+
+def mended(path: Path) -> dict[int, str]:
+    """What the turns say after mending; the new database is whole, and the damaged file is kept."""
+    before = path.read_bytes()
+    told = Memory.mend(path)
+    assert told.put_aside is not None
+    assert told.put_aside.read_bytes() == before
+    with open_database(path) as database:
+        assert_whole(database)
+    assert path.stat().st_mode & 0o777 == 0o600
+    names = {file.name for file in path.parent.iterdir() if not file.name.endswith(("-wal", "-shm"))}
+    assert names == {"memory.db", told.put_aside.name}
+    return contents(path)
+
+
+def in_the_middle(content: bytearray) -> None:
+    start = len(content) // PAGE // 2 * PAGE
+    content[start : start + 4 * PAGE] = b"\xa5" * (4 * PAGE)
+
+
+def headless(content: bytearray) -> None:
+    content[:100] = bytes(100)
+
+
+def without_schema(content: bytearray) -> None:
+    content[:PAGE] = bytes(PAGE)
+
+
+def cut(content: bytearray) -> None:
+    del content[len(content) // 3 * 2 :]
+
+
+@pytest.mark.parametrize("damage", [in_the_middle, headless, without_schema, cut])
+def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
+    damaged: Path, damage: Callable[[bytearray], None]
+) -> None:
+    before, content = contents(damaged), bytearray(damaged.read_bytes())
+    damage(content)
+    damaged.write_bytes(content)
+    after = mended(damaged)
+    assert after.items() <= before.items()
+    least = {in_the_middle: 0.8, headless: 1, without_schema: 1, cut: 0.2}[damage]
+    assert len(after) >= least * len(before)
+
+
+def test_what_was_lost_comes_back_from_the_transcripts_and_what_was_forgotten_does_not(damaged: Path) -> None:
+    before, content = contents(damaged), bytearray(damaged.read_bytes())
+    in_the_middle(content)
+    damaged.write_bytes(content)
+    mended(damaged)
+    with Memory.open(damaged) as memory:
+        memory.index([DEMO / "history"])
+    assert sorted(contents(damaged).values()) == sorted(before.values())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE prompts_fts_data SET block = randomblob(50)",
+        "DELETE FROM trigrams_data",
+        "DROP TABLE task_texts_fts_config",
+        "UPDATE vec_prompts_vector_chunks00 SET vectors = x'00'",
+        "DELETE FROM vec_prompts_rowids",
+        "UPDATE vector_blocks SET codes = x'00'",
+        "DELETE FROM prompt_embeddings WHERE prompt_id % 2",
+        "UPDATE prompt_embeddings SET vector_json = '{'",
+        "DROP TABLE outcomes",
+    ],
+)
+def test_where_only_derived_parts_are_damaged_no_turn_is_lost(damaged: Path, statement: str) -> None:
+    before = contents(damaged)
+    connection = apsw.Connection(str(damaged))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    for (trigger,) in list(connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")):
+        connection.execute(f"DROP TRIGGER {trigger}")  # which would tell the engines of it
+    connection.execute(statement)
+    connection.close()
+    assert mended(damaged) == before
+    with Memory.open(damaged) as memory:
+        assert QUESTION.split()[1] in memory.recall(QUESTION).text
+
+
+def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path) -> None:
+    before = contents(damaged)
+    content = damaged.read_bytes()
+    assert content.count(b"flaky login") > 0
+    damaged.write_bytes(content.replace(b"flaky login", b"faky  login"))
+    told = Memory.mend(damaged)
+    assert told.saved.altered > 0
+    assert "altered" in told.detail
+    with Memory.open(damaged) as memory:
+        memory.index([DEMO / "history"])
+    assert sorted(contents(damaged).values()) == sorted(before.values())
+
+
+def test_of_a_file_that_holds_nothing_of_ours_nothing_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(b"no database at all\n" * 5000)
+    path.chmod(0o600)
+    with pytest.raises(DatabaseCorrupt, match="nothing can be saved"):
+        Memory.mend(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["memory.db"]
+
+
+def test_records_are_those_that_sqlite_reads(damaged: Path) -> None:
+    found = {record.rowid: record.values for record in records(damaged.read_bytes()) if _is_turn(record.values)}
+    connection = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READONLY)
+    stored = {row[0]: (None, *row[1:]) for row in connection.execute("SELECT * FROM prompts")}
+    connection.close()
+    assert found == stored
+
+
+def _is_turn(values: tuple[object, ...]) -> bool:
+    return len(values) == 13 and isinstance(values[8], str) and len(values[8]) == 64
+
+
+def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Program) -> None:
+    content = bytearray(own_demo.database.read_bytes())
+    in_the_middle(content)
+    own_demo.database.write_bytes(content)
+    for arguments in (["doctor"], ["doctor", "--no"], ["doctor", "--json"]):
+        told = own_demo(*arguments)
+        assert told.status == 1
+        assert "doctor --yes" in told.stdout
+        assert own_demo.database.read_bytes() == content
+    done = own_demo("doctor", "--yes")
+    assert done.status == 0, done
+    assert "saved" in done.stdout
+    assert "memory.db.damaged-1" in done.stdout
+    assert own_demo("doctor").status == 0
+    assert own_demo("search", QUESTION).status == 0
+
+
+def test_whatever_is_damaged_every_command_ends_with_an_answer_or_a_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, str(LOOP), "--damages", "5", "--seed", "suite", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

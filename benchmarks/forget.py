@@ -57,6 +57,8 @@ def main() -> None:
             selector = Selector(tuple(map(str, ids)))
             with timed(took, "forget, one transaction"), database.transaction():
                 forgetting.forget(database, choice, selector.remembered())
+            with timed(took, "rows deleted in steps"):
+                forgetting.finish(database)
             with timed(took, "indexes and log written anew"):
                 erasing.finish(database)
         with copy_of(path) as database:

@@ -134,8 +134,8 @@ def _private(database: Database, selector: Selector, reach: Reach) -> int:
 def forget(database: Database, selector: Selector) -> Forgotten:
     """Delete what a choice comes to now, with all that was made of it, and keep it from coming back.
 
-    One transaction, then what the file still has of it is overwritten; a process that ends between the two leaves that to
-    the next opening.
+    One transaction says what goes and that it stays away. Many rows are deleted after it in steps, so that other writers can
+    go on; then what the file still has of them is overwritten. What a process that ends before leaves is done at the next opening.
 
     Raises:
         UsageFault: this cannot be asked.
@@ -145,6 +145,7 @@ def forget(database: Database, selector: Selector) -> Forgotten:
         choice = _choice(database, selector)
         private = _private(database, selector, forgetting.reach_of(database, choice))
         number, reach = forgetting.forget(database, choice, selector.remembered())
+    forgetting.finish(database)
     is_erased = erasing.finish(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(_came_to(reach, private), forgetting=known.get(number), is_erased=is_erased)

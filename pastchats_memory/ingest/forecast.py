@@ -11,6 +11,7 @@ from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.report import Forecast
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.partial import is_alive
 
 SHORTEST = 2_000_000
 """Bytes under which a run is over before an estimate would be."""
@@ -49,14 +50,4 @@ def forecast(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
 
 def runs_under_way(database: Database) -> tuple[int, ...]:
     """Processes of other runs that write to the database at this moment. Raises StoreFault."""
-    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and _is_alive(pid))
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and is_alive(pid))

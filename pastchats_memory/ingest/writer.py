@@ -245,7 +245,9 @@ class Writer:
             self._report.forgotten += stored.forgotten
             self._report.superseded += stored.superseded
             self._report.tasks += stored.added
-            sources.finish_source(self._database, _state(file, self._options), file.resume)
+            # What a reader would go on with has text as it stands in the file, also of what is not to be kept.
+            resume = None if file.forgotten or file.is_opted_out else file.resume
+            sources.finish_source(self._database, _state(file, self._options), resume)
 
 
 def _state(file: Reading, options: IndexOptions) -> SourceState:

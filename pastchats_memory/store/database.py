@@ -29,6 +29,7 @@ APPLICATION_ID = 0x70636D31
 """Marks a file as ours in its header (`pcm1`), so that another program's database is never filled with our tables."""
 
 BUSY_MS = 5000
+PATIENT_MS = 60_000
 MMAP_BYTES = 1 << 40
 """All of the file: pages of vec0 and of the vector blocks are then read without being copied first."""
 
@@ -105,6 +106,22 @@ class Database:
             yield
         finally:
             self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
+
+    @contextmanager
+    def patient(self) -> Iterator[None]:
+        """For what has begun and is to be ended: on a busy machine another writer may hold the lock for longer than a person waits."""
+        self.wait(PATIENT_MS)
+        try:
+            yield
+        finally:
+            self.wait(BUSY_MS)
+
+    def wait(self, milliseconds: int) -> None:
+        """Wait for so long where another process has the lock."""
+        self.connection.set_busy_timeout(milliseconds)
+        # Writers that wait for one that writes without end look ten times a second, and may never find it between two
+        # transactions; where the system keeps a queue, each has its turn.
+        self.connection.setlk_timeout(milliseconds, 0)
 
     def close(self) -> None:
         """Give the file back; the last one out folds the write-ahead log in."""
@@ -284,7 +301,7 @@ def _load_vec0(connection: apsw.Connection) -> bool:
 
 
 def _prepare(database: Database) -> None:
-    database.connection.set_busy_timeout(BUSY_MS)
+    database.wait(BUSY_MS)
     database.run(f"PRAGMA mmap_size={MMAP_BYTES}")
     database.run("PRAGMA foreign_keys=ON")
     database.run("PRAGMA secure_delete=ON")

@@ -20,6 +20,8 @@ UNERASED = "unerased"
 """Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
 UNMERGED = "unmerged"
 """Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
+GOING = "going"
+"""Key of `embedding_meta`: the process that deletes rows in steps, and those that are left, by kind, as JSON."""
 PAGES = 1000
 """Of a full-text index that one step writes anew: some 30 ms, so that no other writer waits for long."""
 
@@ -74,18 +76,26 @@ def finish(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
     if times is None:
         return True
     _merge(database)
-    database.connection.set_busy_timeout(wait_ms)
+    database.wait(wait_ms)
     try:
         is_open, *_ = database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
     finally:
-        database.connection.set_busy_timeout(BUSY_MS)
+        database.wait(BUSY_MS)
     if not is_open:
         database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNERASED, times))
     return not is_open
 
 
 def finish_at_opening(database: Database) -> None:
-    """The same without waiting, where only the log is left: to write an index anew takes too long for a question."""
+    """What a process left that was to delete; then the same without waiting, where only the log is left.
+
+    To write an index anew takes too long for a question; rows that were forgotten are to be seen by none.
+    """
+    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (GOING,)):
+        from pastchats_memory.store.forgetting import go_on  # much, and hardly an opening has use for it
+
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
+            go_on(database)
     if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (UNERASED,)):
         with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
             if UNMERGED not in meta(database):

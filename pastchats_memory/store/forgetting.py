@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory.model import Filters
-from pastchats_memory.store import erasing, vectors
+from pastchats_memory.store import erasing, going, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
 from pastchats_memory.store.passages import BELOW
@@ -139,9 +139,10 @@ def _of_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int], s
 
 
 def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> tuple[int, Reach]:
-    """Delete what a choice comes to, with all that was made of it, and bury it; inside the caller's transaction.
+    """Bury what a choice comes to and write down that it goes; inside the caller's transaction.
 
-    What stood in words and vectors is overwritten by `erasing.finish` after the commit.
+    Few rows are deleted at once with all that was made of them, many by `finish` after the commit; what stood in words and
+    vectors is overwritten by `erasing.finish` after that.
 
     Args:
         database: open for writing.
@@ -160,10 +161,25 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
         burial.turns(_json(reach.turns))
     burial.marks(_marks_of_tasks(database, reach))
     burial.count(reach.counts())
-    delete(database, reach)
     if choice.conversation is not None:
         database.run("DELETE FROM task_conversations WHERE conversation_id = ?", (choice.conversation,))
+    if sum(reach.counts().values()) <= going.FEW:
+        delete(database, reach)
+    else:
+        going.begin(database, {kind: getattr(reach, kind) for kind in going.KINDS})
+        erasing.begin(database)
     return burial.id, reach
+
+
+def finish(database: Database) -> None:
+    """Delete all that was buried and is still there. Raises StoreFault; the next call goes on."""
+    going.carry_out(database, lambda rows: delete(database, Reach(**rows)))
+
+
+def go_on(database: Database) -> None:
+    """The same where the process that did so has ended. Raises StoreFault."""
+    if going.is_left(database):
+        finish(database)
 
 
 def _marks_of_tasks(database: Database, reach: Reach) -> Iterator[Mark]:

@@ -89,11 +89,12 @@ def _sweep(target: Path) -> None:
     with suppress(OSError):
         for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
             found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None
-            if found and (int(found[1]) == os.getpid() or not _is_alive(int(found[1]))):
+            if found and (int(found[1]) == os.getpid() or not is_alive(int(found[1]))):
                 target.with_name(name).unlink()
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether there is such a process."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

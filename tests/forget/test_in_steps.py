@@ -1,0 +1,94 @@
+"""Many rows are forgotten in steps: other writers go on meanwhile, and whoever is killed, it is carried out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from program import write_messages
+from whole import assert_whole
+
+from pastchats_memory import Memory
+from pastchats_memory.store import going
+from pastchats_memory.store.database import Database, open_database
+
+COUNT = 300
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A memory with one long conversation and a short one."""
+    long = ((("user", "assistant")[n % 2], f"Turn {n} about the lighthouse.") for n in range(COUNT))
+    write_messages(tmp_path / "said" / "long.jsonl", *long)
+    write_messages(tmp_path / "said" / "short.jsonl", ("user", "Where is the rake?"), ("assistant", "In the shed."))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "said"])
+    return tmp_path / "memory.db"
+
+
+def turns(path: Path) -> int:
+    with open_database(path) as database:
+        return database.value("SELECT count(*) FROM prompts")
+
+
+def killed_after(steps: int, path: Path) -> None:
+    """A process that forgets the long conversation, killed after so many of the steps."""
+    child = os.fork()
+    if not child:
+        left, step = [steps], going._step  # noqa: SLF001 - the moment that is wanted
+
+        def counted(database: Database, delete: going.Delete, most: int) -> bool:
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            return step(database, delete, most)
+
+        going._step = counted  # noqa: SLF001 - the moment that is wanted
+        with Memory.open(path) as memory:
+            memory.forget(source=path.parent / "said" / "long.jsonl")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, steps: int) -> None:
+    killed_after(steps, path)
+    assert turns(path) > 2
+    with Memory.open(path) as memory:
+        assert memory.status().turns == 2
+        assert memory.search("lighthouse", mode="keyword") == []
+        memory.index([path.parent / "said"], force=True)
+        assert memory.status().turns == 2
+    with open_database(path) as database:
+        assert_whole(database)
+        assert database.value("SELECT count(*) FROM embedding_meta WHERE key IN ('going', 'unerased')") == 0
+    assert b"lighthouse" not in path.read_bytes()
+
+
+def test_while_the_process_lives_nobody_does_its_work_for_it(path: Path) -> None:
+    with open_database(path) as database, database.transaction():
+        going.begin(database, {"turns": [1, 2], "tasks": [], "comments": [], "attachments": []})
+        database.run(
+            "UPDATE embedding_meta SET value = replace(value, ?, '1') WHERE key = 'going'", (str(os.getpid()),)
+        )
+    with Memory.open(path) as memory:
+        assert memory.status().turns == COUNT + 2
+
+
+def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
+    seen: list[int] = []
+    child = os.fork()
+    if not child:
+        with Memory.open(path) as memory:
+            memory.forget(source=path.parent / "said" / "long.jsonl")
+        os._exit(0)
+    with open_database(path) as database:
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            with database.transaction():
+                seen.append(database.value("SELECT count(*) FROM prompts"))
+            time.sleep(0.01)
+    assert any(2 < count < COUNT + 2 for count in seen)
+    assert turns(path) == 2

@@ -1,0 +1,213 @@
+"""Many at once over one database: two index, four ask, one forgets, each in a process of its own.
+
+    python tests/torture/crowd.py --seconds 600
+
+No error may reach any of them; what is found has what was asked for, and was not forgotten before it was asked for; rows that
+nobody forgets never become fewer; no writer waits for the lock for more than five seconds. Ends with 1, and says who saw what, when it is not so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
+
+from scenes import make_cheap  # noqa: E402 - after the folders that they lie in
+from whole import assert_whole  # noqa: E402 - after the folders that they lie in
+
+from pastchats_memory import Memory  # noqa: E402 - after the folders that they lie in
+from pastchats_memory.store.database import Database, open_database  # noqa: E402 - after the folders that they lie in
+from pastchats_memory.store.vectors import catch_up_at_opening  # noqa: E402 - after the folders that they lie in
+
+INDEXERS, SEARCHERS = 2, 4
+TURNS = 30
+MOST_WAIT = 5.0
+"""Seconds."""
+MOST_WORK = 2.0
+"""Seconds of the processor's time that a transaction may take: what others wait for on a machine that has nothing else to do."""
+FILES = 40
+"""Conversations of each indexer before it begins to add to those that it has."""
+LARGE = 400
+"""Turns of a conversation now and then, which is forgotten in steps."""
+
+
+class Watch:
+    """What one process saw."""
+
+    def __init__(self, folder: Path, role: str) -> None:
+        self.folder = folder
+        self.role = role
+        self.rounds = 0
+        self.longest = 0.0
+        """Seconds that a transaction waited for the lock."""
+        self.held = self.worked = 0.0
+        """Seconds that one held it, and of the processor's time meanwhile."""
+        self.chance = random.Random(role)  # noqa: S311 - no secret
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Measure how long transactions wait to begin."""
+        run, begun = Database.run, [0.0, 0.0]
+
+        def measured(database: Database, statement: str, values: object = ()) -> list[tuple[object, ...]]:
+            start = time.monotonic()
+            try:
+                return run(database, statement, values)  # type: ignore[arg-type] # as it was given
+            finally:
+                if statement == "BEGIN IMMEDIATE":
+                    self.longest = max(self.longest, time.monotonic() - start)
+                    begun[:] = time.monotonic(), time.process_time()
+                elif statement == "COMMIT" and begun[0]:
+                    self.held = max(self.held, time.monotonic() - begun[0])
+                    self.worked = max(self.worked, time.process_time() - begun[1])
+
+        Database.run = measured  # type: ignore[method-assign] # measured from outside
+        try:
+            yield
+        finally:
+            Database.run = run  # type: ignore[method-assign] # as it was
+
+    def forgotten(self) -> set[str]:
+        """Words of conversations that were forgotten by now."""
+        return set((self.folder / "forgotten").read_text().split())
+
+
+def say(path: Path, conversation: str, project: str, turns: range) -> None:
+    """Add turns to a conversation, each with its word."""
+    with path.open("a") as file:
+        for turn in turns:
+            body = {
+                "conversation_id": conversation,
+                "project": project,
+                "role": ("user", "assistant")[turn % 2],
+                "content": f"Turn {turn} of {conversation} speaks of the lighthouse and its lamp.",
+                "timestamp": f"2026-04-01T{turn // 3600 % 24:02}:{turn // 60 % 60:02}:{turn % 60:02}.123Z",
+            }
+            file.write(json.dumps(body) + "\n")
+
+
+def index(watch: Watch) -> None:
+    """Conversations that stay, and some that are to be forgotten, new and grown."""
+    own = watch.folder / watch.role
+    own.mkdir(exist_ok=True)
+    number = watch.rounds % FILES
+    project = "going" if number % 4 == 0 else "kept"
+    word = f"{project}{watch.role}n{watch.rounds if project == 'going' else number}"
+    path = own / f"{word}.jsonl"
+    start = path.read_bytes().count(b"\n") if path.exists() else 0
+    length = LARGE if project == "going" and number % 8 == 0 else TURNS
+    say(path, word, project, range(start, start + length))
+    with Memory.open(watch.folder / "memory.db") as memory:
+        memory.index([own])
+    if project == "going":
+        with (watch.folder / "ready").open("a") as ready:
+            ready.write(f"{word}\n")
+
+
+def ask(watch: Watch) -> None:
+    """Each answer has the words, and nothing that was forgotten before; rows that stay never become fewer."""
+    gone = watch.forgotten()
+    with Memory.open(watch.folder / "memory.db") as memory:
+        kept = memory._database.value("SELECT count(*) FROM prompts WHERE source_project = 'kept'")  # noqa: SLF001 - counted
+        least = getattr(watch, "kept", 0)
+        assert kept >= least, f"{least} rows that nobody forgets have become {kept}"
+        watch.kept = kept  # type: ignore[attr-defined] # of the searchers alone
+        mode = watch.chance.choice(("keyword", "hybrid", "semantic"))
+        for hit in memory.search("lighthouse lamp", mode=mode, limit=50):
+            assert "lighthouse" in hit.content, hit
+            assert hit.conversation_id not in gone, f"{hit.conversation_id} was forgotten, and {mode} finds it"
+            # It may be forgotten between the question and this one, but is never another row.
+            assert all(item.content == hit.content for item in memory.show(hit.id, 0)), hit
+        if gone:
+            word = watch.chance.choice(sorted(gone))
+            assert not [hit for hit in memory.search(word, mode="keyword") if hit.conversation_id == word], word
+        memory.recall("lighthouse lamp")
+
+
+def forget(watch: Watch) -> None:
+    """A conversation that was indexed goes, and is not found from then on."""
+    ready = (watch.folder / "ready").read_text().split()
+    waiting = [word for word in ready if word not in watch.forgotten()]
+    if not waiting:
+        time.sleep(0.2)
+        return
+    with Memory.open(watch.folder / "memory.db") as memory:
+        done = memory.forget(conversation=waiting[0])
+        assert done.turns > 0, f"nothing of {waiting[0]} was there"
+        assert not memory.forget(conversation=waiting[0], dry_run=True)
+    with (watch.folder / "forgotten").open("a") as forgotten:
+        forgotten.write(f"{waiting[0]}\n")
+
+
+def part(folder: Path, role: str, deed: Callable[[Watch], None], until: float) -> int:
+    """A process that does its deed until the time is over; its number."""
+    child = os.fork()
+    if child:
+        return child
+    watch, fault = Watch(folder, role), ""
+    try:
+        with watch.waiting():
+            while time.monotonic() < until:
+                deed(watch)
+                watch.rounds += 1
+    except BaseException:  # noqa: BLE001 - whatever it is, it is what is looked for
+        fault = traceback.format_exc()
+    finally:
+        seconds = {"longest_wait_s": watch.longest, "longest_hold_s": watch.held, "most_work_s": watch.worked}
+        told = {"role": role, "rounds": watch.rounds, **{name: round(value, 2) for name, value in seconds.items()}}
+        told["fault"] = fault
+        (folder / f"told-{role}").write_text(json.dumps(told))
+        os._exit(0)
+
+
+def main() -> None:
+    """Start them, wait, and look at what is left."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument(
+        "--most-wait", type=float, default=MOST_WAIT, help="seconds for the lock [default: %(default)s]"
+    )
+    options = parser.parse_args()
+    make_cheap()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in ("ready", "forgotten"):
+            (folder / file).touch()
+        Memory.open(folder / "memory.db").close()
+        until = time.monotonic() + options.seconds
+        parts = [(f"indexer{number}", index) for number in range(INDEXERS)]
+        parts += [(f"searcher{number}", ask) for number in range(SEARCHERS)]
+        children = [part(folder, role, deed, until) for role, deed in (*parts, ("forgetter", forget))]
+        for child in children:
+            os.waitpid(child, 0)
+        told = [json.loads(file.read_text()) for file in sorted(folder.glob("told-*"))]
+        with open_database(folder / "memory.db") as database:
+            catch_up_at_opening(database)
+            assert_whole(database)
+            turns = database.value("SELECT count(*) FROM prompts")
+        longest = max(one["longest_wait_s"] for one in told)
+        faults = [one["fault"] for one in told if one["fault"]]
+        forgotten = len((folder / "forgotten").read_text().split())
+    is_well = (
+        not faults
+        and max(one["most_work_s"] for one in told) <= MOST_WORK
+        and longest <= options.most_wait
+        and all(one["rounds"] for one in told)
+    )
+    print(json.dumps({"turns": turns, "forgotten": forgotten, "longest_wait_s": longest, "processes": told}, indent=1))
+    sys.exit(0 if is_well else 1)
+
+
+if __name__ == "__main__":
+    main()

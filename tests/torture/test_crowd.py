@@ -1,0 +1,17 @@
+"""The short form of the run with many processes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+CROWD = Path(__file__).with_name("crowd.py")
+SECONDS, MOST_WAIT = 15, 60
+"""On a machine that runs other tests beside it, the processor is waited for longer than the lock."""
+
+
+def test_two_index_four_ask_and_one_forgets_and_nobody_sees_an_error_or_a_wrong_answer() -> None:
+    command = [sys.executable, str(CROWD), "--seconds", str(SECONDS), "--most-wait", str(MOST_WAIT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -126,10 +126,17 @@ def publish(partial: Path, to: Path) -> None:
 
 
 def put_in_place(partial: Path, path: Path) -> Path | None:
-    """Put the file in its place, and what is there aside under a name that nothing has."""
+    """Put the file in its place, and what is there aside under a name that nothing has. Raises StoreFault.
+
+    Whenever it is ended, one of the two has the name; the log of the old one never lies beside the new one.
+    """
     aside = _free_name(path) if os.path.lexists(path) else None
     if aside is not None:
-        for here in (path, *side_files(path)):
+        try:
+            aside.hardlink_to(path)
+        except OSError:  # the file system has no second names
+            path.replace(aside)
+        for here in side_files(path):
             with suppress(FileNotFoundError):
                 here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
     publish(partial, path)

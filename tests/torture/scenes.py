@@ -127,6 +127,18 @@ def _forget(home: Path, finish: Finish) -> Scene:
     return Scene("forget", home, forget, codes=(0, 1), weight=2)
 
 
+def _forget_many(home: Path, finish: Finish) -> Scene:
+    """More rows than go at once."""
+    finish(_index(home, finish))
+    forget = program("forget", "--since", "2020-01-01", "--yes")
+    return Scene("forget in steps", home, forget, codes=(0, 1), weight=2)
+
+
+def _outcomes(home: Path, finish: Finish) -> Scene:
+    finish(_index(home, finish))
+    return Scene("reindex --outcomes", home, program("reindex", "--outcomes"))
+
+
 def _redact(home: Path, finish: Finish) -> Scene:
     """Over what a release stored whose rules knew no secret."""
     for number in range(4):
@@ -195,6 +207,8 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "capture": _capture,
     "live": _live,
     "forget": _forget,
+    "forget-many": _forget_many,
+    "outcomes": _outcomes,
     "restore": _restore,
     "redact": _redact,
     "older": _older,

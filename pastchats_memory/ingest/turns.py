@@ -22,14 +22,7 @@ def prompt_of(
     turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
 ) -> Prompt:
     """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
-    content = redact(turn.content).text
-    safe = turn._replace(
-        role=redact(turn.role).text,
-        content=content,
-        conversation_id=_text(turn.conversation_id),
-        native_id=_text(turn.native_id),
-        cwd=None if turn.cwd is None else redacted_path(turn.cwd),
-    )
+    safe = _safe(turn)
     metadata = {**redacted_value(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
@@ -39,23 +32,34 @@ def prompt_of(
         turn=safe,
         content_hash=hashes[0],
         echo_hash=hashes[1],
-        text_hash=text_hash(content),
+        text_hash=text_hash(safe.content),
         metadata=metadata,
     )
 
 
 def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
     """A turn that an export tells of as it was stored, without what is known for a secret by now."""
-    content = redact(turn.content).text
+    safe = _safe(turn)
+    places = tuple(place._replace(path=redacted_path(place.path)) for place in origin.places)
     return Prompt(
-        source_path=origin.source_path,
-        project=project or turn.project or "",
+        source_path=redacted_path(origin.source_path),
+        project=redact(project or turn.project or "").text,
         turn_index=origin.turn_index,
-        turn=turn._replace(content=content),
+        turn=safe._replace(origin=origin._replace(places=places)),
         content_hash=origin.hashes[0],
         echo_hash=origin.hashes[1],
-        text_hash=text_hash(content),
+        text_hash=text_hash(safe.content),
         metadata=redacted_value(dict(turn.metadata)),
+    )
+
+
+def _safe(turn: Turn) -> Turn:
+    return turn._replace(
+        role=redact(turn.role).text,
+        content=redact(turn.content).text,
+        conversation_id=_text(turn.conversation_id),
+        native_id=_text(turn.native_id),
+        cwd=None if turn.cwd is None else redacted_path(turn.cwd),
     )
 
 

@@ -172,3 +172,16 @@ def test_a_secret_that_two_turns_share_is_taken_out_of_both(program: Program) ->
     said = [hit["content"] for hit in program("search", "it is as I said", "--json").results]
     assert "It is [redacted:openai-key]" in said
     assert "[redacted:openai-key] as I said." in said
+
+
+def test_nothing_of_an_export_that_an_earlier_release_wrote_brings_the_secret_to_the_disk(program: Program) -> None:
+    said = [("user", "Push with MARK, please."), ("assistant", "Done.")]
+    write_messages(program.home / "MARK" / "deploy.jsonl", *said, conversation="c-MARK", project="p-MARK")
+    assert program("index", "MARK").status == 0
+    exported = program("export").stdout
+    assert exported.count("MARK") > 8
+    program.database.unlink()
+    (program.home / "export.jsonl").write_text(exported.replace("MARK", SECRET), encoding="utf-8")
+    assert program("index", "export.jsonl").status == 0
+    assert program("status", "--json").results[0]["turns"] == 2
+    assert nothing_holds_the_secret(program)

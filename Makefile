@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint coverage fuzz fuzz-http torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
+.PHONY: demo test lint scan-patterns coverage fuzz fuzz-http torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -17,6 +17,13 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
+	$(BIN)/python scripts/audit.py
+
+# Every regular expression against texts made to hold it up, of up to LONGEST characters; ONLY='redact' for a room alone.
+LONGEST ?= 12000
+scan-patterns: $(VENV)/installed-dev
+	$(BIN)/python tests/attacks/scan_patterns.py --longest $(LONGEST) --only "$(ONLY)"
 
 # Every branch of every reader, by its fixtures alone: neither chance nor files from elsewhere may be needed.
 coverage: $(VENV)/installed-dev

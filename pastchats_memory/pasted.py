@@ -23,7 +23,7 @@ LONG_QUOTATION = 400
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTATION = re.compile(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
 _OF_A_PROGRAM = re.compile(
-    r"""[ \t]*(?:
+    r"""[ \t]*+(?:
         \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d\d:\d\d | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d
         | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
         | at\ [\w.$<>/]+\ ?\( | File\ " | Traceback\ \( | During\ handling\ of\  | Caused\ by:\  | Exception\ in\  | goroutine\ \d
@@ -35,7 +35,7 @@ _OF_A_PROGRAM = re.compile(
 )
 """Logs, traces, compilers, differences, a shell's prompt, quoted mail, listings, data."""
 _OF_CODE = re.compile(
-    r"""[ \t]*(?:
+    r"""[ \t]*+(?:
         (?:async\ )?def\ \w+\( | class\ \w+[(:{\ ] | from\ [\w.]+\ import\  | import\ [\w.{*"'] | return\b | el(?:if|se)\b | try\b | except\b
         | (?:if|for|while|with)\ .*[:{]$ | (?:export\ )?(?:const|let|var|function|interface|type|enum)\ \w
         | (?:public|private|protected|static|final|override|abstract)\ \w | (?:func|fun|fn|impl|pub|use|package|namespace)\ \S
@@ -50,7 +50,7 @@ _WITHIN = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
 _ERROR = re.compile(
     r"\b(?:(?:[A-Z]\w*)?(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b(?: ?\[\w+\])?[:! ]"
 )
-_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(r"(?<![ \t])[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
 """Letters, and all that scripts without spaces put among them."""
 

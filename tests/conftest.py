@@ -6,12 +6,20 @@ import fcntl
 import os
 import shutil
 import signal
+import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from program import DEMO, Program, Reader
+from program import DEMO, NO_NETWORK, Program, Reader
+
+# No process of the tests leaves this machine: neither this one nor those that it starts.
+sys.path.insert(0, str(NO_NETWORK))
+sys.modules.pop("sitecustomize", None)
+import_module("sitecustomize")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH"))))
 
 # Expected files hold moments; what was written by hand is in the zone of whoever runs the tests.
 os.environ["TZ"] = "UTC"

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
+NO_NETWORK = REPOSITORY / "tests" / "no_network"
+"""What keeps a process of Python from leaving this machine, when it is on its path."""
 DEMO = REPOSITORY / "fixtures" / "demo"
 INSTALLED = (str(Path(sys.executable).with_name("pastchats-memory")),)
 
@@ -53,6 +55,7 @@ class Program:
         """Nothing of the person's own but where programs lie."""
         return {
             "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(NO_NETWORK),
             "HOME": str(self.home),
             "XDG_DATA_HOME": str(self.home / "data"),
             "XDG_CONFIG_HOME": str(self.home / "config"),
@@ -111,7 +114,7 @@ class Program:
         (package / "__init__.py").write_text("", encoding="utf-8")
         for suffix in (".so", ".dylib", ".dll"):
             (package / f"vec0{suffix}").write_bytes(b"\x7fELF, but not a library")
-        return self.with_variables(PYTHONPATH=str(folder))
+        return self.with_variables(PYTHONPATH=os.pathsep.join((str(folder), str(NO_NETWORK))))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("build")
     backend, output = folder / "backend", folder / "dist"
     wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
-    fetched = run(sys.executable, "-m", "pip", "install", "--quiet", "--target", backend, *wanted, cwd=folder)
+    fetch = (sys.executable, "-m", "pip", "install", "--quiet", "--target", backend, *wanted)
+    fetched = run(*fetch, cwd=folder, PYTHONPATH="")  # the one process of the tests that may leave this machine
     if fetched.returncode:
         pytest.skip(f"no package index for the build backend: {fetched.stderr.strip().splitlines()[-1]}")
     build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", output, REPOSITORY)

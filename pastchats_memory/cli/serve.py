@@ -41,7 +41,7 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
         from pastchats_memory.http_server.server import Address, serve
     except ImportError as fault:
         raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
-    if token == "":
+    if token == "":  # empty, so no secret # nosec B105
         raise click.BadParameter("it is empty; is the variable that it was taken from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)

@@ -21,7 +21,7 @@ FORMAT = "open-webui"
 VERSION = 2
 
 _DETAILS = re.compile(
-    r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>.*?(?:</details>|\Z)\n?', re.DOTALL
+    r'<details type="(reasoning|tool_calls|code_interpreter)"([^<>]*)>.*?(?:</details>|\Z)\n?', re.DOTALL
 )
 _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')
 

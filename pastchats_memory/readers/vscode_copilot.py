@@ -157,7 +157,7 @@ def _tools(telling: Telling, request: Json, at: At) -> None:
         call_id = text_of(call.get("id"))
         telling.call(call_id, text_of(call.get("name")), call.get("arguments"))
         text = _text_in(mapping_of(answers.get(call_id)).get("content"), 0)
-        telling.result(call_id, _output(text, shell=call.get("name") in SHELLS), at)
+        telling.result(call_id, _output(text, of_shell=call.get("name") in SHELLS), at)
     if calls:
         return
     for piece in map(mapping_of, list_of(request.get("response"))):
@@ -176,9 +176,9 @@ def _shown(telling: Telling, piece: Json, at: At) -> None:
     telling.result(call_id, Output(text, failed=details.get("isError") is True), at)
 
 
-def _output(text: str, *, shell: bool) -> Output:
+def _output(text: str, *, of_shell: bool) -> Output:
     """A terminal says with which code a command exited; nothing else says whether a tool failed but its first word."""
-    code = _EXIT_CODE.search(text[-400:]) if shell else None
+    code = _EXIT_CODE.search(text[-400:]) if of_shell else None
     number = int(code[1]) if code else None
     return Output(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
 

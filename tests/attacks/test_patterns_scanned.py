@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 import time
 
 import pytest
 from scan_patterns import Used, found_patterns, slow_uses
 
-SECONDS = 12
+SECONDS = 8
 """Of the processor for all patterns."""
 EACH = 6
 """Texts a pattern."""
@@ -17,6 +18,7 @@ EACH = 6
 def test_no_pattern_is_held_up_by_texts_made_from_it() -> None:
     patterns = found_patterns()
     assert len(patterns) > 500
+    random.shuffle(patterns)  # where time runs out it is others the next time
     ends = time.process_time() + SECONDS
     slow = []
     for used in patterns:

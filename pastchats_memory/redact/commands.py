@@ -134,7 +134,7 @@ _GRAMMARS: tuple[_Grammar, ...] = (
 _DATA = re.compile(
     r"[ \t>+|\d→-]{0,20}(?:data|stringData)[ \t]*:[ \t]*\r?\n(?P<entries>(?:[ \t>+|\d→-]{1,20}[\w.\-]{1,128}:[^\n]{0,8000}(?:\n|\Z)){1,100})"
 )
-_ENTRY = re.compile(r"[\w.\-]+:[ \t]*[\"']?(?P<secret>[^\s\"'|>{][^\s\"']{5,})")
+_ENTRY = re.compile(r"(?<![\w.\-])[\w.\-]++:[ \t]*[\"']?(?P<secret>[^\s\"'|>{][^\s\"']{5,})")
 MANIFEST = 2000
 """Characters of a manifest between its kind and its data, either before the other."""
 

@@ -44,6 +44,8 @@ MOST = 1.5
 """Seconds after which nobody waits any longer."""
 LONGEST = 20_000
 """Characters of the longest text."""
+SHORT = {"redact:_RUN_AT_END"}
+"""Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400
 """Texts a pattern, at most."""
 
@@ -92,17 +94,17 @@ def found_patterns() -> list[Used]:
             for name, how_used in of_module[user].items():
                 uses[name] |= how_used
         short = module.__name__.removeprefix("pastchats_memory.")
-        unnamed = uses_of([trees[module.__name__]], named=False)[""]
+        unnamed = uses_of([trees[module.__name__]], named=False)
         for name, value in vars(module).items():
             for path, pattern in within(value, name):
                 if isinstance(pattern.pattern, str):
-                    how = uses[name] or unnamed or {"match"}
+                    how = uses[name] or unnamed.get(path.rpartition(".")[2]) or unnamed.get("pattern") or {"match"}
                     seen.setdefault(
                         (pattern.pattern, pattern.flags), Used(f"{short}:{path}", pattern, tuple(sorted(how)))
                     )
         for line, use, pattern in inline(trees[module.__name__]):
             seen.setdefault((pattern.pattern, pattern.flags), Used(f"{short}:{line}", pattern, (use,)))
-    return list(seen.values())
+    return [used for used in seen.values() if used.where not in SHORT]
 
 
 def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.Pattern[Any]]]:
@@ -122,7 +124,7 @@ def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.P
 
 
 def uses_of(trees: Iterable[ast.Module], *, named: bool = True) -> dict[str, set[str]]:
-    """By name of a pattern the methods that are called of it; with `named` off, under no name those called of anything else."""
+    """By name of a pattern the methods that are called of it; with `named` off, of the fields and variables that hold one."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for tree in trees:
         for node in ast.walk(tree):
@@ -130,10 +132,12 @@ def uses_of(trees: Iterable[ast.Module], *, named: bool = True) -> dict[str, set
                 continue
             of = node.value
             name = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
-            if name.isupper() or name.lstrip("_").isupper():
+            if (
+                name.isupper()
+                or name.lstrip("_").isupper()
+                or (not named and name in {"pattern", "one", "after", "before", "signal", "rule", "way"})
+            ):
                 found[name].add(node.attr)
-            elif not named and name in {"pattern", "one", "after", "before", "signal", "rule", "way"}:
-                found[""].add(node.attr)
     return found
 
 

@@ -113,7 +113,7 @@ WE_COULD = re.compile(
 )
 """What might be done with whatever is found: no word of it is what the question is about."""
 TAIL = re.compile(
-    r"\s+(?:(?:that|which) (?:is|are|was|were|have|has|do|does|isn't|aren't|haven't|hasn't)\b|(?:and|but) (?:is|are|still|not)\b).*"
+    r"(?<!\s)\s++(?:(?:that|which) (?:is|are|was|were|have|has|do|does|isn't|aren't|haven't|hasn't)\b|(?:and|but) (?:is|are|still|not)\b).*"
 )
 KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
 """A task as trackers name it."""

@@ -14,7 +14,7 @@ import click
 import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, table
+from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import Config, found_histories, load
 from pastchats_memory.config.histories import History
 from pastchats_memory.configured import index_options
@@ -101,7 +101,7 @@ def command(
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
-        click.echo(orjson.dumps(_json(report)) if as_json else _text(report))
+        click.echo(orjson.dumps(_json(report)) if as_json else hanging(_text(report)))
         if watch:
             _watch(memory, named, project, how, as_json=as_json)
     return DONE if report.taken or report.known else NOTHING
@@ -190,7 +190,9 @@ def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[st
             if report not in unchanged
         ]
         if rows:
-            click.echo(table(rows, ["taken for", "turns", "project", "file", "why not, or which keys"], stretch=3))
+            click.echo(
+                table(rows, ["taken for", "turns", "project", "file", "why not, or which keys"], stretch=(2, 3, 4))
+            )
         if unchanged:
             click.echo(f"{counted(len(unchanged), 'file')} unchanged since last time.")
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,10 @@ from typing import Any, Protocol
 
 import click
 import orjson
+
+NARROWEST = 12
+"""Columns that a text in a table gets, however narrow the terminal is."""
+_PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
 def emit_json(body: dict[str, Any]) -> None:
@@ -29,28 +34,44 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int) -> str:
-    """Rows under headers, the column `stretch` wrapped so that the whole fits the terminal."""
+def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int | tuple[int, ...]) -> str:
+    """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share."""
     import tabulate
 
-    columns, _ = _measures()
     tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
-    others = [
-        max(columns(str(row[column])) for row in (headers, *rows))
-        for column in range(len(headers))
-        if column != stretch
-    ]
-    room = max(20, width() - sum(others) - 2 * len(others))
-    most: list[int | None] = [None] * len(headers)
-    most[stretch] = room
-    return tabulate.tabulate(
-        # tabulate turns a wrapped cell that says "False" into bool("False"), which is true; a blank, which it drops, forbids that
-        [[f"{cell} " if column == stretch else str(cell) for column, cell in enumerate(row)] for row in rows],
-        headers=headers,
-        tablefmt="simple",
-        maxcolwidths=most,
-        disable_numparse=True,
-    )
+    folds = (stretch,) if isinstance(stretch, int) else stretch
+    cells = [[str(cell) for cell in row] for row in (headers, *rows)]
+    longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
+    fixed = sum(longest[column] for column in range(len(headers)) if column not in folds)
+    room = width() - fixed - 2 * (len(headers) - 1)
+    for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
+        columns = min(longest[column], max(NARROWEST, room // (len(folds) - place)))
+        room -= columns
+        for row in cells:
+            row[column] = "\n".join(folded(row[column], columns))
+    return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
+
+
+def folded(text: str, columns: int) -> list[str]:
+    """Lines of at most so many columns, broken between words and behind the separators of paths, within a word only at need."""
+    told = []
+    for line in text.split("\n"):
+        lines = [""]
+        for piece in _PIECES.findall(line):
+            while _columns(lines[-1]) + _columns(piece.rstrip()) > columns:
+                if not lines[-1]:
+                    fits = next((end for end in range(columns, 1, -1) if _columns(piece[:end]) <= columns), 1)
+                    lines[-1], piece = piece[:fits], piece[fits:]  # noqa: PLW2901 - what is left of it
+                lines.append("")
+            lines[-1] += piece if lines[-1] else piece.lstrip()
+        told += [line.rstrip() for line in lines if line.strip()]
+    return told or [""]
+
+
+def _columns(text: str) -> int:
+    """Of the longest line; of one with a character that nothing is known of, its characters."""
+    measure, _ = _measures()
+    return max(found if (found := measure(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
 def hanging(text: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from program import Program, write_messages
 
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.cli.output import table
+from pastchats_memory.cli.output import folded, table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -239,3 +239,21 @@ def test_a_table_says_what_its_cells_say(text: str) -> None:
 
 def test_a_cell_that_just_fits_takes_one_line() -> None:
     assert len(table([["k", "x" * 95]], ["key", "value"], stretch=1).splitlines()) == 3
+
+
+def test_columns_that_are_folded_share_the_terminal_and_break_between_words(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path = "history/sessions/2026/rollout-0199f0aa-1111-7222-8333.jsonl"
+    reason = "Markdown that is no dialogue; name the file itself or use --notes to take it"
+    lines = table([["codex", path, reason], ["–", "a.md", "it"]], ["taken for", "file", "why not"], (1, 2)).splitlines()
+    assert max(map(len, lines)) <= 80
+    words = {word for line in lines for word in line.split()}
+    assert words.issuperset(reason.split())
+    assert "history/sessions/2026/rollout-" in words
+
+
+@pytest.mark.parametrize("text", ["", "a b", "x" * 95, "one/two/three/four five", " /a//b ", "word " * 30])
+def test_what_is_folded_fits_and_loses_nothing_but_blanks(text):
+    lines = folded(text, 12)
+    assert all(len(line) <= 12 for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())

@@ -28,7 +28,7 @@ _OF_A_PROGRAM = re.compile(
         | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
         | at\ [\w.$<>/]+\ ?\( | File\ " | Traceback\ \( | During\ handling\ of\  | Caused\ by:\  | Exception\ in\  | goroutine\ \d
         | [\w.]*(?:Error|Exception|Warning|Failure)\b.*: | [a-z]\w*\.[\w.]*[A-Z]\w+:\  | --?>\  | \d{1,6}\ *[→|:\t]
-        | \S+?:\d+:\d+ | diff\ --git\  | [-+]{3}\  | @@\  | [|+]-
+        | [\u2500-\u259f\u25cf\u2700-\u27bf] | \d+\.\d+s?\  | \S+?:\d+:\d+ | diff\ --git\  | [-+]{3}\  | @@\  | [|+]-
         | \$\  | >(?:\ |$) | PS\ [A-Z]:\\ | \w+@[\w.-]+[:\ ~] | ["']?[\w.\ -]{1,40}["']?\ ?:\ +["'\d\[{] | [\]\[{}()]+[;,]?$ | .*\.\.\.$
     )""",
     re.VERBOSE,

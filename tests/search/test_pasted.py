@@ -17,6 +17,7 @@ from pastchats_memory.search.asked import asked_in
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "pastes").glob("*.txt"))
 WITH_AN_ERROR = {
+    "container-build": "could not be assembled",
     "go-panic": "index out of range [7]",
     "java-trace": "closed by controller",
     "python-trace": "Solanum lycopersicum",

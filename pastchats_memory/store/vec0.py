@@ -12,11 +12,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.faults import DAMAGED
 from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
 OF_TASKS = "vec_tasks"
+PARTS = ("chunks", "rowids", "vector_chunks00")
+"""Ordinary tables without which a table of sqlite-vec is none."""
 STALE = "vec0_stale"
 """Key of `embedding_meta`: the tables have vectors of another model, and await a process that can drop them."""
 MOST = 4096
@@ -86,6 +90,10 @@ def make(database: Database, dim: int) -> None:
     """The tables, where they are missing, and anew where they are another model's."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
         drop(database)
+    names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
+    for table in {TABLE, OF_TASKS} & names:
+        if lacking := {f"{table}_{part}" for part in PARTS} - names:  # which takes sqlite-vec down with the process
+            raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", DAMAGED)
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
     )

@@ -128,6 +128,19 @@ def test_where_only_derived_parts_are_damaged_no_turn_is_lost(damaged: Path, sta
         assert QUESTION.split()[1] in memory.recall(QUESTION).text
 
 
+@pytest.mark.parametrize("part", ["chunks", "rowids", "vector_chunks00"])
+def test_a_table_that_would_take_sqlite_vec_down_is_explained(damaged: Path, tmp_path: Path, part: str) -> None:
+    connection = apsw.Connection(str(damaged))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute(f"DROP TABLE vec_prompts_{part}")
+    connection.close()
+    (tmp_path / "more.jsonl").write_text(
+        '{"role": "user", "content": "Hello?"}\n{"role": "assistant", "content": "Yes."}\n'
+    )
+    with Memory.open(damaged) as memory, pytest.raises(DatabaseCorrupt, match="damaged"):
+        memory.index([tmp_path / "more.jsonl"])
+
+
 def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path) -> None:
     before = contents(damaged)
     content = damaged.read_bytes()

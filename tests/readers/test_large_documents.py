@@ -47,7 +47,7 @@ def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeyp
     "path",
     [
         path
-        for folder in ("chatgpt", "messages", "claude-code", "codex")
+        for folder in ("chatgpt", "messages", "claude-code", "codex", "opencode")
         for path in inputs(folder)
         if path.suffix == ".json"
     ],
@@ -64,6 +64,20 @@ def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monk
         _, rows = _turns(path, monkeypatch, 0)
         assert rows[-1].reason == "not JSON: the document is cut short"
         assert len(rows) > len(value) - 5
+
+
+def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeypatch):
+    told = [
+        {"info": {"id": f"msg_{number:03}", "role": role}, "parts": [{"type": "text", "text": f"{role} {number}"}]}
+        for number, role in enumerate(("user", "assistant") * 30)
+    ]
+    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": told})
+    path = tmp_path / "export.json"
+    path.write_text(text.replace('"msg_050"', "nope"), encoding="utf-8")
+    reader, read = _turns(path, monkeypatch, 0)
+    assert reader.FORMAT == "opencode"
+    assert "not JSON" in read[0].reason
+    assert [turn.content for turn in read[1:]] == [part["parts"][0]["text"] for part in told if part is not told[50]]
 
 
 @pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])

@@ -2,7 +2,7 @@ import apsw
 from golden import FIXTURES
 from made import made
 
-from pastchats_memory.readers.together import read_with, told_elsewhere
+from pastchats_memory.readers.together import read_with, state_of, told_elsewhere
 
 
 def test_a_session_is_read_with_its_messages_and_their_parts():
@@ -41,3 +41,12 @@ def test_a_database_is_read_with_what_stands_beside_it(tmp_path):
     owner.execute("CREATE TABLE notes(text)")
     assert [other.name for other in read_with(path)] == ["app.db-wal"]
     owner.close()
+
+
+def test_a_file_is_as_large_and_as_new_as_all_that_is_read_with_it(tmp_path):
+    database, log = tmp_path / "a.db", tmp_path / "a.db-wal"
+    database.write_bytes(b"12")
+    alone = state_of(database)
+    log.write_bytes(b"345")
+    assert alone == (2, database.stat().st_mtime_ns)
+    assert state_of(database) == (5, max(path.stat().st_mtime_ns for path in (database, log)))

@@ -1,0 +1,37 @@
+"""Syntax of SQL and of FTS5 in whatever takes a question: it is text, and nothing else; the same memory answers afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from program import Reader
+
+HOSTILE = (
+    "'; DROP TABLE prompts; --",
+    '" OR 1=1 --',
+    'NEAR(a b, 3) AND "x" NOT y*',
+    "content: foo ^bar {source_project} : baz",
+    "((((((((",
+    '"',
+    "%_\\",
+    "a\x1b]0;title\x07b",
+)
+COMMANDS = (
+    ("search",),
+    ("recall",),
+    ("ask",),
+    ("context",),
+    ("how",),
+    ("check-prior-work",),
+    ("consult-episodic-memory",),
+    ("find-duplicates",),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids="".join)
+def test_a_question_is_text_whatever_it_looks_like(demo: Reader, command: tuple[str, ...]) -> None:
+    for question in HOSTILE:
+        said = demo(*command, question)
+        assert said.status in (0, 1), (question, said.stderr)
+        assert "Traceback" not in said.stderr
+        assert "\x1b" not in said.stdout
+    assert demo("search", "webhook").status == 0

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from pastchats_memory.pieces import inside, pattern
+from pastchats_memory.pieces import inside, places
 
 ELLIPSIS = "…"
 _WORD = re.compile(r"[^\W_]+")
@@ -35,7 +35,7 @@ def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
     ]
     pieces = [(term, within) for term in weights if (within := inside(term)) is not None]
     if pieces:
-        found += [(match.start(), term) for term, within in pieces for match in pattern(within).finditer(text)]
+        found += [(place, term) for term, within in pieces for place in places(text, within)]
         found.sort()
     reach = max(0, width - 40)
     best_start, best_weight = 0, 0.0
@@ -58,7 +58,7 @@ def present(text: str, weights: Mapping[str, float]) -> float:
     return math.fsum(
         weight
         for term, weight in weights.items()
-        if (term in words if (within := inside(term)) is None else pattern(within).search(text))
+        if (term in words if (within := inside(term)) is None else any(True for _ in places(text, within)))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from pastchats_memory.model import Filters
-from pastchats_memory.pieces import LEAST, compounds, grams, identifiers, inside, pattern, piece
+from pastchats_memory.pieces import LEAST, compounds, grams, identifiers, inside, piece, places
 from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.rank import in_rows
 from pastchats_memory.store import lexical, trigrams
@@ -58,7 +58,7 @@ def rows_of_pieces(
 def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], most: int) -> lexical.Ids | None:
     """Those that have the piece; of one that is made of words also those in which these stand apart (`get_user_by_id`)."""
     text = inside(term) or ""
-    rows = trigrams.containing(database, text, most, pattern(text))
+    rows = trigrams.containing(database, text, most, lambda content: any(True for _ in places(content, text)))
     parts = made.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows

@@ -7,8 +7,7 @@ have them all are read to see whether they stand in a row.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import apsw
 import numpy as np
@@ -68,14 +67,14 @@ def _bring_in_some(database: Database) -> None:
     database.run("UPDATE embedding_meta SET value = ? WHERE key = ?", (str(first), FROM))
 
 
-def containing(database: Database, piece: str, most: int, where: re.Pattern[str] | None = None) -> Ids | None:
+def containing(database: Database, piece: str, most: int, stands: Callable[[str], bool] | None = None) -> Ids | None:
     """The rows that have the piece, in whatever case, ascending; None where they may be more than `most`.
 
     Args:
         database: whose index is asked.
         piece: at least one character.
         most: rows.
-        where: what finds the piece in a text where it may stand; None: it may stand anywhere.
+        stands: whether it stands in a text where it may; None: it may stand anywhere.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -93,7 +92,7 @@ def containing(database: Database, piece: str, most: int, where: re.Pattern[str]
         found = _ids(database, statement, (" AND ".join(map(quoted, trigrams)),), most)
     if len(found) > most:
         return None
-    return found if len(piece) <= LENGTH and where is None else _in_a_row(database, found, piece, where)
+    return found if len(piece) <= LENGTH and stands is None else _in_a_row(database, found, piece, stands)
 
 
 def _trigrams(database: Database, piece: str) -> list[str]:
@@ -132,17 +131,13 @@ def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
     return found
 
 
-def _in_a_row(database: Database, ids: Ids, piece: str, where: re.Pattern[str] | None) -> Ids:
+def _in_a_row(database: Database, ids: Ids, piece: str, stands: Callable[[str], bool] | None) -> Ids:
     """Those of the rows in whose text the piece stands, and stands where it may."""
     sought = piece.lower()
+    is_there = stands or (lambda content: sought in content.lower())
     rows = database.rows(  # one by one: thousands of long texts do not belong in memory
         "SELECT id, content FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
         "UNION ALL SELECT id, content || ' ' || labels FROM task_texts WHERE id IN (SELECT value FROM json_each(?1))",
         (orjson.dumps(ids.tolist()).decode(),),
     )
-    having = (
-        id_
-        for id_, content in rows
-        if sought in content.lower() and (where is None or where.search(content) is not None)
-    )
-    return np.array(sorted(having), np.int64)
+    return np.array(sorted(id_ for id_, content in rows if is_there(content)), np.int64)

@@ -29,10 +29,11 @@ def command(db: str | None, as_json: bool) -> int:
     """What the memory holds, which model and which engine answer, and how the last run went."""
     with options.open_memory(db) as memory:
         status = memory.status()
+        text = _text(status)  # while the memory is open, which explains what damage makes of it
     if as_json:
         emit_json({"schema": "status/1", "results": [asdict(status)]})
     else:
-        click.echo(_text(status))
+        click.echo(text)
     return DONE
 
 

@@ -29,6 +29,8 @@ FAULTS = {
     "AND (length(b.codes) != length(b.ids) / 8 * m.value OR length(b.scales) != length(b.ids) / 2) LIMIT 1",
     "tasks without proper fields": "SELECT 1 FROM tasks WHERE typeof(title) != 'text' OR NOT json_valid(metadata_json) "
     "OR NOT json_valid(tags_json) LIMIT 1",
+    "runs without proper fields": "SELECT 1 FROM runs WHERE typeof(turns_added) != 'integer' OR typeof(started_at) != 'text' "
+    "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
 }

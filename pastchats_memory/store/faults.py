@@ -79,9 +79,10 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
     first = fault
     while isinstance(first.__context__, apsw.Error):
         first = first.__context__
-    for foreign, ours, message, hint in TABLE:
-        if isinstance(first, foreign):
-            return ours(f"{place}: {message} ({first})", hint)
+    for told in (first, fault):  # the first may be one that only damage explains, which was then looked for
+        for foreign, ours, message, hint in TABLE:
+            if isinstance(told, foreign):
+                return ours(f"{place}: {message} ({told})", hint)
     if isinstance(first, apsw.SQLError) and _tells_of_damage(str(first)):
         return DatabaseCorrupt(f"{place}: the database is damaged ({first})", DAMAGED)
     return None

@@ -18,9 +18,6 @@ MOST_PIECES = 48
 """Of one question that are looked up: a pasted log has thousands."""
 MOST_ROWS = 10_000
 """That a piece may be in: one in more tells hardly anything."""
-SCRIPTS = ("\u2e80", "\ufb00")
-"""The first character of most scripts without spaces and the first behind them: a word that is written next to one without
-a blank is none to the index of words."""
 EVERY = 1 << 40
 """Rows, where nothing else is asked for."""
 SAMPLE = 256
@@ -43,9 +40,9 @@ def rows_of_pieces(
         StoreFault: the database cannot be read.
     """
     of_script, made = grams(text), identifiers(text)
-    telling = [word for word in typed if word not in FUNCTION_WORDS and len(word) >= LEAST][:MOST_PIECES]
-    joined_to_script = [word for word in telling if of_script or trigrams.is_before(database, word, *SCRIPTS)]
-    within = [word for word in (*made, *unheard, *joined_to_script) if len(word) >= LEAST]
+    # Words beside a script without spaces stand there without a blank, and are then no words to the index.
+    beside_script = (word for word in typed if word not in FUNCTION_WORDS) if of_script else ()
+    within = [word for word in (*made, *unheard, *beside_script) if len(word) >= LEAST]
     joined = ["".join(words(compound)) for compound in compounds(text)]
     sought = list(dict.fromkeys((*of_script, *map(piece, within), *map(piece, joined))))[:MOST_PIECES]
     found = {term: rows for term in sought if (rows := _rows(database, term, made, MOST_ROWS)) is not None}

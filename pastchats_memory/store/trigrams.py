@@ -109,13 +109,6 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
     return np.unique(np.array(orjson.loads(listed), np.int64))
 
 
-def is_before(database: Database, word: str, first: str, last: str) -> bool:
-    """Whether the last letters of a word stand before any character from the first to that before the last. Raises StoreFault."""
-    end = _trigrams(database, word)[-1][1:]
-    statement = "SELECT 1 FROM trigrams_vocabulary WHERE term >= ? AND term < ? LIMIT 1"
-    return bool(database.run(statement, (end + first, end + last)))
-
-
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
     """Bytes of each row's text, shape (ids,), ids ascending; 0 for one that is gone. Raises StoreFault."""
     rows = database.run(

@@ -51,7 +51,7 @@ FOUND = {
     "HTTPHeader": {14},
     "41c9e0d": {15},
     "config/orig": {16},
-    "webhook": {1, 14},
+    "webhook 请求": {1, 14},
     "concurrently": {4},
     "E11000 認証": {6, 12},
 }

@@ -70,34 +70,22 @@ def folded(text: str, columns: int) -> list[str]:
 
 def _columns(text: str) -> int:
     """Of the longest line; of one with a character that nothing is known of, its characters."""
-    measure, _ = _measures()
-    return max(found if (found := measure(line)) >= 0 else len(line) for line in text.split("\n"))
+    from wcwidth import wcswidth
+
+    return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
 def hanging(text: str) -> str:
     """The text as it is; on a terminal each line that is too long broken between words, its rest further in."""
     if not sys.stdout.isatty():
         return text
-    _, wrap = _measures()
+    from wcwidth import wrap
+
     lines = []
     for line in text.split("\n"):
         margin = " " * (len(line) - len(line.lstrip()) + 4)
         lines += wrap(line, width(), subsequent_indent=margin) or [""]
     return "\n".join(lines)
-
-
-def _measures() -> tuple[Callable[[str], int], Callable[..., list[str]]]:
-    """What tells how many columns a text takes, and what wraps one by them; tabulate asks wcwidth by itself.
-
-    A checkout that was brought up to date and not installed anew goes on by characters.
-    """
-    try:
-        from wcwidth import wcswidth, wrap
-    except ImportError:
-        from textwrap import wrap as by_characters
-
-        return len, by_characters
-    return wcswidth, wrap
 
 
 def ending(text: str, columns: int) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from program import Program, write_messages
+from wcwidth import wcswidth
 
 from pastchats_memory.cli import COMMANDS
 from pastchats_memory.cli.output import folded, table
@@ -190,7 +191,6 @@ def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program
     ],
 )
 def test_long_titles_of_any_script_stay_within_the_terminal(two_long_tasks: Program, command: str) -> None:
-    wcswidth = pytest.importorskip("wcwidth", reason="installed before it was needed").wcswidth
     status, shown = on_a_terminal(two_long_tasks, *command.split())
     assert status in (0, 1)
     assert "払い" in shown.replace("\r\n", "").replace(" ", "")

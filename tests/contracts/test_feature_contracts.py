@@ -63,7 +63,11 @@ def test_every_turn_is_found_by_its_words(demo: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    "breakage", ["DROP TRIGGER prompts_fts_insert", "INSERT INTO prompts_fts(prompts_fts) VALUES ('delete-all')"]
+    "breakage",
+    [
+        "DROP TRIGGER prompts_fts_insert; DROP TRIGGER trigrams_prompts_insert",
+        "INSERT INTO prompts_fts(prompts_fts) VALUES ('delete-all'); INSERT INTO trigrams(trigrams) VALUES ('delete-all')",
+    ],
 )
 def test_turns_that_never_reached_the_lexical_index_are_noticed(own_demo: Program, breakage: str) -> None:
     statement(own_demo, breakage)
@@ -103,11 +107,11 @@ def test_embeddings_that_vanish_are_noticed(own_demo: Program) -> None:
 def test_an_indexer_that_embeds_only_what_people_say_is_noticed(own_demo: Program) -> None:
     careless = own_demo.altered(
         "from pastchats_memory.store import prompts\n"
-        "embed = prompts._embed\n"
+        "embed = prompts.embed\n"
         "def only_users(database, id_, *rest):\n"
         "    role = database.value('SELECT role FROM prompts WHERE id = ?', (id_,))\n"
         "    return embed(database, id_, *rest) if role == 'user' else None\n"
-        "prompts._embed = only_users"
+        "prompts.embed = only_users"
     )
     assert careless("index", write_messages(own_demo.home / "more.jsonl", *MORE)).status == 0
     assert sum(fault.endswith("has no embedding") for fault in unpaired_rows(own_demo)) == 2

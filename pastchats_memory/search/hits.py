@@ -44,7 +44,8 @@ def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> H
 
 
 def _turn_hit(item: Item) -> Hit:
-    where = standing_place(item)
+    """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
+    where = _filed_place(item)
     return Hit(
         **NOT_RANKED,
         id=str(item.id),
@@ -91,4 +92,8 @@ def _task_hit(text: TaskText) -> Hit:
 def standing_place(item: Item) -> Place:
     """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
     standing = (place for place in item.places if sources.is_there(place.path))
-    return next(standing, item.places[0] if item.places else Place(item.source_path, 0, None))
+    return next(standing, _filed_place(item))
+
+
+def _filed_place(item: Item) -> Place:
+    return item.places[0] if item.places else Place(item.source_path, 0, None)

@@ -36,12 +36,15 @@ class Terms(NamedTuple):
     """The rows of those to look up that are no words of the index."""
     behind: int
     """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
+    corpus: Counts
+    """All rows, whatever the filters: counting them is read off thousands of pages, so it is done once."""
 
 
 def terms_of(database: Database, asked: Asked) -> Terms:
     """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
     own = dict.fromkeys(words(spaced(asked.said)))
-    corpus = count(database, NO_FILTERS).rows
+    every = count(database, NO_FILTERS)
+    corpus = every.rows
     terms = _of_words(database, own, words(spaced(asked.words)), corpus)
     unheard = [term.word for term in terms if not term.rows and term.word in own]
     pieces = rows_of_pieces(database, asked.said, own, unheard)
@@ -57,6 +60,7 @@ def terms_of(database: Database, asked: Asked) -> Terms:
         coverage(terms),
         {piece: rows for piece, rows in pieces.items() if piece in chosen},
         trigrams.behind(database) if pieces else 0,
+        every,
     )
 
 
@@ -96,8 +100,10 @@ class Matches(NamedTuple):
 def matches_of(database: Database, terms: Terms, filters: Filters, *, counted: bool) -> Matches:
     """The rows that have any of the words, and whether all rows that were searched are counted. Raises StoreFault."""
     plain = [word for word in terms.looked_up if inside(word) is None]
-    found = lexical.postings(database, plain, filters) | postings(database, terms.pieces, terms.weights)
-    searched = count(database, filters) if counted else Counts()
+    found = lexical.postings(database, plain, filters) | postings(database, terms.pieces, terms.weights, terms.corpus)
+    searched = Counts()
+    if counted:
+        searched = terms.corpus if filters == NO_FILTERS else count(database, filters)
     if not found:
         return Matches(terms, {}, [], searched)
     every = np.concatenate([rows.ids for rows in found.values()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -53,8 +54,7 @@ def resume_of(database: Database, path: str) -> str | None:
 
 def is_there(path: str) -> bool:
     """Whether a source still exists: the file, or of a member of an archive the archive."""
-    there = Path(path)
-    return there.exists() or any(parent.is_file() for parent in there.parents)
+    return os.path.exists(path) or any(map(os.path.isfile, Path(path).parents))  # noqa: PTH110 - pathlib's raise below a closed folder on Python 3.11
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:

@@ -21,7 +21,7 @@ HELD_UP = {
     "config.file:_HEADER": ("match", "[", " "),
     "decisive:_CODE": ("search", "", "_"),
     "echo:_QUOTES": ("match", "", "1"),
-    "episodes.done:_BETWEEN": ("finditer", "", " "),
+    "commands:_BETWEEN": ("finditer", "", " "),
     "likeness:_IDENTIFIER": ("finditer", "", "-"),
     "pieces:_COMPOUND": ("finditer", "", "x"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),

@@ -25,6 +25,9 @@ DOCUMENTS = {
     "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
 }
 
+NEWEST_FIRST = "shape-61-newest-first.json"
+"""Turned around where it is read whole; by items its order is that of the file, since its end is not there yet."""
+
 
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
@@ -49,12 +52,18 @@ def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeyp
         path
         for folder in ("chatgpt", "messages", "claude-code", "codex", "opencode")
         for path in inputs(folder)
-        if path.suffix == ".json"
+        if path.suffix == ".json" and path.name != NEWEST_FIRST
     ],
     ids=lambda path: path.name,
 )
 def test_every_fixture_that_is_a_document_is_read_alike(path, monkeypatch):
     assert _turns(path, monkeypatch, 0) == _turns(path, monkeypatch, 1 << 30)
+
+
+def test_a_list_that_begins_with_the_newest_keeps_its_order_where_it_is_read_by_items(monkeypatch):
+    (path,) = (path for path in inputs("messages") if path.name == NEWEST_FIRST)
+    reader, turns = _turns(path, monkeypatch, 0)
+    assert (reader, turns[::-1]) == _turns(path, monkeypatch, 1 << 30)
 
 
 def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monkeypatch):

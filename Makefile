@@ -10,7 +10,7 @@ demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses=4 --random-order-seed=$$(date +%s)
+	$(BIN)/python -m pytest --numprocesses=4 --dist=worksteal --random-order-seed=$$(date +%s)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

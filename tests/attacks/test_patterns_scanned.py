@@ -9,7 +9,7 @@ import time
 import pytest
 from scan_patterns import Used, found_patterns, slow_uses
 
-SECONDS = 8
+SECONDS = 5
 """Of the processor for all patterns."""
 EACH = 6
 """Texts a pattern."""

@@ -18,7 +18,7 @@ from whole import assert_whole, state
 
 from pastchats_memory.store.database import Database, open_database
 
-KILLS = 10
+KILLS = 7
 SLOW = """
 import time, zlib, numpy
 from pastchats_memory.embed.packaged import PackagedEmbedder

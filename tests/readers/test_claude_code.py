@@ -162,7 +162,7 @@ def test_memory_does_not_grow_with_the_words_of_a_file(tmp_path):
     assert peak < 4_000_000 < path.stat().st_size / 4
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(LINES).flatmap(damaged_lines))
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "s.jsonl"

@@ -82,7 +82,7 @@ def test_an_answer_that_only_the_screen_showed_is_kept_when_no_item_holds_any(tm
     ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(LINES).flatmap(damaged_lines))
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "rollout.jsonl"

@@ -200,7 +200,7 @@ def test_a_file_cut_or_doubled_anywhere_is_read_without_an_exception(data, tmp_p
     read_by_everyone(target)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_a_file_with_any_value_changed_or_any_key_lost_is_read_without_an_exception(data, tmp_path_factory):
     path = data.draw(st.sampled_from([path for path in JSON_FIXTURES if path.suffix == ".json"]))

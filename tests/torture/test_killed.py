@@ -13,7 +13,7 @@ from scenes import VERSIONS
 from pastchats_memory.store.migrations import SCHEMA_VERSION
 
 LOOP = Path(__file__).with_name("kill_loop.py")
-KILLS = 12
+KILLS = 8
 """Three for each scene, so that each has its turn."""
 
 

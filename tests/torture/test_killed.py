@@ -14,7 +14,7 @@ from pastchats_memory.store.migrations import SCHEMA_VERSION
 
 LOOP = Path(__file__).with_name("kill_loop.py")
 KILLS = 8
-"""Three for each scene, so that each has its turn."""
+"""Two for each scene, so that each has its turn."""
 
 
 @pytest.mark.parametrize("scenes", ["grown,capture,live,redact", f"reindex,migration-1,migration-{VERSIONS[-1]}"])

@@ -13,9 +13,9 @@ from pastchats_memory.readers.claude_record import (
     Said,
     is_synthetic,
     parent_of,
-    queued,
     said,
     texts_of,
+    typed_meanwhile,
 )
 from pastchats_memory.readers.claude_resume import pair, refuse_what_reaches_back
 from pastchats_memory.readers.drafts import Draft, Drafts
@@ -27,12 +27,14 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_of, output_of
 
 FORMAT = "claude-code"
-VERSION = 2
+VERSION = 3
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
     "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",
-    "pr-link", "bridge-session", "worktree-state", "tag",
+    "pr-link", "bridge-session", "worktree-state", "tag", "relocated", "agent-color", "agent-setting", "isolation-latch",
+    "atis-latch", "ended", "attribution-snapshot", "content-replacement", "cost-state", "artifact-comment-monitor",
+    "artifact-autoreact-ledger", "conversation_reset",
 })  # fmt: skip
 MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
 KINDS = {
@@ -185,9 +187,9 @@ class _Telling:
                 return self._user(record, line)
             case "assistant":
                 return self._assistant(record, line, position)
-            case "attachment":
-                told = queued(mapping_of(record.get("attachment")))
-                if told.human and not self._view.typed(told.text):
+            case "attachment" | "queue-operation":
+                told = typed_meanwhile(record)
+                if told.human and not self._view.typed_elsewhere(record, told.text):
                     self._spoken(record, line, told)
         return None
 
@@ -235,6 +237,8 @@ class _Telling:
             texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
             self._answer(record, line, texts, position, position if until is None else until)
             self._tools(record, content, line)
+            if record.get("isAbortedMidStream") is True:
+                self.drafts.flag("interrupted")
         return None
 
     def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:

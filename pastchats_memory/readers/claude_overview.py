@@ -14,8 +14,8 @@ from pastchats_memory.readers.claude_record import (
     conversation_of,
     is_errand,
     parent_of,
-    queued,
     said,
+    typed_meanwhile,
 )
 from pastchats_memory.readers.claude_resume import Tail
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
@@ -64,6 +64,7 @@ class Overview:
         self._until: dict[int, int] = {}  # last line of every API message of several lines
         self._recent: OrderedDict[int, int] = OrderedDict()  # first line of the messages begun lately
         self._typed: set[int] = set()
+        self._attached: set[int] = set()
         self._originals: dict[int, str] = {}
         self._owner: dict[int, int] = {}  # human prompt at or above every record
         self._anchor: dict[int, int] = {}  # message above every record that is none
@@ -114,7 +115,7 @@ class Overview:
     def add(self, record: Json, position: int) -> None:
         """Take the next record of the file."""
         attached = record.get("type") != "user"
-        told = queued(mapping_of(record.get("attachment"))) if attached else said(record)
+        told = typed_meanwhile(record) if attached else said(record)
         self._add_session(record)
         self._add_title(record)
         self._add_message(self._message_key(record), position)
@@ -127,6 +128,8 @@ class Overview:
                 self.errands.add(conversation)
             if told.human:
                 self._typed.add(hash(told.text))
+        if told.human and record.get("type") == "attachment":
+            self._attached.add(hash(told.text))
         if told.human:
             self.tail.words.append(digest(told.text))
             self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
@@ -149,9 +152,10 @@ class Overview:
         """Position of the last of the added lines that belongs to an answer which was told in part; 0 without any."""
         return self._until.get(hash((conversation, message_id)), 0)
 
-    def typed(self, text: str) -> bool:
-        """Whether a record of the person's own has the same words."""
-        return hash(text) in self._typed
+    def typed_elsewhere(self, record: Json, text: str) -> bool:
+        """Whether a better record has the same words: one of the person's own, or for an entry of the queue an attachment."""
+        attached = record.get("type") == "queue-operation" and hash(text) in self._attached
+        return attached or hash(text) in self._typed
 
     def first_uuid(self, record: Json, text: str) -> str:
         """The uuid under which a human turn was first seen in the file: a resumed session copies it, time and all, with a new one."""

@@ -14,6 +14,10 @@ MEDIA_ONLY = "[image]"
 NO_TEXT = "(no content)"
 COMPACTION = "Your task is to create a detailed summary of the conversation"
 ERRAND_LENGTH = 400
+UNTYPED = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly")
+"""Marks of a user record that the client wrote by itself: context, the text of a skill, what is only to be looked at."""
+TAKEN_IN = (None, "absorbed_mid_turn")
+"""Why a prompt left the queue when the agent took it in; the person may also have taken it back."""
 
 Voice = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
 """Whose words a user record holds: a person's (two kinds), a summariser's, a parent agent's, a tool's, a shell's that the
@@ -61,7 +65,9 @@ def _voice(record: Json, texts: list[str], content: object) -> Said:
         return Said("summary", text)
     if record.get("isSidechain") is True:
         return Said("subagent", without_spans(text, REMINDERS).strip(), media_of(content), interrupted)
-    if record.get("isMeta") is True or not from_human(record.get("origin")):
+    if any(record.get(mark) is True for mark in UNTYPED) or record.get("promptSource") == "system":
+        return Said("nobody", interrupted=interrupted)
+    if not from_human(record.get("origin")):
         return Said("nobody", interrupted=interrupted)
     return _typed(parts, media_of(content))
 
@@ -84,8 +90,18 @@ def _typed(parts: list[Typed], media: tuple[str, ...]) -> Said:
     return Said("prompt", MEDIA_ONLY, media) if media else Said("nobody", interrupted=interrupted)
 
 
-def queued(attachment: Json) -> Said:
-    """What a person typed while the agent worked; nobody's words for every other attachment."""
+def typed_meanwhile(record: Json) -> Said:
+    """What a person typed while the agent worked, as a record of another type than `user` has it; nobody's words for all others.
+
+    Until attachments of queued prompts came in, the queue's own record was all that was left of one that the agent took in.
+    """
+    if record.get("type") == "queue-operation":
+        taken = record.get("operation") == "remove" and record.get("reason") in TAKEN_IN
+        return _typed([typed_in_claude(text) for text in texts_of(record.get("content"))], ()) if taken else Said("nobody")
+    return _queued(mapping_of(record.get("attachment")))
+
+
+def _queued(attachment: Json) -> Said:
     origin, prompt = attachment.get("origin"), attachment.get("prompt")
     human = from_human(origin) if mapping_of(origin) else attachment.get("commandMode") == "prompt"
     if attachment.get("type") != "queued_command" or not human:

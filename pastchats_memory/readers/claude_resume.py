@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import cast
 
-from pastchats_memory.readers.claude_record import parent_of, queued, said
+from pastchats_memory.readers.claude_record import parent_of, said, typed_meanwhile
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, CannotResume, digest
 from pastchats_memory.readers.times import iso_utc
@@ -68,7 +68,7 @@ def refuse_what_reaches_back(records: Iterable[Json], tail: Json, pending: set[s
             known.add(uuid)
         if record.get("type") == "assistant" and text_of(mapping_of(record.get("message")).get("id")) in answered:
             raise CannotResume("an answer that was told grows")
-        told = said(record) if record.get("type") == "user" else queued(mapping_of(record.get("attachment")))
+        told = said(record) if record.get("type") == "user" else typed_meanwhile(record)
         if told.human and ((iso_utc(record.get("timestamp")) or "") <= last_human or digest(told.text) in words):
             raise CannotResume("a prompt that was told before")
 

@@ -13,7 +13,7 @@ REMINDERS = ("system-reminder",)
 """Spans that a client puts anywhere into the user's text."""
 
 CUT = (
-    "ide_opened_file", "ide_selection", "ide_diagnostics", "user-memory-input", "user-prompt-submit-hook",
+    "ide_opened_file", "ide_selection", "ide_diagnostics", "user-memory-input", "user-prompt-submit-hook", "post-tool-use-hook",
     "local-command-stdout", "local-command-stderr", "local-command-caveat",
 )  # fmt: skip
 """Spans before or after a person's own words."""
@@ -22,7 +22,7 @@ COMMAND_TAGS = ("command-name", "command-message", "command-args", "command-cont
 BASH_OUTPUTS = ("bash-stdout", "bash-stderr")
 
 MACHINE_MAIL = (
-    "<task-notification", "<teammate-message", "<agent-notification", "[SYSTEM NOTIFICATION", "Stop hook feedback:",
+    "<task-notification", "<teammate-message", "<agent-notification", "[SYSTEM NOTIFICATION",
 )  # fmt: skip
 """Beginnings of text that is a program's from its first to its last character."""
 
@@ -75,7 +75,7 @@ def typed_in_claude(text: str) -> Typed:
     text = without_rim(text, CUT)
     if text.startswith(INTERRUPTED):
         return Typed(interrupted=True)
-    if text.startswith(MACHINE_MAIL) or text.startswith(tuple(f"<{tag}>" for tag in CUT)):
+    if text.startswith(MACHINE_MAIL) or _HOOK.match(text) or text.startswith(tuple(f"<{tag}>" for tag in CUT)):
         return Typed()
     if text.startswith("<bash-"):
         return _bash(text)
@@ -150,6 +150,8 @@ def without_rim(text: str, tags: tuple[str, ...]) -> str:
     return text[start:end].strip()
 
 
+_HOOK = re.compile(r"[A-Z][A-Za-z]{2,40}(?::\S{1,80})? hook (?:feedback|blocking error)\b")
+"""What a hook has to say, as the client passes it on: of which event, and of which tool."""
 _OPENING = re.compile(r"\s*<([a-z_-]{1,40})>")
 _LONGEST_END = 200
 """Characters in which an end tag and the blanks after it are looked for."""

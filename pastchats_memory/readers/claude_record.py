@@ -97,7 +97,7 @@ def typed_meanwhile(record: Json) -> Said:
     """
     if record.get("type") == "queue-operation":
         taken = record.get("operation") == "remove" and record.get("reason") in TAKEN_IN
-        return _typed([typed_in_claude(text) for text in texts_of(record.get("content"))], ()) if taken else Said("nobody")
+        return _typed([typed_in_claude(text) for text in texts_of(record.get("content")) if taken], ())
     return _queued(mapping_of(record.get("attachment")))
 
 

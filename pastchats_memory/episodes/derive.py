@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 2000
 """After so many rows the transaction ends: others may want to write."""
 BATCH_CONVERSATIONS = 200
+BATCH_S = 0.5
+"""Seconds after which it ends too."""
 LATEST = "9999"
 """After every time."""
 WAITED_S = 2.0
@@ -86,6 +88,8 @@ def derive(
         outcomes.claim_rules(database, rules())
     total = left = outcomes.pending(database)
     found = 0
+    if left:
+        _load_rules()
     while left and time.monotonic() - start < most_s:
         with database.transaction():
             found += _derive_some(database)
@@ -108,6 +112,7 @@ def catch_up(database: Database) -> tuple[str, ...]:
 def _derive_some(database: Database) -> int:
     """Episodes of some conversations that are due; inside a transaction."""
     rows = found = 0
+    start = time.monotonic()
     for one in outcomes.due(database, BATCH_CONVERSATIONS):
         first = outcomes.first_to_derive(database, one)
         changes = outcomes.changes_of_tasks(database, one)
@@ -115,9 +120,14 @@ def _derive_some(database: Database) -> int:
         outcomes.replace(database, one, first, endings, rules())
         found += len(endings)
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
-        if rows > BATCH_ROWS:
+        if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break
     return found
+
+
+def _load_rules() -> None:
+    """Dozens of patterns: compiled within a transaction they would keep every other writer waiting, on a busy machine for seconds."""
+    import pastchats_memory.outcome  # noqa: F401 - for the first episode to find it loaded
 
 
 def endings_of(turns: Iterator[Said], changes: Sequence[Changed] = ()) -> Iterator[tuple[int, Ending]]:

@@ -6,6 +6,7 @@ transaction that deletes, so that it is done at the next opening if the process 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import Any
@@ -22,6 +23,10 @@ UNMERGED = "unmerged"
 """Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
 GOING = "going"
 """Key of `embedding_meta`: the process that deletes rows in steps, and those that are left, by kind, as JSON."""
+PAUSE = 0.12
+"""Seconds after which a step follows a step: a writer that waits looks ten times a second."""
+TURN_MS = 200
+"""For so long a process waits for readers at a time, since nobody can write then."""
 PAGES = 1000
 """Of a full-text index that one step writes anew: some 30 ms, so that no other writer waits for long."""
 
@@ -76,14 +81,24 @@ def finish(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
     if times is None:
         return True
     _merge(database)
-    database.wait(wait_ms)
+    is_empty = _emptied(database, wait_ms)
+    if is_empty:
+        database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNERASED, times))
+    return is_empty
+
+
+def _emptied(database: Database, wait_ms: int) -> bool:
+    """Whether the log is empty now. Who waits for readers to leave it keeps all writers out meanwhile, so he waits in short turns."""
+    until = time.monotonic() + wait_ms / 1000
+    database.wait(min(wait_ms, TURN_MS))
     try:
-        is_open, *_ = database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        while database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(PAUSE)
     finally:
         database.wait(BUSY_MS)
-    if not is_open:
-        database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNERASED, times))
-    return not is_open
+    return True
 
 
 def finish_at_opening(database: Database) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import orjson
 
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.erasing import GOING
+from pastchats_memory.store.erasing import GOING, PAUSE
 from pastchats_memory.store.partial import is_alive
 from pastchats_memory.store.sources import meta, set_meta
 
@@ -22,8 +22,6 @@ FEW = 64
 MOST = 2048
 SECONDS = 0.5
 """That a step may take, after which the next is smaller."""
-PAUSE = 0.12
-"""Seconds between two steps: a writer that waits looks ten times a second."""
 
 Rows = dict[str, list[int]]
 Delete = Callable[[Rows], None]

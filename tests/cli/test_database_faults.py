@@ -99,6 +99,13 @@ def test_a_damaged_database_is_called_damaged_and_doctor_says_what_to_do(indexed
     assert indexed("doctor").status in (1, 2)
 
 
+def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Program) -> None:
+    with sqlite3.connect(indexed.database) as connection:
+        connection.execute("UPDATE runs SET turns_added = '{'")
+    connection.close()
+    explained(indexed("status"), "damaged", "runs without proper fields")
+
+
 def test_a_cut_off_database_is_explained(indexed: Program) -> None:
     content = indexed.database.read_bytes()
     indexed.database.write_bytes(content[: len(content) // 3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from program import write_messages
 from whole import assert_whole
 
 from pastchats_memory import Memory
-from pastchats_memory.store import going
+from pastchats_memory.store import erasing, going
 from pastchats_memory.store.database import Database, open_database
 
 COUNT = 300
@@ -92,3 +93,20 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
             time.sleep(0.01)
     assert any(2 < count < COUNT + 2 for count in seen)
     assert turns(path) == 2
+
+
+def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(path: Path) -> None:
+    with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
+        reader.run("SELECT count(*) FROM prompts")
+        with forgetful.transaction():
+            erasing.begin(forgetful)
+        waiting = threading.Thread(target=erasing.finish, args=(forgetful,), kwargs={"wait_ms": 1200})
+        waiting.start()
+        written = 0
+        with open_database(path) as writer:
+            while waiting.is_alive():
+                with writer.transaction():
+                    written += waiting.is_alive()
+                time.sleep(0.05)
+        assert erasing.is_due(forgetful)
+    assert written > 2

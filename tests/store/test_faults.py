@@ -159,3 +159,25 @@ def test_a_question_is_answered_though_the_tables_of_sqlite_vec_are_damaged(tmp_
     connection.close()
     with Memory.open(tmp_path / "memory.db") as memory:
         assert memory.search("retry webhooks", mode="semantic") == before
+
+
+def test_a_fault_that_only_damage_explains_does_not_hide_the_damage_that_is_found_while_it_is_handled(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    open_database(path, create=True).close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    path.write_bytes(content)
+    connection = apsw.Connection(str(path))
+    with pytest.raises(DatabaseCorrupt):
+        _asked_twice(connection)
+    connection.close()
+
+
+@translated("memory.db")
+def _asked_twice(connection: apsw.Connection) -> None:
+    try:
+        connection.execute("SELECT nothing FROM nowhere")
+    except apsw.SQLError:
+        connection.execute("SELECT count(*) FROM prompts").fetchall()

@@ -37,6 +37,8 @@ MOST_WORK = 2.0
 """Seconds of the processor's time that a transaction may take: what others wait for on a machine that has nothing else to do."""
 FILES = 40
 """Conversations of each indexer before it begins to add to those that it has."""
+READING = ("SELECT", "BEGIN", "ROLLBACK")
+OURS = f"{os.sep}pastchats_memory{os.sep}"
 LARGE = 400
 """Turns of a conversation now and then, which is forgotten in steps."""
 
@@ -52,15 +54,18 @@ class Watch:
         """Seconds that a transaction waited for the lock."""
         self.held = self.worked = 0.0
         """Seconds that one held it, and of the processor's time meanwhile."""
+        self.held_by = ""
+        """Who held it for the longest time."""
         self.chance = random.Random(role)  # noqa: S311 - no secret
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Measure how long transactions wait to begin."""
+        """Measure how long transactions wait to begin, and how long the lock is held: by them, or by a statement alone."""
         run, begun = Database.run, [0.0, 0.0]
 
         def measured(database: Database, statement: str, values: object = ()) -> list[tuple[object, ...]]:
-            start = time.monotonic()
+            is_alone = not database.connection.in_transaction
+            start, work = time.monotonic(), time.process_time()
             try:
                 return run(database, statement, values)  # type: ignore[arg-type] # as it was given
             finally:
@@ -68,14 +73,27 @@ class Watch:
                     self.longest = max(self.longest, time.monotonic() - start)
                     begun[:] = time.monotonic(), time.process_time()
                 elif statement == "COMMIT" and begun[0]:
-                    self.held = max(self.held, time.monotonic() - begun[0])
-                    self.worked = max(self.worked, time.process_time() - begun[1])
+                    self.hold(*begun)
+                    begun[:] = 0.0, 0.0
+                elif is_alone and not statement.startswith(READING):
+                    self.hold(start, work, statement)
 
         Database.run = measured  # type: ignore[method-assign] # measured from outside
         try:
             yield
         finally:
             Database.run = run  # type: ignore[method-assign] # as it was
+
+    def hold(self, start: float, work: float, statement: str = "") -> None:
+        """The lock was held since then."""
+        self.worked = max(self.worked, time.process_time() - work)
+        if time.monotonic() - start > self.held:
+            self.held = time.monotonic() - start
+            self.held_by = statement or " < ".join(
+                f"{frame.name}:{frame.lineno}"
+                for frame in reversed(traceback.extract_stack())
+                if OURS in frame.filename
+            )
 
     def forgotten(self) -> set[str]:
         """Words of conversations that were forgotten by now."""
@@ -165,7 +183,7 @@ def part(folder: Path, role: str, deed: Callable[[Watch], None], until: float) -
     finally:
         seconds = {"longest_wait_s": watch.longest, "longest_hold_s": watch.held, "most_work_s": watch.worked}
         told = {"role": role, "rounds": watch.rounds, **{name: round(value, 2) for name, value in seconds.items()}}
-        told["fault"] = fault
+        told |= {"held_by": watch.held_by, "fault": fault}
         (folder / f"told-{role}").write_text(json.dumps(told))
         os._exit(0)
 

@@ -187,6 +187,7 @@ def main() -> None:
     """Damage, ask, count."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--damages", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0, help="number of the first one, to make one of them again")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -196,7 +197,7 @@ def main() -> None:
     kept: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         before = whole_database(Path(folder))
-        for number in range(arguments.damages):
+        for number in range(arguments.first, arguments.first + arguments.damages):
             chance = random.Random(f"{arguments.seed}/{number}")  # noqa: S311 - no secret
             home = Path(folder) / str(number)
             home.mkdir(mode=0o700)

@@ -21,11 +21,12 @@ from pastchats_memory.readers.codex_record import (
     entry_of,
     is_bare_meta,
     parts_of,
+    shown_answer,
     subagent_of,
 )
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.injected import typed_in_codex
+from pastchats_memory.readers.injected import shell_in_codex, typed_in_codex
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
@@ -33,7 +34,7 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "codex"
-VERSION = 1
+VERSION = 2
 
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
@@ -45,6 +46,7 @@ MOST_TURNS = 20_000
 """Of a session that is gone on with: how often each was said is kept."""
 
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
+SHOWN_PICTURES = ("image", "local_image")
 NO_CALL = Call("tool")
 
 
@@ -153,8 +155,8 @@ class _Telling:
             self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
         elif entry.kind == EVENT and entry.type in FLAGS:
             self.drafts.flag(FLAGS[entry.type])
-        elif entry.kind == EVENT and entry.type == "agent_message" and not self._view.answers:
-            self._add("assistant", "answer", text_of(entry.payload.get("message")), entry, line, position)
+        elif not self._view.answers and (words := shown_answer(entry)):
+            self._add("assistant", "answer", words, entry, line, position)
 
     def _follow_replay(self, entry: Entry) -> None:
         """Whether the lines are a copy of another session's: from its meta to the end of the burst in which they were written."""
@@ -180,6 +182,8 @@ class _Telling:
     def _item(self, entry: Entry, line: int, position: int) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
         match entry.type:
+            case "message" if payload.get("role") == "user":
+                self._shell(entry, line, position)
             case "message" if payload.get("role") == "assistant":
                 draft = self._add("assistant", "answer", "\n\n".join(parts_of(payload)), entry, line, position)
                 draft.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
@@ -193,6 +197,15 @@ class _Telling:
                 found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
                 if found is not None:
                     self._add("tool", *found, entry, line, position)
+
+    def _shell(self, entry: Entry, line: int, position: int) -> None:
+        """A command that the person ran, and what is worth finding of its output; nothing for what was injected."""
+        command, printed = shell_in_codex("".join(parts_of(entry.payload)))
+        if command:
+            self._add("user", "command", f"! {command}", entry, line, position)
+            found = self.drafts.finding(call_of("shell", {"command": command}), output_of(printed))
+            if found is not None:
+                self._add("tool", *found, entry, line, position)
 
     def _called(self, call_id: str, call: Call) -> None:
         self._calls[call_id] = call
@@ -242,4 +255,6 @@ def _pictures(payload: Json) -> int:
     """How many pictures came with a prompt, whether an item or an event tells of it."""
     parts = map(mapping_of, list_of(payload.get("content")))
     sent = sum(part.get("type") == "input_image" for part in parts)
-    return sent or len(list_of(payload.get("images"))) + len(list_of(payload.get("local_images")))
+    item = map(mapping_of, list_of(mapping_of(payload.get("item")).get("content")))
+    shown = sum(text_of(part.get("type")) in SHOWN_PICTURES for part in item)
+    return sent or shown or len(list_of(payload.get("images"))) + len(list_of(payload.get("local_images")))

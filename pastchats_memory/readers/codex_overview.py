@@ -13,12 +13,18 @@ from pastchats_memory.readers.codex_record import (
     CONTEXT,
     EVENT,
     ITEM,
+    MEDIA_ONLY,
     META,
     META_KEYS,
     Entry,
+    bare,
+    completed,
+    has_pictures,
     human_parts,
+    kinds_of,
     parts_of,
     sent_by_user,
+    shown_answer,
     subagent_of,
     typed_event,
 )
@@ -32,7 +38,9 @@ class _Candidate:
     event: bool
     digests: tuple[str, ...]
     human: bool
-    """By its wrappers alone."""
+    """By its wrappers alone, or by the kinds of its parts."""
+    certain: bool = False
+    """The kinds of its parts are noted, so that no event has to tell."""
 
 
 class Overview:
@@ -57,6 +65,8 @@ class Overview:
         self._candidates: list[_Candidate] = []
         self._rollbacks: dict[int, int] = {}
         self._shown: Counter[str] = Counter()
+        self._completed: Counter[str] = Counter()
+        """The same, as completed items show it, beside or instead of the older events."""
         self._echoes = self._before.get("echoes") is True
         kept = {name: map(text_of, list_of(self._before.get(name))) for name in ("seen", "loose", "free")}
         self._seen = deque(kept["seen"], RECENT)
@@ -78,16 +88,19 @@ class Overview:
         if entry.kind in (META, CONTEXT):
             self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
         self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
-        self._echoes = self._echoes or (entry.kind == EVENT and entry.type == "agent_message")
+        self._echoes = self._echoes or bool(shown_answer(entry))
         typed = typed_event(entry)
         if typed:
-            self._shown[digest(typed)] += 1
-            self._candidates.append(_Candidate(position, event=True, digests=(digest(typed),), human=True))
+            name = digest(bare(typed))
+            (self._completed if completed(entry) else self._shown)[name] += 1
+            self._candidates.append(_Candidate(position, event=True, digests=(name,), human=True))
         elif sent_by_user(entry):
             parts = parts_of(entry.payload)
-            digests = tuple(digest(text.strip()) for text in (*parts, *_wholes(parts)))
-            human = bool(human_parts(entry.payload))
-            self._candidates.append(_Candidate(position, event=False, digests=digests, human=human))
+            human = human_parts(entry.payload)
+            pictures = [MEDIA_ONLY] if not any(map(bare, human)) and has_pictures(entry.payload) else []
+            digests = tuple(digest(bare(text)) for text in (*pictures, *parts, *_wholes(parts)))
+            certain = bool(kinds_of(entry.payload))
+            self._candidates.append(_Candidate(position, False, digests, bool(human or pictures), certain))
         turns = entry.payload.get("num_turns")
         if entry.kind == EVENT and entry.type == "thread_rolled_back" and isinstance(turns, int):
             self._rollbacks[position] = turns
@@ -102,15 +115,16 @@ class Overview:
         """
         if self._before:
             self._refuse_what_reaches_back()
-        self._seen.extend(self._shown)
-        waiting = self._shown.copy()
+        waiting = self._shown | self._completed
+        self._seen.extend(waiting)
         for candidate in self._candidates:
             if candidate.event:
                 continue
             matched = next((digest for digest in candidate.digests if waiting[digest] > 0), None)
             if matched is not None:
                 waiting[matched] -= 1
-            if matched is not None or (not self._seen and candidate.human):
+            told = candidate.certain or not self._seen
+            if candidate.human if told else matched is not None:
                 self.human.add(candidate.position)
             self._loose.extend(digest for digest in candidate.digests if digest != matched)
         for candidate in reversed(self._candidates):
@@ -140,28 +154,32 @@ class Overview:
             raise CannotResume("the session has a new name")
         if self.answers and self._before.get("echoes") is True and self._before.get("answers") is not True:
             raise CannotResume("what was told as answers were their echoes")
-        if not self._shown.keys().isdisjoint(self._loose) or not items.isdisjoint(self._free):
-            raise CannotResume("an item and an event, of which one was told before, belong together")
-        if self._shown and self._loose and not self._seen:
+        shown = self._shown | self._completed
+        if not shown.keys().isdisjoint(self._loose) or not {*items, *shown}.isdisjoint(self._free):
+            raise CannotResume("an item and an event, or two events, of which one was told before, belong together")
+        if shown and self._loose and not self._seen:
             raise CannotResume("prompts were told by their wrappers")
 
     def words(self, entry: Entry) -> list[str]:
         """The person's part of an entry whose position is in `human`: what was glued before it is left out."""
         if not sent_by_user(entry):
             return [typed_event(entry)]
-        if not self._seen:
+        if not self._seen or kinds_of(entry.payload):
             return human_parts(entry.payload)
         parts = parts_of(entry.payload)
-        return [part for part in parts if self._was_typed(digest(part.strip()))] or _wholes(parts)[:1]
+        typed = [part for part in parts if (words := bare(part)) and self._was_typed(digest(words))]
+        return typed or ([] if has_pictures(entry.payload) else _wholes(parts)[:1])
 
     def _was_typed(self, name: str) -> bool:
-        return name in self._shown or name in self._seen
+        return name in self._shown or name in self._completed or name in self._seen
 
     def _add_meta(self, meta: Json) -> None:
         named = text_of(meta.get("id"))
         if not self.meta or self.session is None or named in ("", self.session):
             self.meta = {**meta, **{key: value for key, value in self.meta.items() if value}}
-            self.parent = self.parent or text_of(meta.get("forked_from_id")) or subagent_of(meta)[1]
+            base = text_of(mapping_of(meta.get("history_base")).get("thread_id"))
+            self.parent = self.parent or text_of(meta.get("forked_from_id")) or subagent_of(meta)[1] or base
+            self.parent = self.parent if self.parent != self.session else ""
         else:
             self.parent = self.parent or named
 

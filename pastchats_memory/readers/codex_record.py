@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
@@ -13,6 +14,10 @@ ITEM_TYPES = (
     "local_shell_call", "web_search_call",
 )  # fmt: skip
 MEDIA_ONLY = "[image]"
+TYPED, UNKNOWN = "user.", "unknown"
+"""Kinds of parts: a person's begin so; of a word that Codex itself does not know nothing follows."""
+AGENTS = ("subagent", "guardian_review")
+"""Sources of a thread that no person began."""
 META_KEYS = ("id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id")
 """What a session's meta says of its turns."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
@@ -69,12 +74,41 @@ def parts_of(payload: Json) -> list[str]:
 
 
 def typed_event(entry: Entry) -> str:
-    """The words of a `user_message` event, `[image]` for pictures alone, `""` for every other entry."""
-    payload = entry.payload
-    if entry.kind != EVENT or entry.type != "user_message" or payload.get("kind", "plain") not in ("plain", None):
+    """The words of an event that shows what a person sent, `[image]` for pictures alone, `""` for every other entry.
+
+    Before version 0.145 that was `user_message`, then a completed item of the kind `UserMessage`.
+    """
+    payload, item = entry.payload, completed(entry)
+    if item.get("type") == "UserMessage":
+        parts = list(map(mapping_of, list_of(item.get("content"))))
+        text = "".join(text_of(part.get("text")) for part in parts)
+        pictures = any(part.get("type") != "text" for part in parts)
+    elif entry.kind == EVENT and entry.type == "user_message" and payload.get("kind", "plain") in ("plain", None):
+        text = text_of(payload.get("message"))
+        pictures = bool(list_of(payload.get("images")) or list_of(payload.get("local_images")))
+    else:
         return ""
-    pictures = list_of(payload.get("images")) or list_of(payload.get("local_images"))
-    return text_of(payload.get("message")).strip() or (MEDIA_ONLY if pictures else "")
+    return text.strip() if bare(text) or not pictures else MEDIA_ONLY
+
+
+def completed(entry: Entry) -> Json:
+    """The item that an event shows as completed; nothing for every other entry."""
+    shown = entry.kind == EVENT and entry.type == "item_completed"
+    return mapping_of(entry.payload.get("item")) if shown else {}
+
+
+def shown_answer(entry: Entry) -> str:
+    """The words of an event that shows an answer, which mostly is the echo of an item; `""` for every other entry."""
+    item = completed(entry)
+    if item.get("type") == "AgentMessage":
+        return "".join(parts_of(item))
+    shown = entry.kind == EVENT and entry.type == "agent_message"
+    return text_of(entry.payload.get("message")) if shown else ""
+
+
+def bare(text: str) -> str:
+    """The words without the marks of pictures among them, which items and events put in different places."""
+    return _PICTURE.sub("", text).strip()
 
 
 def sent_by_user(entry: Entry) -> bool:
@@ -82,13 +116,34 @@ def sent_by_user(entry: Entry) -> bool:
     return entry.kind == ITEM and entry.type == "message" and entry.payload.get("role") == "user"
 
 
+def has_pictures(payload: Json) -> bool:
+    """Whether a message item shows pictures beside its words."""
+    return any(mapping_of(part).get("type") == "input_image" for part in list_of(payload.get("content")))
+
+
 def human_parts(payload: Json) -> list[str]:
-    """The parts of a user item that no wrapper marks as injected: the test for files without `user_message` events."""
-    return [text for part in parts_of(payload) if (text := typed_in_codex(part)) and not injected_in_codex(part)]
+    """The parts of a user item that a person typed: by the kinds that newer versions note, else those that no wrapper marks as injected."""
+    parts = parts_of(payload)
+    kinds = kinds_of(payload)
+    if kinds:
+        parts = [part for part, kind in zip(parts, kinds, strict=True) if kind.startswith(TYPED)]
+    return [text for part in parts if (text := typed_in_codex(part)) and (kinds or not injected_in_codex(part))]
+
+
+def kinds_of(payload: Json) -> list[str]:
+    """What each part with text is, such as `user.text` or `agents_md.instructions`; nothing where that is not noted of all."""
+    noted = mapping_of(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+    kinds, parts = list(map(text_of, list_of(noted))), list(map(mapping_of, list_of(payload.get("content"))))
+    if len(kinds) != len(parts) or UNKNOWN in kinds:
+        return []
+    return [kind for kind, part in zip(kinds, parts, strict=True) if text_of(part.get("text"))]
 
 
 def subagent_of(meta: Json) -> tuple[bool, str]:
     """Whether a session was started by an agent, and the id of the session that did where it is told."""
     subagent = mapping_of(meta.get("source")).get("subagent")
     spawn = mapping_of(mapping_of(subagent).get("thread_spawn"))
-    return bool(subagent) or meta.get("thread_source") == "subagent", text_of(spawn.get("parent_thread_id"))
+    return bool(subagent) or meta.get("thread_source") in AGENTS, text_of(spawn.get("parent_thread_id"))
+
+
+_PICTURE = re.compile(r"\[Image #\d{1,4}\]")

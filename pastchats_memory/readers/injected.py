@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import orjson
+
+from pastchats_memory.readers.fields import list_of, mapping_of, text_of
+
 REMINDERS = ("system-reminder",)
 """Spans that a client puts anywhere into the user's text."""
 
@@ -43,13 +47,20 @@ BUILT_INS = frozenset({
 """Commands that steer the client and ask the model nothing."""
 
 CODEX_INJECTED = (
-    "<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<INSTRUCTIONS>",
+    "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>",
     "<permissions instructions>", "<collaboration_mode>", "<multi_agent_mode>", "<skills_instructions>", "<skill>",
     "<app-context>", "<recommended_plugins>", "<turn_aborted>", "<user_action>", "<subagent_notification>",
+    "<user_shell_command>", "<hook_prompt ", "<goal_context>", "<extension_context>", "<additional_context", "<internal_model_context",
+    "<apps_instructions>", "<plugins_instructions>", "<scratchpad_instructions>", "<personality_spec>", "<model_switch>",
+    "<context_window", "<rollout_budget>", "<token_budget>", "<tools>", "<realtime_conversation>",
+    "Warning: The maximum number of unified exec processes", "Warning: apply_patch was requested via ",
 )  # fmt: skip
 """Beginnings of what Codex sends in the user's role by itself."""
 
 CODEX_REQUEST = "## My request for Codex:"
+CODEX_SHELL = "<user_shell_command>"
+CODEX_REPLY = "<send_user_message_question_reply>"
+"""Before the answers that a person gave to an agent's questions, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +111,28 @@ def _command(text: str) -> Typed:
 
 
 def typed_in_codex(text: str) -> str:
-    """What the person typed of a text that Codex sent for them: without the context that an IDE put before it."""
-    text = text.strip()
+    """What the person typed of a text that Codex sent for them: without the context that an IDE put before it, the tags of a picture."""
+    text = _PICTURE.sub("", text).strip()
+    if text.startswith(CODEX_REPLY):
+        return _replied(text.removeprefix(CODEX_REPLY).removesuffix(CODEX_REPLY.replace("<", "</")))
     if text.startswith("#"):
         before, mark, request = text.partition(f"\n{CODEX_REQUEST}")
         return request.strip() if mark and before else text.removeprefix(CODEX_REQUEST).strip()
     return text
+
+
+def shell_in_codex(text: str) -> tuple[str, str]:
+    """A command that the person ran in Codex, and what came of it; empty for any other text."""
+    text = text.strip()
+    return (span(text, "command").strip(), span(text, "result").strip()) if text.startswith(CODEX_SHELL) else ("", "")
+
+
+def _replied(text: str) -> str:
+    try:
+        replies = list_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return text.strip()
+    return "\n".join(answer for reply in replies if (answer := text_of(mapping_of(reply).get("answer")).strip()))
 
 
 def injected_in_codex(text: str) -> bool:
@@ -150,6 +177,8 @@ def without_rim(text: str, tags: tuple[str, ...]) -> str:
     return text[start:end].strip()
 
 
+_PICTURE = re.compile(r"\A\s*(?:<(?:image|audio)(?: name=[^\n>]{0,4000})?>|</(?:image|audio)>)\s*\Z")
+"""A part that stands before or behind a picture."""
 _HOOK = re.compile(r"[A-Z][A-Za-z]{2,40}(?::\S{1,80})? hook (?:feedback|blocking error)\b")
 """What a hook has to say, as the client passes it on: of which event, and of which tool."""
 _OPENING = re.compile(r"\s*<([a-z_-]{1,40})>")

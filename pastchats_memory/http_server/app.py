@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from httpx import AsyncClient
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http_server import chat
 from pastchats_memory.http_server.answers import Refused, error_answer, json_answer, of_fault
 from pastchats_memory.http_server.guard import Admission, Guard
-from pastchats_memory.http_server.openapi import CHAT, description
+from pastchats_memory.http_server.openapi import CHAT, MODELS, description
 from pastchats_memory.http_server.parameters import read_all
 from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route, context_of
 from pastchats_memory.http_server.worker import OpenMemory
@@ -42,9 +43,8 @@ def application(memory: OpenMemory, admission: Admission, upstream: chat.Upstrea
         await memory.close()
 
     paths = [Path(route.path.replace("}", ":path}"), _endpoint(memory, route)) for route in ROUTES]
-    passing_on = Path(CHAT, _chat_endpoint(memory, admission, upstream), methods=["POST"])
     app = Starlette(
-        routes=[*paths, Path("/openapi.json", openapi), passing_on],
+        routes=[*paths, Path("/openapi.json", openapi), *_passing_on(memory, admission, upstream)],
         lifespan=lifespan,
         exception_handlers={Refused: _refused, MemoryFault: _fault, HTTPException: _no_route, Exception: _bug},
     )
@@ -66,21 +66,33 @@ def _endpoint(memory: OpenMemory, route: Route) -> Endpoint:
     return answer
 
 
-def _chat_endpoint(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> Endpoint:
+def _passing_on(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> list[Path]:
+    """The paths behind which the chat endpoint answers."""
     client = None if upstream is None else upstream.client()
 
-    async def answer(request: Request) -> Response:
+    def there() -> tuple[AsyncClient, chat.Upstream]:
         if upstream is None or client is None:
             hint = "Set `chat_endpoint` in your own pastchats-memory.toml, or PASTCHATS_MEMORY_CHAT_ENDPOINT."
             raise Refused(404, "no_chat_endpoint", "no chat endpoint is configured", hint)
+        return client, upstream
+
+    def own_key(request: Request) -> str | None:
+        return None if admission.token is not None else request.headers.get("authorization")
+
+    async def chatting(request: Request) -> Response:
+        endpoint = there()
         said = read_all(CONTEXT, request.query_params.multi_items())
         asked = chat.parsed(await request.body())
         context = await memory.ask(lambda opened: _context(opened, chat.question_of(asked), said))
-        own = None if admission.token is not None else request.headers.get("authorization")
         sources = chat.sources_of(context)
-        return await chat.passed_on(client, upstream, chat.with_context(asked, context), sources, own)
+        return await chat.passed_on(*endpoint, chat.with_context(asked, context), sources, own_key(request))
 
-    return answer
+    async def models(request: Request) -> Response:
+        endpoint = there()
+        read_all((), request.query_params.multi_items())
+        return await chat.models(*endpoint, request.path_params.get("name"), own_key(request))
+
+    return [Path(CHAT, chatting, methods=["POST"]), Path(MODELS, models), Path(f"{MODELS}/{{name:path}}", models)]
 
 
 def _context(memory: Memory, question: str, said: dict[str, Any]) -> Context:

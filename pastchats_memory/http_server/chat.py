@@ -12,15 +12,18 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http_server.answers import Refused, encoded, error_body, json_answer
+from pastchats_memory.http_server.answers import Refused, encoded, error_answer, error_body, json_answer
 from pastchats_memory.http_server.parameters import LONGEST_QUERY
 from pastchats_memory.http_server.routes import excerpt_json
 from pastchats_memory.model import RECALL_PREAMBLE, Context
+from pastchats_memory.render import one_line
 
 LONGEST_LINE = 4 << 20
 """Bytes of an event."""
 LONGEST_ANSWER = 64 << 20
 """Bytes."""
+LONGEST_COMPLAINT = 300
+"""Characters."""
 SOURCES = "X-Memory-Sources"
 PASSED_BACK = ("content-type", "retry-after", "x-request-id")
 MOST_IDS = 40
@@ -143,56 +146,86 @@ async def passed_on(
     Raises:
         Refused: the endpoint failed.
     """
-    headers = {"Content-Type": "application/json", "User-Agent": "pastchats-memory"}
+    reply = await _asked(client, upstream, "chat/completions", authorization, encoded(chat))
+    back = _passed_back(reply)
+    back[SOURCES] = ",".join(quote(one["id"], safe=":") for one in sources[:MOST_IDS])
+    if reply.is_success and "text/event-stream" in back.get("content-type", ""):
+        return StreamingResponse(_streamed(upstream, reply, sources), headers={**back, "Cache-Control": "no-store"})
+    return _answered(upstream, reply, await _whole(upstream, reply), back, {"sources": sources})
+
+
+async def models(
+    client: httpx.AsyncClient, upstream: Upstream, name: str | None, authorization: str | None
+) -> Response:
+    """What the endpoint says of its models, which clients ask before they offer any; of one, by its name. Raises Refused."""
+    path = "models" if name is None else f"models/{quote(name, safe='')}"
+    reply = await _asked(client, upstream, path, authorization)
+    return _answered(upstream, reply, await _whole(upstream, reply), _passed_back(reply), {})
+
+
+async def _asked(
+    client: httpx.AsyncClient, upstream: Upstream, path: str, authorization: str | None, body: bytes | None = None
+) -> httpx.Response:
+    """Its status and headers, while the rest is still to come; a POST where there is a body."""
+    headers = {"User-Agent": "pastchats-memory"} | ({} if body is None else {"Content-Type": "application/json"})
     if upstream.key is not None:
         headers["Authorization"] = f"Bearer {upstream.key}"
     elif authorization is not None:
         headers["Authorization"] = authorization
-    url = f"{upstream.base.rstrip('/')}/chat/completions"
+    url = f"{upstream.base.rstrip('/')}/{path}"
     try:
-        request = client.build_request("POST", url, content=encoded(chat), headers=headers)
-        reply = await client.send(request, stream=True)
+        request = client.build_request("GET" if body is None else "POST", url, content=body, headers=headers)
+        return await client.send(request, stream=True)
     except httpx.HTTPError as fault:
         raise upstream.translated(fault) from fault
-    back = {name: reply.headers[name] for name in PASSED_BACK if name in reply.headers}
-    back[SOURCES] = ",".join(quote(one["id"], safe=":") for one in sources[:MOST_IDS])
-    if reply.is_success and "text/event-stream" in back.get("content-type", ""):
-        return StreamingResponse(_streamed(upstream, reply, sources), headers={**back, "Cache-Control": "no-store"})
-    try:
-        body = await _whole(upstream, reply)
-    except httpx.HTTPError as fault:
-        raise upstream.translated(fault) from fault
-    finally:
-        await reply.aclose()
-    return _answered(upstream, reply, body, sources, back)
+
+
+def _passed_back(reply: httpx.Response) -> dict[str, str]:
+    return {name: reply.headers[name] for name in PASSED_BACK if name in reply.headers}
 
 
 def _answered(
-    upstream: Upstream, reply: httpx.Response, body: bytes, sources: list[dict[str, Any]], back: Mapping[str, str]
+    upstream: Upstream, reply: httpx.Response, body: bytes, back: Mapping[str, str], added: Mapping[str, Any]
 ) -> Response:
     status = reply.status_code
     if status in (401, 403) and upstream.key is not None:
         raise upstream.fault(f"it refuses the configured key (HTTP {status})")
     if reply.is_client_error:
         return Response(body, status, back)
+    further = {name: value for name, value in back.items() if name != "content-type"}
     if not reply.is_success:
-        raise upstream.fault(f"HTTP {status}")
+        return error_answer(upstream.fault(": ".join(filter(None, (f"HTTP {status}", _complaint(body))))), further)
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as fault:
         raise upstream.fault("its answer is no JSON") from fault
     if not isinstance(answer, dict):
         raise upstream.fault("its answer is no JSON object")
-    further = {name: value for name, value in back.items() if name != "content-type"}
-    return json_answer({**answer, "sources": sources}, status, further)
+    return json_answer({**answer, **added}, status, further)
+
+
+def _complaint(body: bytes) -> str:
+    """What an endpoint says of its own fault, on one line; empty where that is said in no usual way."""
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return ""
+    while isinstance(said, dict):
+        said = next((said[key] for key in ("error", "message", "detail") if said.get(key)), None)
+    return one_line(said)[:LONGEST_COMPLAINT] if isinstance(said, str) else ""
 
 
 async def _whole(upstream: Upstream, reply: httpx.Response) -> bytes:
     body = bytearray()
-    async for part in reply.aiter_bytes():
-        body += part
-        if len(body) > LONGEST_ANSWER:
-            raise upstream.fault(f"its answer is longer than {LONGEST_ANSWER:,} bytes")
+    try:
+        async for part in reply.aiter_bytes():
+            body += part
+            if len(body) > LONGEST_ANSWER:
+                raise upstream.fault(f"its answer is longer than {LONGEST_ANSWER:,} bytes")
+    except httpx.HTTPError as fault:
+        raise upstream.translated(fault) from fault
+    finally:
+        await reply.aclose()
     return bytes(body)
 
 

@@ -17,7 +17,10 @@ ERRORS = {
 }  # fmt: skip
 OF_A_QUESTION = (400, 401, 403, 421, 500, 503, 504)
 CHAT = "/v1/chat/completions"
+MODELS = "/v1/models"
 _TEXT = {"type": "string"}
+_NAME = {"name": "name", "in": "path", "required": True, "description": "Of the model.", "schema": _TEXT}
+_REFUSED_THERE = {"4XX": {"description": "What the chat endpoint refuses, in its own words"}}
 _MESSAGE = {
     "type": "object",
     "properties": {"role": _TEXT, "content": {"type": ["string", "array", "null"], "items": {"type": "object"}}},
@@ -36,7 +39,12 @@ def description(routes: Sequence[Route], *, with_token: bool) -> dict[str, Any]:
             "version": version("pastchats-memory"),
             "summary": "Recall over the conversations, notes and tasks on this machine",
         },
-        "paths": {**paths, CHAT: {"post": _chat(with_token=with_token)}},
+        "paths": {
+            **paths,
+            CHAT: {"post": _chat(with_token=with_token)},
+            MODELS: {"get": _models("models", "The chat endpoint's list of models", with_token=with_token)},
+            f"{MODELS}/{{name}}": {"get": _models("model", "One model", with_token=with_token, parameters=[_NAME])},
+        },
         "components": {"schemas": {**schemas, "error": _ERROR}},
     }
     if with_token:
@@ -110,8 +118,22 @@ def _chat(*, with_token: bool) -> dict[str, Any]:
                 "headers": {"X-Memory-Sources": {"description": "Their ids, with commas", "schema": _TEXT}},
                 "content": {**_json(answered), "text/event-stream": {}},
             },
-            "4XX": {"description": "What the chat endpoint refuses, in its own words"},
+            **_REFUSED_THERE,
             **_errors((*OF_A_QUESTION, 404, 408, 413, 502)),
+        },
+        "security": [{"token": []}] if with_token else [],
+    }
+
+
+def _models(name: str, summary: str, *, with_token: bool, parameters: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    return {
+        "operationId": name,
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": {
+            "200": {"description": summary, "content": _json({"type": "object"})},
+            **_REFUSED_THERE,
+            **_errors((*OF_A_QUESTION, 404, 502)),
         },
         "security": [{"token": []}] if with_token else [],
     }

@@ -142,6 +142,30 @@ def test_faults_of_the_endpoint_are_told_as_such(
     assert refused(client.post(PATH, json=chat())) == (502, "upstream")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b'{"error": {"message": "The model is\\noverloaded\\u202e"}}', b'{"error": "The model is overloaded"}',
+     b'{"object": "error", "message": "The model is overloaded"}', b'{"detail": "The model is overloaded"}'],
+)  # fmt: skip
+def test_what_the_endpoint_says_of_its_own_fault_is_said(client: httpx.Client, endpoint: Endpoint, body: bytes) -> None:
+    endpoint.status, endpoint.body = 503, body
+    reply = client.post(PATH, json=chat())
+    assert refused(reply) == (502, "upstream")
+    assert reply.json()["error"]["message"].endswith("failed: HTTP 503: The model is overloaded")
+
+
+def test_clients_that_ask_for_the_models_get_those_of_the_endpoint(client: httpx.Client, endpoint: Endpoint) -> None:
+    endpoint.body = b'{"object": "list", "data": [{"id": "org/m", "object": "model"}]}'
+    assert client.get("/v1/models", headers={"Authorization": "Bearer mine"}).json() == json.loads(endpoint.body)
+    assert (endpoint.seen[0]["path"], endpoint.seen[0]["headers"]["Authorization"]) == ("/v1/models", "Bearer mine")
+    endpoint.status, endpoint.body = 404, b'{"error": {"message": "no model"}}'
+    reply = client.get("/v1/models/org%2Fm")
+    assert (reply.status_code, reply.content, endpoint.seen[1]["path"]) == (404, endpoint.body, "/v1/models/org%2Fm")
+    endpoint.status = 500
+    assert refused(client.get("/v1/models")) == (502, "upstream")
+    assert refused(client.get("/v1/models", params={"limit": 1})) == (400, "usage")
+
+
 def test_what_the_endpoint_says_of_a_wrong_request_is_passed_back(client: httpx.Client, endpoint: Endpoint) -> None:
     endpoint.status, endpoint.body = 404, b'{"error": {"message": "no model m"}}'
     reply = client.post(PATH, json=chat())
@@ -168,6 +192,7 @@ def test_a_wrong_parameter_is_refused_whether_or_not_the_chat_asks_anything(clie
 def test_without_an_endpoint_it_says_what_to_configure(demo: Program, program: Program) -> None:
     with serving(Program(demo.home)) as server:
         reply = httpx.post(server.url + PATH, json=chat())
+        assert refused(httpx.get(f"{server.url}/v1/models")) == (404, "no_chat_endpoint")
     assert refused(reply) == (404, "no_chat_endpoint")
     assert "PASTCHATS_MEMORY_CHAT_ENDPOINT" in reply.json()["error"]["hint"]
     assert program("serve", "--chat-endpoint", "localhost:11434").status == 2

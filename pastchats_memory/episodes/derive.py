@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.episodes import T, episodes
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Changed, Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
 
 if TYPE_CHECKING:
     from pastchats_memory.outcome import Evidence
 
 BATCH_ROWS = 2000
-"""After so many rows the transaction ends: others may want to write."""
+"""After so many rows what was derived is written down."""
 BATCH_CONVERSATIONS = 200
 BATCH_S = 0.5
-"""Seconds after which it ends too."""
+"""Seconds after which it is, too."""
 LATEST = "9999"
 """After every time."""
 WAITED_S = 2.0
@@ -88,11 +88,8 @@ def derive(
         outcomes.claim_rules(database, rules())
     total = left = outcomes.pending(database)
     found = 0
-    if left:
-        _load_rules()
     while left and time.monotonic() - start < most_s:
-        with database.transaction():
-            found += _derive_some(database)
+        found += _derive_some(database)
         left = outcomes.pending(database)
         progress(Progress(max(0, total - left), total))
     return Derived(max(0, total - left), found, left, time.monotonic() - start)
@@ -109,25 +106,46 @@ def catch_up(database: Database) -> tuple[str, ...]:
     return (f"outcomes of {left:,} conversations are not derived yet and count as unknown; run `reindex --outcomes`",)
 
 
+class _Judged(NamedTuple):
+    """A conversation that is due, and the endings of its episodes from one row on."""
+
+    due: Due
+    first: int
+    signature: int
+    """Of all that they are read from."""
+    endings: list[tuple[int, Ending]]
+
+
 def _derive_some(database: Database) -> int:
-    """Episodes of some conversations that are due; inside a transaction."""
-    rows = found = 0
-    start = time.monotonic()
-    for one in outcomes.due(database, BATCH_CONVERSATIONS):
-        first = outcomes.first_to_derive(database, one)
-        changes = outcomes.changes_of_tasks(database, one)
-        endings = list(endings_of(outcomes.rows_from(database, one, first), changes))
-        outcomes.replace(database, one, first, endings, rules())
-        found += len(endings)
+    """Episodes of some conversations that are due.
+
+    To judge them takes longer than to write them down, and nobody else can write while the lock is held. So they are judged before,
+    and what has changed meanwhile is due still; where that is all of it, others write faster than is judged, and it is done under the lock.
+    """
+    judged = _judged(database)
+    with database.transaction():
+        lasting = [one for one in judged if outcomes.signature(database, one.due, one.first) == one.signature]
+        lasting = lasting or _judged(database)
+        for one in lasting:
+            outcomes.replace(database, one.due, one.first, one.endings, rules())
+    return sum(len(one.endings) for one in lasting)
+
+
+def _judged(database: Database) -> list[_Judged]:
+    found: list[_Judged] = []
+    rows, start = 0, time.monotonic()
+    for due in outcomes.due(database, BATCH_CONVERSATIONS):
+        first = outcomes.first_to_derive(database, due)
+        signature = outcomes.signature(database, due, first)
+        if signature is None:  # another process has just done it
+            continue
+        changes = outcomes.changes_of_tasks(database, due)
+        endings = list(endings_of(outcomes.rows_from(database, due, first), changes))
+        found.append(_Judged(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
         if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break
     return found
-
-
-def _load_rules() -> None:
-    """Dozens of patterns: compiled within a transaction they would keep every other writer waiting, on a busy machine for seconds."""
-    import pastchats_memory.outcome  # noqa: F401 - for the first episode to find it loaded
 
 
 def endings_of(turns: Iterator[Said], changes: Sequence[Changed] = ()) -> Iterator[tuple[int, Ending]]:

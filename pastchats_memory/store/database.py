@@ -75,9 +75,15 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later."""
+        """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later.
+
+        Raises:
+            DatabaseNewer: a later release has changed the schema since the file was opened; nothing is written.
+            StoreFault: it cannot be written, or not now.
+        """
         self.run("BEGIN IMMEDIATE")
         try:
+            _refuse_overtaken(self)
             yield
             self.run("COMMIT")
         finally:
@@ -325,6 +331,16 @@ def _bring_up_to_date(database: Database) -> None:
             database.run(migration(number))
         database.run(f"PRAGMA user_version={SCHEMA_VERSION}")
         database.run(f"PRAGMA application_id={APPLICATION_ID}")
+
+
+def _refuse_overtaken(database: Database) -> None:
+    """A process that runs on while its package is upgraded knows less of the schema than what others write by it."""
+    version = database.value("PRAGMA user_version")
+    if version > SCHEMA_VERSION:
+        raise DatabaseNewer(
+            f"{database.path} was brought to schema version {version} while this process was running, which knows {SCHEMA_VERSION}",
+            "Start it again, so that it runs the release that is installed now.",
+        )
 
 
 def refuse_foreign(database: Database) -> None:

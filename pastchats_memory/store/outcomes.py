@@ -13,8 +13,11 @@ from pastchats_memory.store.database import Database
 RULES = "outcome_rules"
 """Key of `embedding_meta`: the version of the rules by which outcomes are derived now."""
 COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
-
-
+ROWS = (
+    "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
+    "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' ORDER BY turn_index, id"
+)
+"""Of a conversation from an index on, in order, but for notes."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 LEAST_CONFIDENCE = 0.85
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
@@ -134,12 +137,29 @@ def first_to_derive(database: Database, one: Due) -> int:
     return int(found or 0)
 
 
+def signature(database: Database, one: Due, first_index: int) -> int | None:
+    """A number that is another one, in this process, where anything has changed that the conversation's endings are read from.
+
+    None where it is not due any more, or from another row on. Raises StoreFault.
+    """
+    if one not in (
+        Due(*row)
+        for row in database.run(
+            "SELECT source_project, conversation_id, from_index FROM outcomes_due WHERE source_project = ? AND conversation_id = ?",
+            (one.project, one.conversation_id),
+        )
+    ):
+        return None
+    value = hash((first_to_derive(database, one), *changes_of_tasks(database, one)))
+    for row in database.rows(ROWS, (one.project, one.conversation_id, first_index)):
+        value = hash((value, row))
+    return value
+
+
 def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
-    """The conversation's rows from there on, in order, but for notes. Raises StoreFault."""
+    """The conversation's rows from there on. Raises StoreFault."""
     for id_, index, role, content, metadata, when in database.rows(
-        "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
-        "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' ORDER BY turn_index, id",
-        (one.project, one.conversation_id, first_index),
+        ROWS, (one.project, one.conversation_id, first_index)
     ):
         yield Said(id_, index, role, content, orjson.loads(metadata or "{}"), when)
 

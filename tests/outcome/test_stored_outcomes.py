@@ -122,6 +122,32 @@ def test_a_row_that_becomes_another_project_s_takes_its_outcome_along(memory: Me
     assert database_of(memory).run("SELECT source_project, verdict FROM outcomes") == [("shed", "worked")]
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked(
+    memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    """All that was judged may be out of date by the time that it is written down, or some of it."""
+    for number in range(1 + others):
+        write_messages(history.with_name(f"{number}.jsonl"), ASKED, ANSWER, conversation=f"c{number}")
+    memory.index([history.parent])
+    database, judged = database_of(memory), deriving._judged  # noqa: SLF001 - the moment that is wanted
+    with Memory.open(database.path) as other:
+
+        def meanwhile(asked: Database) -> object:
+            found = judged(asked)
+            monkeypatch.setattr(deriving, "_judged", judged)
+            other.store_turn("user", "Thanks, it works now!", conversation_id="c0", project=project)
+            return found
+
+        project = database.value("SELECT source_project FROM prompts LIMIT 1")
+        monkeypatch.setattr(deriving, "_judged", meanwhile)
+        derive(database, anew=True)
+    by_piece = database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3")
+    assert [row[5] for row in by_piece] == ["worked", "unknown", *["unknown"] * others]
+    derive(database, anew=True)
+    assert database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3") == by_piece
+
+
 def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, GREEN, ANSWER)])
     database = database_of(memory)

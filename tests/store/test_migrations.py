@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -82,7 +84,7 @@ def test_a_process_that_outlives_an_upgrade_makes_no_database_of_the_new_schema_
         process.setattr(migrations, "SCHEMA_VERSION", older)
         process.setattr(opening, "SCHEMA_VERSION", older)
         for changed in (lambda: open_database(new, create=True), memory.purge):
-            with pytest.raises(StoreFault, match="another release was installed"):
+            with pytest.raises(StoreFault, match="while this process was running"):
                 changed()
     for path, turns in ((new, 0), (old, 1)):
         with Memory.open(path) as memory:
@@ -90,6 +92,40 @@ def test_a_process_that_outlives_an_upgrade_makes_no_database_of_the_new_schema_
         with open_database(path) as database:
             assert_whole(database)
     assert shape_of(old) == shape_of(new)
+
+
+OUTLIVING = """
+import sys
+from pastchats_memory import Memory
+from pastchats_memory.errors import MemoryFault
+with Memory.open(sys.argv[1]) as memory:
+    memory.store_turn("user", "Water the roses")
+    print("open", flush=True)
+    sys.stdin.readline()
+    for write in (lambda: memory.store_turn("user", "Cut the roses"), lambda: memory.forget("1")):
+        try:
+            write()
+        except MemoryFault as fault:
+            print(fault.kind, fault.hint)
+    print(len(memory.search("roses", mode="keyword")))
+"""
+
+
+def test_a_process_that_outlives_an_upgrade_writes_nothing_once_another_has_brought_its_database_up_to_date(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    command = [sys.executable, "-c", OUTLIVING, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as older:
+        assert older.stdout is not None
+        assert older.stdout.readline() == "open\n"
+        newer = apsw.Connection(str(path))
+        newer.execute(f"BEGIN IMMEDIATE; PRAGMA user_version={migrations.SCHEMA_VERSION + 1}; COMMIT")
+        said, _ = older.communicate("\n")
+    assert re.findall(r"^\w+", said, re.MULTILINE) == ["database_newer", "database_newer", "1"]
+    assert said.count("Start it again") == 2
+    assert newer.execute("SELECT content FROM prompts").fetchall() == [("Water the roses",)]
+    newer.close()
 
 
 def test_the_schema_that_is_installed_is_of_the_version_that_the_code_knows() -> None:

@@ -85,7 +85,7 @@ def test_interrupted_from_the_keyboard_it_says_what_answers_and_how_to_go_on(pro
     said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(120)]
     history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
     assert program("index", history).status == 0
-    process = program.altered(SLOW.replace("PAUSE", ".02")).started("reindex", "--embeddings")
+    process = program.altered(SLOW.replace("PAUSE", ".1")).started("reindex", "--embeddings")
     _wait_for(program.database, 1)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)

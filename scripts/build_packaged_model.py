@@ -20,6 +20,9 @@ float32, which must agree with PyTorch, and `Int8`, which is shipped:
 
 It prints the mean and minimum cosine to PyTorch over texts that were not used for the scales, and refuses to write
 anything else than what `SHA256` names, unless `--new` is given.
+
+The weights go into a file of their own, which onnxruntime maps instead of reading it, copying it and copying it again.
+`whole` is the same model in one file, by whose hash the version of its vectors is called since the first release.
 """
 
 from __future__ import annotations
@@ -38,7 +41,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "model.onnx": "151e31ca636b45089b942ef77a4e6f1044b7a606df095780b7bfebe7b5078a51",
+    "whole": "151e31ca636b45089b942ef77a4e6f1044b7a606df095780b7bfebe7b5078a51",
+    "model.onnx": "126bed9711c1bf8ee20c558d52921cd28e9573331799e6b801f0a218e977bde9",
+    "weights.bin": "3906cc121768a05d7dd1a296e21787f608e0fa52f85b768206189fba4e9d3dfe",
     "tokenizer.json": "5fd1c882abbd30517dced455a2c9768945ec726b96727927e4959348d9de550b",
 }
 TARGET = Path(__file__).parents[1] / "pastchats_memory" / "embed" / "minilm"
@@ -46,6 +51,11 @@ FUSED = "com.microsoft"
 LAYERS, HEADS, DIM, WINDOW = 6, 12, 384, 256
 TOP = 64  # 255 * 64 * 2 < 2**15
 ALPHA = 0.65
+WEIGHTS = "weights.bin"
+APART = 1024
+"""Bytes from which on a constant stands among the weights."""
+ALIGNED = 64
+"""Bytes at whose multiples a constant begins there: a line of the processor's cache."""
 
 SCALE_TEXTS = (
     "How do I retry a failed webhook with exponential backoff?",
@@ -252,8 +262,25 @@ def tokenizer_json(folder: Path) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def apart(model: onnx.ModelProto) -> dict[str, bytes]:
+    """Content of the graph's file and of the one with its large constants."""
+    graph = onnx.ModelProto.FromString(model.SerializeToString())
+    weights = bytearray()
+    for constant in graph.graph.initializer:
+        if len(constant.raw_data) < APART:
+            continue
+        weights += bytes(-len(weights) % ALIGNED)
+        place = {"location": WEIGHTS, "offset": str(len(weights)), "length": str(len(constant.raw_data))}
+        weights += constant.raw_data
+        constant.ClearField("raw_data")
+        constant.data_location = TensorProto.EXTERNAL
+        for key, value in place.items():
+            constant.external_data.add(key=key, value=value)
+    return {"model.onnx": graph.SerializeToString(), WEIGHTS: bytes(weights)}
+
+
 def build(folder: Path) -> dict[str, bytes]:
-    """Content of the two files, having printed how close they are to the source."""
+    """Content of the files, having printed how close they are to the source."""
     from safetensors.numpy import load
     from tokenizers import Tokenizer
 
@@ -271,8 +298,7 @@ def build(folder: Path) -> dict[str, bytes]:
         found = np.stack([call[0][0] for call in run(model, windows[CHECK_TEXTS], ["vector"])])
         cosine = (found * right).sum(1)
         sys.stdout.write(f"{name}: cosine to PyTorch mean {cosine.mean():.5f}, minimum {cosine.min():.5f}\n")
-    files["model.onnx"] = small.SerializeToString()
-    return files
+    return files | {"whole": small.SerializeToString()} | apart(small)
 
 
 def main() -> None:
@@ -292,8 +318,9 @@ def main() -> None:
         sys.stdout.write(f"{digest}  {name}  {len(content)} bytes\n")
         if digest != SHA256[name] and not arguments.new:
             sys.exit(f"{name} is not the file of this release")
-        TARGET.mkdir(exist_ok=True)
-        (TARGET / name).write_bytes(content)
+        if name != "whole":
+            TARGET.mkdir(exist_ok=True)
+            (TARGET / name).write_bytes(content)
 
 
 if __name__ == "__main__":

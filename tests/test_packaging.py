@@ -25,6 +25,7 @@ IN_THE_PACKAGE = {
     f"{PACKAGE}/embed/minilm/LICENSE",
     f"{PACKAGE}/embed/minilm/NOTICE",
     f"{PACKAGE}/embed/minilm/model.onnx",
+    f"{PACKAGE}/embed/minilm/weights.bin",
     f"{PACKAGE}/embed/minilm/tokenizer.json",
 }
 BESIDE_IT = {"LICENSE", "README.md", "pyproject.toml", "schema.sql"}

@@ -46,10 +46,17 @@ def test_importing_the_package_loads_neither_numpy_nor_sqlite() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_process_that_only_recalls_imports_none_of_the_slow_libraries(demo: Program) -> None:
-    watched = Program(demo.home, (sys.executable, "-X", "importtime", "-m", "pastchats_memory"))
+@pytest.mark.parametrize(
+    "beside", [True, False], ids=["the model in a process beside", "no further process is allowed"]
+)
+def test_a_process_that_only_recalls_imports_none_of_the_slow_libraries(demo: Program, *, beside: bool) -> None:
+    alone = "import os, sys, runpy\ndef refused(): raise BlockingIOError(11, 'no')\nos.fork = refused\nrunpy.run_module('pastchats_memory', run_name='__main__', alter_sys=True)"
+    watched = Program(
+        demo.home, (sys.executable, "-X", "importtime", *(["-m", "pastchats_memory"] if beside else ["-c", alone]))
+    )
     done = watched("recall", "--query", "build webhook retries")
     assert done.status == 0
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
-    assert {"apsw", "numpy", "onnxruntime"} <= imported
+    assert {"apsw", "numpy"} <= imported
+    assert ("onnxruntime" in imported) == (not beside or sys.platform != "linux")
     assert imported & NOT_ON_THE_PATH_OF_RECALL == set()

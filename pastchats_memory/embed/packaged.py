@@ -11,19 +11,21 @@ What stands in between is found by its words.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import orjson
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.embed import Vector, beside
 from pastchats_memory.embed.runtime import open_graph
-from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode, tokenizer
+from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, costs, encode, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
+VECTOR = "vector"
+"""What a copy of this process is asked for; else for the pieces of a text (`wordpiece.PIECES`)."""
 FAMILY = "int8-"
 """How the versions of this model begin: the original has the same name."""
 START, END = 101, 102
@@ -76,8 +80,8 @@ class PackagedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
-        session = self.session  # before the text is cut, because it loads the tokenizer beside itself
-        return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
+        answered = beside.ask(VECTOR, text)
+        return np.frombuffer(answered, np.float32) if answered else _embedded(text)
 
     @property
     def session(self) -> InferenceSession:
@@ -86,15 +90,34 @@ class PackagedEmbedder:
             return _load_network()
 
 
+def _embedded(text: str) -> Vector:
+    session = PackagedEmbedder().session  # before the text is cut, because it loads the tokenizer beside itself
+    return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
+
+
 _LOADING = Lock()
+_FOR_ONE = Event()
+"""Whether this process asks one question and ends."""
 
 
 def load_beside() -> None:
-    """Begin to load in a thread of its own what the first text would load; whoever then asks is told of any fault.
+    """Begin to load what the one question of this process needs beside everything else; whoever asks is told of any fault.
 
-    NumPy has to be imported by now: two threads that import it at once break it for both.
+    In a process of its own where that is a copy of this one: in a thread, half of the loading would only begin when Python's
+    lock is free, and the rest of the program would wait for it as often. Nothing but NumPy is to be imported by now, and
+    nothing to be open: two threads that import NumPy at once break it for both, and a copy shares what is open.
     """
+    _FOR_ONE.set()
+    if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
+        with suppress(OSError):  # no further process is allowed here
+            beside.begin(_answer, _load_quietly)
+            return
     Thread(target=_load_quietly).start()
+
+
+def _answer(kind: str, text: str) -> bytes:
+    """What the copy of this process says: the bytes of a vector, or as JSON what a text costs. Raises ModelUnavailable."""
+    return _embedded(text).tobytes() if kind == VECTOR else orjson.dumps(costs(text))
 
 
 def _load_quietly() -> None:
@@ -105,14 +128,14 @@ def _load_quietly() -> None:
 @cache
 def _load_network() -> InferenceSession:
     """The network, with the tokenizer loaded in the time of its own load."""
-    beside = Thread(target=_load_tokenizer)
-    beside.start()
-    path = FOLDER / "model.onnx"
+    of_tokenizer = Thread(target=_load_tokenizer)
+    of_tokenizer.start()
     try:
-        session = open_graph(path, threads=1)
+        (FOLDER / "weights.bin").stat()
+        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_FOR_ONE.is_set())
     except (ImportError, OSError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
-    beside.join()
+    of_tokenizer.join()
     return session
 
 

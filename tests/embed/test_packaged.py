@@ -148,9 +148,9 @@ def test_the_files_are_those_that_the_build_script_names() -> None:
         line.strip().rstrip(",").replace('"', "").split(": ")
         for line in path.read_text(encoding="utf-8").split("SHA256 = {")[1].split("}")[0].strip().splitlines()
     )
-    for name in ("model.onnx", "tokenizer.json"):
+    for name in ("model.onnx", "weights.bin", "tokenizer.json"):
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == named[name]
-    assert named["model.onnx"][:8] in PackagedEmbedder.version
+    assert named["whole"][:8] in PackagedEmbedder.version
 
 
 def test_licence_and_notice_lie_beside_the_model() -> None:

@@ -1,0 +1,61 @@
+"""A copy of a process that answers it: what is said across, and that neither outlives or hides the other's faults."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.wordpiece import costs
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no copy is made of a process elsewhere")
+
+ASKED = ["webhook retries", "\ud800 naïve ✓\x00", "", "a long text. " * 8_000]
+REFUSED = "import os\ndef refused(): raise BlockingIOError(11, 'Resource temporarily unavailable')\nos.fork = refused\n"
+
+
+def run(code: str, status: int = 0) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == status, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("begin", ["", REFUSED], ids=["a copy", "no further process is allowed"])
+def test_a_process_of_one_question_gets_the_same_bytes_and_costs_as_any_other(begin: str) -> None:
+    found = run(
+        f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_beside\n"
+        "from pastchats_memory.embed.wordpiece import wordpieces\nimport sys\nload_beside()\n"
+        f"for text in {ASKED}: print(PackagedEmbedder().embed_query(text).tobytes().hex(), ascii(wordpieces(text)))\n"
+        "print('onnxruntime' in sys.modules)"
+    ).splitlines()
+    usual = PackagedEmbedder()
+    assert found[:-1] == [f"{usual.embed_query(text).tobytes().hex()} {costs(text)!a}" for text in ASKED]
+    assert found[-1] == str(bool(begin))
+
+
+def test_where_the_copy_was_killed_the_process_answers_by_itself() -> None:
+    found = run(
+        "import os, signal\nfrom pathlib import Path\n"
+        "from pastchats_memory.embed.packaged import PackagedEmbedder, load_beside\nload_beside()\n"
+        "child = int(Path(f'/proc/self/task/{os.getpid()}/children').read_text())\n"
+        "os.kill(child, signal.SIGKILL)\nprint(PackagedEmbedder().embed_query('webhook retries').tobytes().hex())"
+    )
+    assert found == PackagedEmbedder().embed_query("webhook retries").tobytes().hex()
+
+
+@pytest.mark.parametrize(("ending", "status"), [("os._exit(0)", 0), ("os.kill(os.getpid(), 9)", -9)])
+def test_the_copy_ends_with_the_process(ending: str, status: int) -> None:
+    start = time.monotonic()
+    copy = run(
+        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_beside\nload_beside()\n"
+        f"print(Path(f'/proc/self/task/{{os.getpid()}}/children').read_text(), flush=True)\n{ending}",
+        status,
+    )
+    status_of = Path(f"/proc/{copy}/status")
+    while status_of.exists() and "zombie" not in status_of.read_text():
+        assert time.monotonic() - start < 30
+        time.sleep(0.01)

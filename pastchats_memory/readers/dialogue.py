@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.readers.drafts import Draft, Drafts
+from pastchats_memory.readers.exported import Told, told_in
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.role_lines import RoleLine, role_line
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.text import conversation_hash
-from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc, to_the_minute
+from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 3
+VERSION = 4
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -36,10 +39,14 @@ DOCUMENTS = re.compile(
     re.IGNORECASE,
 )
 NOTHING_SAID = ("", "_No text content captured for this message._")
-KINDS = {"user": "prompt", "assistant": "answer", "tool": "result"}
+KINDS = {"tool": "result"}
+SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
     "create_time",
     "created",
+    "start",
+    "start_time",
+    "started",
     "created_at",
     "date",
     "time",
@@ -55,6 +62,16 @@ CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
 
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
 _FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
+_STAMP = re.compile(
+    rf"[*_\[(<]{{0,6}}(?:(?:sub|small|sup)>)?(?:(?:time|timestamp|date)\W{{1,4}})?[\[(`]?({MOMENT}|\d{{1,2}}/\d{{1,2}}/\d{{4}},? [\d:]{{4,8}}(?:[ \u202f][AP]M)?)"
+    r"[`\])*_]{0,6}(?:</(?:sub|small|sup)>)?[*_]{0,3}\Z",
+    re.IGNORECASE,
+)
+_FOOTER = re.compile(
+    r"\W{0,6}(?:Powered by|Exported (?:by|with|from|using)|ChatGPT can make mistakes|Claude can make mistakes)\b",
+    re.IGNORECASE,
+)
+"""What an exporter or a page writes below the last answer."""
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
@@ -65,31 +82,66 @@ def recognise(source: Source) -> bool:
     return bool(_Dialogue(source.text.split("\n"), source.path).markers)
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
-    """One turn for every marker with text after it."""
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """One turn for every marker with words after it, and one for every tool that failed or checked something; todo lists."""
     dialogue = _Dialogue(source.text.split("\n"), source.path)
     parts = [
         part for place in range(len(dialogue.markers)) if (part := dialogue.part(place)).content not in NOTHING_SAID
     ]
+    told = [(part, _told(part)) for part in parts]
     facts = dialogue.facts
     named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
-    conversation_id = named or conversation_hash((part.marker.role, part.content) for part in parts)
-    started = to_the_minute(dialogue.started)
+    said = ((part.marker.role, what.text) for part, what in told if what.text)
     cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
     project = facts.get("project")
-    for part in parts:
-        yield Turn(
-            role=part.marker.role,
-            content=part.content,
-            line=part.marker.place + 1,
-            end_line=part.end + 1,
-            conversation_id=conversation_id,
-            timestamp=part.marker.timestamp or started,
-            cwd=cwd,
-            project=project if isinstance(project, str) else None,
-            kind=KINDS.get(part.marker.role, "prompt"),
-            metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
-        )
+    draft = Draft(
+        role="",
+        kind="",
+        line=0,
+        texts=[],
+        conversation_id=named or conversation_hash(said),
+        cwd=cwd,
+        project=project if isinstance(project, str) and project != cwd else None,
+        metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
+    )
+    started = to_the_minute(dialogue.started)
+    drafts, call = Drafts(), Call("tool")
+    for part, what in told:
+        draft.timestamp = part.marker.timestamp or part.stamp or started
+        call = _add(part, what, call, draft, drafts)
+    yield from drafts.rest()
+    yield from drafts.tasks()
+
+
+def _told(part: _Part) -> Told:
+    """What a person or an assistant says, without what a program put into it; what anybody else does as it is."""
+    if part.marker.role in SPEAKERS:
+        return told_in(part.content.split("\n"), person=part.marker.role == "user")
+    return Told(part.content, KINDS.get(part.marker.role, "prompt"))
+
+
+def _add(part: _Part, what: Told, call: Call, like: Draft, drafts: Drafts) -> Call:
+    """Add the words of a part and what is worth finding of its tools; the last call, which the next part may answer."""
+    if what.interrupted:
+        drafts.flag("interrupted")
+    end = part.end + 1
+    role = "system" if what.kind == "summary" else part.marker.role
+    if what.text:
+        drafts.add(_like(like, role, what.kind, what.text, part.marker.place + 1, end))
+    for used in what.used:
+        line = part.start + used.line + 1
+        if used.name:
+            call = call_of(used.name, used.arguments)
+            drafts.tool(call.label)
+            drafts.plan(used.name, used.arguments, line=line)
+        output = output_of(used.answered)
+        if used.answered and (worth := drafts.finding(call, replace(output, failed=output.failed or used.failed))):
+            drafts.add(_like(like, "tool", *worth, line, end))
+    return call
+
+
+def _like(draft: Draft, role: str, kind: str, text: str, line: int, end: int) -> Draft:
+    return replace(draft, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(draft.metadata))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +150,10 @@ class _Part:
     content: str
     end: int
     """0-based place of the last line of text."""
+    start: int
+    """0-based place of its first line."""
+    stamp: str | None
+    """The time on a line of its own above or below the marker."""
 
 
 class _Dialogue:
@@ -118,8 +174,17 @@ class _Dialogue:
                 [marker for marker in candidates if (marker.syntax, marker.family) == (syntax, family)]
             )
             if self._is_dialogue(found):
-                return found
+                return [*self._unmarked(found[0]), *found]
         return []
+
+    def _unmarked(self, first: RoleLine) -> list[RoleLine]:
+        """A person's words above the first answer of a page that was copied without its first line."""
+        begun = next(
+            (place for place in range(self._front.lines, first.place) if self._lines[place].strip()), first.place
+        )
+        if not first.said or first.role != "assistant" or begun == first.place or self._lines[begun].startswith("#"):
+            return []
+        return [RoleLine(begun, "user", first.syntax, first.family, words=self._lines[begun].strip())]
 
     def _candidates(self) -> list[RoleLine]:
         code = in_code(self._lines)
@@ -161,7 +226,8 @@ class _Dialogue:
     @property
     def started(self) -> str | None:
         """The time that the facts tell, else the first day named above the first marker, else the one in the path."""
-        told = next((moment for key in DATE_KEYS if (moment := iso_utc(self.facts.get(key), LOCAL))), None)
+        dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
+        told = next((moment for date in dates if (moment := handwritten(date))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
@@ -169,19 +235,46 @@ class _Dialogue:
         )
 
     def part(self, number: int) -> _Part:
-        """What is said under one marker: without separators around it, and without the quotation marks of a callout."""
+        """What is said under one marker: without separators around it, times of their own line, and the quotation marks of a callout."""
         marker = self.markers[number]
         following = self.markers[number + 1].place if number + 1 < len(self.markers) else len(self._lines)
         end = following - 1
-        while end > marker.place and _is_rim(self._lines[end]):
+        if number + 1 < len(self.markers):
+            end = self._above(following)[0] - 1
+        elif _FOOTER.match(self._lines[end := self._last(marker.place, end)]):
             end -= 1
+        end = self._last(marker.place, end)
         start = marker.place + 1
         while start <= end and not marker.words and _is_rim(self._lines[start]):
+            start += 1
+        below = _stamp(self._lines[start]) if start <= end and not marker.words else None
+        if below:
             start += 1
         body = self._lines[start : end + 1]
         if marker.syntax == "callout":
             body = [line.removeprefix(">").removeprefix(" ") for line in body]
-        return _Part(marker, "\n".join([*([marker.words] if marker.words else []), *body]).strip(), end)
+        content = "\n".join([*([marker.words] if marker.words else []), *body])
+        blank = len(content) - len(content.lstrip("\n"))
+        first = start - bool(marker.words) + blank
+        return _Part(marker, content.strip(), end, first, below or self._above(marker.place)[1])
+
+    def _last(self, first: int, end: int) -> int:
+        """The last line with text at or before `end`, not before `first`."""
+        while end > first and _is_rim(self._lines[end]):
+            end -= 1
+        return end
+
+    def _above(self, place: int) -> tuple[int, str | None]:
+        """Where a marker begins: at its line, or at one above it that holds nothing but a time, and that time."""
+        above = place - 1
+        while above > 0 and not self._lines[above].strip():
+            above -= 1
+        stamp = (
+            _stamp(self._lines[above])
+            if above > 0 and self._lines[above].strip()[:1] in ("*", "[", "_", "(", "<")
+            else None
+        )
+        return (above, stamp) if stamp else (place, None)
 
 
 def _at_locked_levels(markers: list[RoleLine]) -> list[RoleLine]:
@@ -189,7 +282,13 @@ def _at_locked_levels(markers: list[RoleLine]) -> list[RoleLine]:
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)
-    return [marker for marker in markers if marker.level == levels[marker.role]]
+    return [marker for marker in markers if marker.said or marker.level == levels[marker.role]]
+
+
+def _stamp(line: str) -> str | None:
+    """The time that a line consists of."""
+    found = _STAMP.match(line.strip())
+    return handwritten(found[1]) if found else None
 
 
 def _is_rim(line: str) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc
 
 NAMES = {
-    "user": "user human you me",
-    "assistant": "assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity",
+    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người du vous você",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity",
     "system": "system developer",
     "tool": "tool function",
 }
@@ -42,9 +42,12 @@ _BEFORE = re.compile(
     r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\d{1,5}\s*[.):–—-]?\s+)?(?:[^\w\s<(\[*#]{1,8}\s*)?",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z]+")
-_SAID = re.compile(r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded)\b", re.IGNORECASE)
-_KIND = re.compile(r"\s+(message|prompt|input|query|turn|response|answer|reply|output)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_SAID = re.compile(
+    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
+    re.IGNORECASE,
+)
+_KIND = re.compile(r"\s+(message|prompt|input|query|turn|response|answer|reply|output|dùng|lý)\b", re.IGNORECASE)
 _MODEL = re.compile(
     r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
@@ -54,6 +57,8 @@ _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
 _TIME = re.compile(MOMENT)
+_LEADING = re.compile(rf"[\[(]?(?:({MOMENT})|\d{{1,2}}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]?\s*[-–—|·]?\s+(?=\S)")
+"""A time before the role."""
 _DASHED = re.compile(r"\s*[—–|·@,•-]+\s*(?P<rest>[^—–|·•]{1,60})")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
 
@@ -73,6 +78,8 @@ class RoleLine:
     timestamp: str | None = None
     words: str = ""
     """What is said on the line itself."""
+    said: bool = False
+    """A verb makes it certain that somebody speaks here: `You said:`."""
 
 
 def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
@@ -103,7 +110,7 @@ def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine |
     if found is None or len(found[0]) > LONGEST_LINE or (label := _label(found[2])) is None:
         return None
     level = len(found[1]) if syntax == "atx" else int(found[1])
-    return RoleLine(place, label.role, syntax, label.family, level, label.timestamp)
+    return RoleLine(place, label.role, syntax, label.family, level, label.timestamp, said=label.said)
 
 
 def _bold(line: str, syntax: str, place: int) -> RoleLine | None:
@@ -138,11 +145,14 @@ class _Label:
     role: str
     family: str
     timestamp: str | None
+    said: bool
 
 
 def _label(text: str) -> _Label | None:
     """A role with nothing beside it but a number, a picture, a model, a time."""
-    text = text.strip().strip("#").strip()
+    text = text.strip().strip("#").strip().replace("：", ":")
+    leading = _LEADING.match(text)
+    text = text[leading.end() :] if leading else text
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     before = _BEFORE.match(text)
@@ -156,7 +166,10 @@ def _label(text: str) -> _Label | None:
     rest = rest[model.end() :] if model else rest
     more = _SAID.match(rest) or _KIND.match(rest)
     timestamp = _tail(rest[more.end() :] if more else rest)
-    return None if timestamp is None else _Label(known[1], known[0], timestamp or None)
+    if timestamp is None:
+        return None
+    before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
+    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SAID))
 
 
 def _tail(rest: str) -> str | None:

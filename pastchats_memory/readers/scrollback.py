@@ -1,6 +1,6 @@
-"""What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺` or `✦`.
+"""What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺`, `●`, `✦` or `•`.
 
-Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿`: of it only the names of the tools are kept.
+Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it only the names of the tools are kept.
 """
 
 from __future__ import annotations
@@ -17,17 +17,24 @@ from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import conversation_hash
 
 FORMAT = "scrollback"
-VERSION = 1
+VERSION = 2
 
 FEWEST = 2
 """Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""
 
-_PROMPT = re.compile(r"> (?=\S)(.*)\Z")
-_ANSWER = re.compile(r"[⏺✦][ \t]+(?=\S)(.*)\Z")
+_PROMPT = re.compile(r"(?:[>›]|❯(?! ?\d\.)) (?=\S)(.*)\Z")
+"""`❯` also stands before the chosen line of a numbered menu."""
+_ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
+_SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
+"""What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z")
-_RESULT = re.compile(r"\s*⎿")
+_DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
+"""How Codex tells of a call, with what came of it behind `└`."""
+_CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
+_RESULT = re.compile(r"\s*⎿|\s+└ ")
 _BOX = re.compile(r"\s*[╭│╰]")
-_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)")
+_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)|─ ?Worked for ")
+CALL = "call"
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _INDENT = "  "
 
@@ -41,7 +48,7 @@ def recognise(source: Source) -> bool:
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
     is_screen = len(answers) >= max(FEWEST, 2 * listed, titled + 1)
-    return is_screen and any(map(_PROMPT.match, lines[: answers[-1]]))
+    return is_screen and any(map(_PROMPT.match, lines[: answers[-1]])) and any(map(_SURE.match, lines))
 
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
@@ -54,8 +61,9 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             command = _COMMAND.match(text)
             if command is None or command[1].lower() not in BUILT_INS:
                 telling.prompt(text, At(line), kind="command" if command else "prompt")
-        elif call := _CALL.match(text):
-            telling.call("", call[1], {"command": call[2].partition("\n")[0].removesuffix(")")})
+        elif call := _CALL.match(text) or (_DEED.match(text) if mark == CALL else None):
+            words = call[2].partition("\n")[0]
+            telling.call("", call[1], {"command": words if mark == CALL else words.removesuffix(")")})
         else:
             telling.answer(text, At(line))
     yield from telling.drafts.rest()
@@ -68,7 +76,8 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
         if (found := prompt or answer) or _ends(line, mark):
             if mark:
-                yield mark, first, "\n".join(block).strip()
+                text = "\n".join(block).strip()
+                yield CALL if _is_deed(text, line) else mark, first, text
             mark, first, block = "", number, []
         if found:
             mark, block = "user" if prompt else "assistant", [found[1]]
@@ -78,6 +87,15 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         yield mark, first, "\n".join(block).strip()
 
 
+def _is_deed(text: str, line: str) -> bool:
+    """Whether Codex tells of a call: what came of it stands on the line behind it, or how many lines it changed."""
+    return bool(_DEED.match(text)) and ("└" in line or _CHANGED.search(text.partition("\n")[0]) is not None)
+
+
 def _ends(line: str, mark: str) -> bool:
-    """Whether what was said ends at the line: at a tool's box or result, a prompt at the blank line behind it."""
-    return bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line)) or (mark == "user" and not line.strip())
+    """Whether what was said ends at the line: at a menu, a tool's box or result, a prompt at the blank line behind it."""
+    return (
+        line.startswith("❯")
+        or bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line))
+        or (mark == "user" and not line.strip())
+    )

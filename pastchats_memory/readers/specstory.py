@@ -19,7 +19,7 @@ from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.specstory_folds import THOUGHTS, Fold, call_in, folds_in, todos_in
 from pastchats_memory.readers.text import conversation_hash
-from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc, to_the_minute
+from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
@@ -36,7 +36,7 @@ _SESSION = re.compile(r"<!-- [^<>]{1,60} Session ([^\s<>]{1,100})(?: \(([^()<>]{
 _MESSAGE = re.compile(r"<!-- message-id: ([^\s<>]{1,100}) -->\s*\Z")
 _TITLE = re.compile(r"#{1,2} (.{1,300}?)(?: \(([^()]{6,40})\))?\s*\Z")
 _MOMENT = re.compile(rf"{MOMENT}\Z")
-_AMERICAN = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}), (\d{1,2}):(\d\d):\d\d ([AP])M\Z")
+_AMERICAN = re.compile(r"\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d\d:\d\d [AP]M\Z")
 _IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)(?:-\d\dZ)?(?=[-.]|\Z)")
 _TICKER = re.compile(r"(?:\[object Object\])*(?:Read|Edited|Created|Searched|Listed) (?:file|files|directory): \S")
 """What earlier versions write where an agent used a tool."""
@@ -148,10 +148,7 @@ def _part(role: re.Match[str], place: int, end: int) -> _Part:
 
 def _moment(text: str) -> str | None:
     """The time of a heading: ISO, or as Americans write it."""
-    if found := _AMERICAN.match(text):
-        month, day, year, hour, minute = (int(part) for part in found.groups()[:5])
-        text = f"{year}-{month:02}-{day:02} {hour % 12 + 12 * (found[6] == 'P'):02}:{minute:02}"
-    return iso_utc(text, LOCAL) if _MOMENT.match(text) else None
+    return handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
 
 
 def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None) -> Iterator[Turn | Task]:

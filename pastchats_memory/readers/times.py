@@ -12,6 +12,7 @@ EARLIEST = 1e8
 """Smaller numbers (March 1973 as seconds) are counters and durations, not times."""
 
 LATEST = 1e20
+MONTHS = 12
 DAY_DIGITS = 8
 """As many digits are a day such as 20260131, more are an epoch number."""
 
@@ -22,6 +23,7 @@ MOMENT = (
 )
 """A date in running text, with the time and the zone behind it where there are any."""
 
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
@@ -38,6 +40,18 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
     """
     moment = _moment(value, zone)
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def handwritten(text: str) -> str | None:
+    """The time of a heading or a fact: ISO, or with slashes, where AM and PM or a number above twelve tell which is the month."""
+    if found := _SLASHED.match(text):
+        first, second, year, hour, minute = (int(part) for part in found.groups()[:5])
+        if not found[6] and max(first, second) <= MONTHS:
+            return None
+        month, day = (second, first) if first > MONTHS else (first, second)
+        hour = hour % 12 + 12 * (found[6] == "P") if found[6] else hour
+        text = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
+    return iso_utc(text, LOCAL)
 
 
 def to_the_minute(moment: str | None) -> str | None:

@@ -3,7 +3,7 @@ from golden import expected, inputs, plain, refused, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import dialogue, notes, reader_for, scrollback
 from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line
@@ -29,6 +29,8 @@ def test_a_dialogue_is_nobody_elses(path):
 def test_the_lines_of_a_turn_hold_its_text(path):
     lines = path.read_text(encoding="utf-8").split("\n")
     for turn in turns(dialogue, path):
+        if turn.role == "tool":
+            continue  # of which an excerpt is kept
         place = "\n".join(lines[turn.line - 1 : turn.end_line])
         for line in turn.content.split("\n"):
             assert line in place
@@ -65,6 +67,12 @@ def test_the_lines_of_a_turn_hold_its_text(path):
         ("> [!QUESTION]- What?", "user", "callout"),
         ("Human: hello", "user", "plain"),
         ("assistant:", "assistant", "plain"),
+        ("## 用户：", "user", "atx"),
+        ("## Người dùng", "user", "atx"),
+        ("### Пользователь", "user", "atx"),
+        ("##### Du hast gesagt:", "user", "atx"),
+        ("### 17:35:37 - USER", "user", "atx"),
+        ("### [2026-01-31 10:00] Claude", "assistant", "atx"),
     ],
 )
 def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
@@ -128,7 +136,8 @@ def test_a_markdown_file_changed_anywhere_is_read_without_an_exception(data, tmp
         claims = []
     for reader in claims:
         for row in reader.read(source):
-            assert isinstance(row, Turn)
+            if isinstance(row, Task):
+                continue
             assert row.content.strip()
             assert 1 <= row.line <= row.end_line
 

@@ -1,0 +1,232 @@
+"""What exporters of agents' sessions write into Markdown beside the words: calls of tools and what they answered, thoughts, folds.
+
+OpenCode, Cline with its forks, and the many tools that export Claude Code's sessions each spell these in a way of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from pastchats_memory.readers.fields import Json, mapping_of
+from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
+from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.visible import shown_of
+
+SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
+"""Tools whose input is said to the person, and the key of the words."""
+NO_WORDS = ("", "No response requested.", "(no content)")
+
+_CALL = re.compile(
+    r"(?![->#\s]|\*\s)(?P<open>[^\w\s]\W{0,11})(?:using tool|tool(?: use| call)?)\W{0,4}:\W{0,6}(?P<name>[\w.:/-]{1,80})"
+    r"(?:\W{0,6}ID: [^()\n]{1,80}\)?)?\W{0,4}\Z",
+    re.IGNORECASE,
+)
+"""A line that names a tool, set off by signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
+_INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
+_OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
+_RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}\Z", re.IGNORECASE)
+"""The same where no call stands before it."""
+_ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
+"""Above what a tool answered, in the person's place."""
+_KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
+_THOUGHT = re.compile(r"_Thinking:_\s*\Z")
+_FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
+_MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
+_COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
+_TOOL_TEXT = re.compile(r"\[\w+ for '")
+MOST_FOLDED_ABOVE = 3
+"""Lines of a fold within which its summary stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A call of a tool, what it answered, or both."""
+
+    name: str
+    arguments: Json
+    answered: str
+    failed: bool
+    line: int
+    """0-based place within the part."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What a part of a dialogue says, once all that a program put into it is out."""
+
+    text: str
+    kind: str
+    """`prompt`, `command`, `summary` or `answer`."""
+    used: list[Used] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def told_in(lines: Sequence[str], *, person: bool) -> Told:
+    """The words of a part, and the tools in it."""
+    reading = _Part(lines, person=person)
+    reading.read()
+    text = "\n".join(reading.words).strip()
+    if not person:
+        return Told("" if text in NO_WORDS else text, "answer", reading.used)
+    if _TOOL_TEXT.match(text) and not span(text, "feedback"):
+        return Told("", "prompt", reading.used)
+    if text.startswith(CONTINUED):
+        return Told(text, "summary", reading.used)
+    if command := _COMMAND.match(text):
+        return Told(
+            "" if command[1].lower() in BUILT_INS else command[0].strip("*[]").removeprefix("Command: "),
+            "command",
+            reading.used,
+        )
+    typed = typed_in_claude(text)
+    kind = "command" if typed.command else "prompt"
+    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted)
+
+
+class _Part:
+    """A part's lines on the way into words and tools."""
+
+    def __init__(self, lines: Sequence[str], *, person: bool) -> None:
+        self.words: list[str] = []
+        self.used: list[Used] = []
+        self._lines = lines
+        self._person = person
+        self._code = in_code(lines)
+        self._thinking = -1
+
+    def read(self) -> None:
+        place = _behind_musing(self._lines)
+        while place < len(self._lines):
+            place = self._next(place)
+        if self._thinking >= 0:
+            # nothing tells where thoughts end and words begin if no call stands between them
+            del self.words[self._thinking]
+
+    def _next(self, place: int) -> int:
+        """Take what begins at the line; the place behind it."""
+        line = self._lines[place]
+        if self._code[place]:
+            self.words.append(line)
+            return place + 1
+        if found := _CALL.match(line):
+            self._forget_thoughts()
+            return self._call(found, place)
+        if self._person and (answered := _ANSWERED.match(line)):
+            return self._answer(bool(answered["failed"]), place)
+        if _RESULT.match(line) and (end := self._fence(place + 1)):
+            self.used.append(Used("", {}, self._inside(end[0], end[1]), failed=False, line=place))
+            return end[1] + 1
+        if line.startswith("<details") and (end_of_fold := self._fold(place)):
+            return end_of_fold + 1
+        if _THOUGHT.match(line) and not self._person:
+            self._forget_thoughts()
+            self._thinking = len(self.words)
+        self.words.append(line)
+        return place + 1
+
+    def _forget_thoughts(self) -> None:
+        if self._thinking >= 0:
+            del self.words[self._thinking :]
+        self._thinking = -1
+
+    def _call(self, found: re.Match[str], place: int) -> int:
+        if found["open"].startswith("["):
+            return self._listed(found["name"], place)
+        arguments: Json = {}
+        answered, label, failed, at = "", "input", False, place + 1
+        while at < len(self._lines):
+            line = self._lines[at]
+            if fence := self._fence(at):
+                inside = self._inside(*fence)
+                if label == "input":
+                    arguments = _parsed(inside)
+                else:
+                    answered = inside
+                label, at = "output", fence[1] + 1
+            elif line.startswith("Input: "):
+                end = next(
+                    (end for end in range(at, len(self._lines)) if not self._lines[end].strip()), len(self._lines)
+                )
+                arguments = _parsed("\n".join(self._lines[at:end]).removeprefix("Input: "))
+                at = end
+            elif _INPUT.match(line):
+                label, at = "input", at + 1
+            elif named := _OUTPUT.match(line):
+                label, failed, at = "output", named["how"].lower() == "error", at + 1
+            elif not line.strip():
+                at += 1
+            else:
+                break
+        self.used.append(Used(found["name"], arguments, answered, failed, place))
+        return at
+
+    def _listed(self, name: str, place: int) -> int:
+        """A call with a line a key, which ends where the next one begins."""
+        end = next((at for at in range(place + 1, len(self._lines)) if _CALL.match(self._lines[at])), len(self._lines))
+        arguments: dict[str, str] = {}
+        key = ""
+        for line in self._lines[place + 1 : end]:
+            if found := _KEY.match(line):
+                key = found[1].lower()
+                arguments[key] = found[2]
+            elif key:
+                arguments[key] += f"\n{line}"
+        if said := arguments.get(SPOKEN.get(name, "")):
+            self.words += ["", *said.split("\n")]
+        else:
+            self.used.append(Used(name, dict(arguments), "", failed=False, line=place))
+        return end
+
+    def _answer(self, failed: bool, place: int) -> int:
+        """What a tool answered, up to the next answer or what the program says beside it."""
+        end = next((at for at in range(place + 1, len(self._lines)) if _ends_answer(self._lines[at])), len(self._lines))
+        self.used.append(Used("", {}, "\n".join(self._lines[place + 1 : end]).strip(), failed, place))
+        return end
+
+    def _fence(self, place: int) -> tuple[int, int] | None:
+        """The first and the last line of the fenced block that begins at the line, blanks before it left out."""
+        while place < len(self._lines) and not self._lines[place].strip():
+            place += 1
+        if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
+            return None
+        end = place
+        mark = self._lines[place].lstrip()[:3]
+        while end + 1 < len(self._lines) and self._code[end + 1]:
+            end += 1
+            if self._lines[end].strip() == mark:
+                break
+        return place, end
+
+    def _inside(self, first: int, last: int) -> str:
+        return "\n".join(self._lines[first + 1 : last])
+
+    def _fold(self, place: int) -> int | None:
+        """Where a fold of thoughts or of a tool ends; None for a fold of words."""
+        head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
+        if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
+            return None
+        return next(
+            (at for at in range(place, len(self._lines)) if self._lines[at].rstrip().endswith("</details>")), None
+        )
+
+
+def _ends_answer(line: str) -> bool:
+    return bool(_ANSWERED.match(line)) or line.startswith(("<environment_details>", "<feedback>"))
+
+
+def _behind_musing(lines: Sequence[str]) -> int:
+    """The place behind a quotation at the beginning that tells at its end how long the thoughts in it took."""
+    first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
+    end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
+    return end if end > first and _MUSED.match(lines[end - 1]) else 0
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return mapping_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return {}

@@ -3,7 +3,7 @@ from golden import expected, inputs, plain, refused, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pastchats_memory.model import Task, Turn
+from pastchats_memory.model import Task
 from pastchats_memory.readers import dialogue, notes, reader_for, scrollback
 from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line

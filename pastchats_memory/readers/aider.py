@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 2
+VERSION = 3
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -70,7 +70,7 @@ def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
         session = [block for _, block in group]
         started = session[0].text if session[0].kind == "header" else ""
         equal[started] += 1
-        telling = _Telling(times, to_the_minute(iso_utc(started, LOCAL)))
+        telling = _Telling(times, to_the_minute(iso_utc(started, LOCAL)), asked=not started)
         for block in session:
             telling.take(block)
         first = next((draft for draft in telling.drafts if draft.role == "user"), None)
@@ -99,13 +99,16 @@ class _Telling:
     model: str = ""
     answer: Draft | None = None
     prompt: Draft | None = None
+    asked: bool = False
+    """Something was typed, so that there can be an answer: `--message` is shown before it with nothing but its first line marked."""
 
     def take(self, block: Block) -> None:
         """Add what the block says."""
         match block.kind:
             case "user":
+                self.asked = True
                 self._typed(block)
-            case "answer":
+            case "answer" if self.asked:
                 text = block.text
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)

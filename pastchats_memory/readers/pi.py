@@ -14,7 +14,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 2
+VERSION = 3
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 SUMMARIES = ("compaction", "branch_summary")
@@ -27,7 +27,10 @@ def recognise(source: Source) -> bool:
 
 
 def _is_header(record: Json) -> bool:
-    return record.get("type") == "session" and "timestamp" in record and isinstance(record.get("cwd"), str)
+    told = isinstance(record.get("cwd"), str) or (
+        isinstance(record.get("version"), int) and isinstance(record.get("id"), str)
+    )
+    return record.get("type") == "session" and "timestamp" in record and told
 
 
 def _is_message(record: Json) -> bool:

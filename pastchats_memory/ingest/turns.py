@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.ingest.identity import text_hash
@@ -27,7 +28,7 @@ def prompt_of(
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,
-        project=redact(project).text,
+        project=_name(project),
         turn_index=turn_index,
         turn=safe,
         content_hash=hashes[0],
@@ -43,7 +44,7 @@ def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
     places = tuple(place._replace(path=redacted_path(place.path)) for place in origin.places)
     return Prompt(
         source_path=redacted_path(origin.source_path),
-        project=redact(project or turn.project or "").text,
+        project=_name(project or turn.project or ""),
         turn_index=origin.turn_index,
         turn=safe._replace(origin=origin._replace(places=places)),
         content_hash=origin.hashes[0],
@@ -55,16 +56,18 @@ def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
 
 def _safe(turn: Turn) -> Turn:
     return turn._replace(
-        role=redact(turn.role).text,
+        role=_name(turn.role),
         content=redact(turn.content).text,
-        conversation_id=_text(turn.conversation_id),
-        native_id=_text(turn.native_id),
+        conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
+        native_id=None if turn.native_id is None else redact(turn.native_id).text,
         cwd=None if turn.cwd is None else redacted_path(turn.cwd),
     )
 
 
-def _text(text: str | None) -> str | None:
-    return None if text is None else redact(text).text
+@lru_cache(maxsize=64)
+def _name(text: str) -> str:
+    """What many turns have alike: a role, a project, a conversation."""
+    return redact(text).text
 
 
 @dataclass(frozen=True, slots=True)

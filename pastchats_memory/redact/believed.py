@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 
 LEAST_DISTINCT = 4
 LEAST_PASSWORD = 6
@@ -26,15 +25,25 @@ LEAST_ENTROPY_OF_PATHS = 4.2
 """Above it, what begins with a slash is base64."""
 
 _PLACEHOLDER = re.compile(
-    r"(?:[x*.•_\-#0?]{3,}|<.*|\[.*|\{.*|\$.*|%\w+%|@\w+@|#\{.*|\.{3}|(?:your|my|the|some|insert|enter|replace|change|put|"
-    r"add|set|use|new|old)[\-_ ].*|(?:your|insert|enter|replace|change)\w*|\w*(?:example|placeholder|changeme|"
-    r"change_me|redacted|dummy|foobar)\w*|(?:none|null|nil|undefined|true|false|required|optional|string|str|bytes|number|"
-    r"int|integer|bool|boolean|object|any|void|secret\w?|password\w?|passwd|token\w?|key\w?|value|text|hidden|basic|bearer|"
-    r"username|user|email|input|test|self|this|not|empty|missing|invalid|incorrect|wrong|expired|function|return|"
-    r"async|await|const|import|export|default|type|name|default|unset|here|there|field|from|with|and|the|for|was|are|"
-    r"has|must|should|will|can|may|in|is|it|of|on|or|to|as|at|be|by)[;,.:!?]?)\Z",
-    re.IGNORECASE,
+    r"(?:[x*.•_\-#0?]{3,}|<.*|\[.*|\{.*|\$.*|%\w+%|@\w+@|#\{.*|(?:your|my|the|some|insert|enter|replace|change|put|"
+    r"add|set|use|new|old)[\-_ ].*|(?:your|insert|enter|replace|change)\w*)\Z"
 )
+"""Of a value in small letters."""
+_SAYS_SO = ("example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
+_WORD = re.compile(r"\w+\Z")
+_NOBODYS = frozenset(
+    re.findall(
+        r"\w+",
+        "none null nil undefined true false required optional string str bytes number int integer bool boolean object any "
+        "void secret password passwd token key value text hidden basic bearer username user email input test self this not "
+        "empty missing invalid incorrect wrong expired function return async await const import export default type name "
+        "unset here there field from with and the for was are has must should will can may in is it of on or to as at be by",
+    )
+)
+_ONE_MORE = re.compile(r"(?:secret|password|token|key)\w\Z")
+"""Those that may have a letter more, as of a plural."""
+
+
 _IDENTIFIER = r"(?:[$_]{0,2}[a-z]+(?:\d{1,3}[a-z]*)?(?:_[a-z0-9]+)*_?|[$_]{0,2}[a-z]+(?:[A-Z]{1,4}[a-z]+\d{0,3})+|(?:[A-Z]{1,4}[a-z]+\d{0,3})+|[A-Z]+\d{0,2}(?:_[A-Z0-9]+)*)"
 _CODE = re.compile(
     rf"(?:{_IDENTIFIER}(?:(?:\.|->|::|\?\.|\[\d+\]\.){_IDENTIFIER})+|{_IDENTIFIER}(?:(?:\.|->|::|\?\.|!\.){_IDENTIFIER})*!?[(\[].*|[(\[{{@].*|"
@@ -52,16 +61,29 @@ _SEPARATED = re.compile(r"(?:\w+(?:[-./]\w+)+|\w[^\W_]*_\w+)\Z")
 
 def is_placeholder(value: str) -> bool:
     """Something that stands where a secret would: `<token>`, `your-key-here`, `****`, `required`."""
-    return bool(_PLACEHOLDER.match(value)) or len(set(value)) < LEAST_DISTINCT or value.endswith(("...", "…"))
+    if len(set(value)) < LEAST_DISTINCT or value.endswith(("...", "…")):
+        return True
+    lowered = value.lower()
+    word = lowered[:-1] if lowered[-1] in ";,.:!?" else lowered
+    return bool(
+        word in _NOBODYS
+        or _PLACEHOLDER.match(lowered)
+        or _ONE_MORE.match(word)
+        or (any(said in lowered for said in _SAYS_SO) and _WORD.match(lowered))
+    )
 
 
 def is_code(value: str) -> bool:
     """Something that a program computes its value from, or a path."""
-    if len(value) >= LEAST_KEY and classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS:
-        return False
     if _PATH.match(value):
-        return not (value.count("/") < len(value) / 8 and "." not in value and entropy(value) > LEAST_ENTROPY_OF_PATHS)
-    return bool(_CODE.match(value))
+        is_path = value.count("/") >= len(value) / 8 or "." in value or entropy(value) <= LEAST_ENTROPY_OF_PATHS
+        return is_path and not _is_mixed(value)
+    return _CODE.match(value) is not None and not _is_mixed(value)
+
+
+def _is_mixed(value: str) -> bool:
+    """More so than anything that a program has a name for."""
+    return len(value) >= LEAST_KEY and classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS
 
 
 def classes(value: str) -> int:
@@ -78,10 +100,8 @@ _CLASSES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]")))
 def entropy(value: str) -> float:
     """Shannon's H = -Σ p log2 p over the characters of a text, in bits a character: log2 n - Σ c log2 c / n."""
     length = len(value)
-    more_than_one = [count for count in Counter(value).values() if count > 1]
-    return (
-        math.log2(length) - sum(map(math.prod, zip(more_than_one, map(math.log2, more_than_one), strict=True))) / length
-    )
+    repeated = [count for one in set(value) if (count := value.count(one)) > 1]
+    return math.log2(length) - math.fsum(count * math.log2(count) for count in repeated) / length
 
 
 def looks_random(value: str) -> bool:
@@ -97,11 +117,12 @@ def looks_random(value: str) -> bool:
         return True  # letters that are broken by digits so often are no words
     if not _unlike_words(value):
         return len(value) >= LEAST_LONG and classes(value) > _NAMES_HAVE and entropy(value) >= LEAST_ENTROPY_OF_LONG
-    if any(map(str.isdigit, value)):
-        return any(map(str.isalpha, value)) and entropy(value) >= LEAST_ENTROPY
+    if _DIGIT.search(value):
+        return _LETTER.search(value) is not None and entropy(value) >= LEAST_ENTROPY
     return len(value) >= LEAST_LETTERS and classes(value) > 1 and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
 
 
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
 _DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
 MANY_DIGITS = 4
 
@@ -114,13 +135,14 @@ def _unlike_words(value: str) -> bool:
 
 def assigned(value: str, kind: str) -> bool:
     """A value that is assigned, quoted or not: no placeholder, no code, and, but for passwords, not readable."""
-    if kind == "password" and _OF_AN_APP.match(value) and not is_placeholder(value):
-        return True
-    if is_placeholder(value) or is_code(value):
-        return False
     if kind == "password":
-        return len(value) >= LEAST_PASSWORD and " " not in value.strip()
-    return looks_random(value)
+        return (
+            len(value) >= LEAST_PASSWORD
+            and " " not in value.strip()
+            and (_OF_AN_APP.match(value) is not None or not is_code(value))
+            and not is_placeholder(value)
+        )
+    return len(value) >= LEAST_RANDOM and not is_code(value) and not is_placeholder(value) and looks_random(value)
 
 
 _OF_AN_APP = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
@@ -130,11 +152,11 @@ _OF_AN_APP = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
 def said(value: str, kind: str) -> bool:
     """A value in a sentence: nobody's word."""
     value = value.rstrip("!")
-    if is_placeholder(value) or is_code(value):
+    if len(value) < (LEAST_PASSWORD if kind == "password" else LEAST_SAID) or is_code(value) or is_placeholder(value):
         return False
     if kind == "password":
-        return len(value) >= LEAST_PASSWORD and classes(value) > 1 and not _WORDLIKE.match(value)
-    return len(value) >= LEAST_SAID and looks_random(value)
+        return classes(value) > 1 and not _WORDLIKE.match(value)
+    return looks_random(value)
 
 
 def alone(value: str, kind: str) -> bool:
@@ -151,8 +173,8 @@ def mixed(value: str, kind: str) -> bool:
     """Behind a word that says as well that a test has passed: letters and digits, and no code."""
     return (
         said(value, "password")
-        and any(map(str.isdigit, value))
-        and any(map(str.isalpha, value))
+        and _DIGIT.search(value) is not None
+        and _LETTER.search(value) is not None
         and assigned(value, kind)
     )
 
@@ -166,7 +188,7 @@ def of_environment(value: str, kind: str) -> bool:
 
 def in_a_cell(value: str, _: str) -> bool:
     """A value beside its name in a table, where most tables tell of types."""
-    return not is_placeholder(value) and not is_code(value) and looks_random(value)
+    return len(value) >= LEAST_RANDOM and not is_code(value) and not is_placeholder(value) and looks_random(value)
 
 
 def shown_in_header(value: str, _: str) -> bool:
@@ -186,7 +208,7 @@ def of_cookie(value: str, _kind: str) -> bool:
 
 def of_user(value: str, _: str) -> bool:
     """What comes behind a user's name and a colon."""
-    return not is_placeholder(value) and not is_code(value) and not value.startswith("//")
+    return not is_code(value) and not is_placeholder(value) and not value.startswith("//")
 
 
 def of_any_key(value: str, _: str) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pastchats_memory.redact.believed import of_user
-from pastchats_memory.redact.detector import Found, gated
+from pastchats_memory.redact.detector import Found, Looked
 
 RANK = 2
 LEAST_LENGTH = 4
@@ -31,8 +31,28 @@ class _Grammar:
     word: str
     pattern: re.Pattern[str]
     kind: str = "password"
-    sign: str | None = None
+    sign: str = ""
     """Stands in every text that the pattern fits."""
+
+    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+        """Such secrets, from left to right."""
+        text, end = looked.text, 0
+        if self.sign not in text:
+            return
+        for at in places:
+            match = self.pattern.match(text, at + len(self.word)) if at >= end else None
+            if match is None:
+                continue
+            group = str(match.lastgroup)
+            value = match[group].rstrip(".,;:?)*")
+            if (
+                len(value) >= LEAST_LENGTH
+                and value.isascii()
+                and "[redacted:" not in value
+                and of_user(value, self.kind)
+            ):
+                yield Found(match.start(group), match.start(group) + len(value), self.kind, RANK)
+                end = match.end()
 
 
 def _line(word: str, flags: str, value: str = rf"(?:[ \t]+|=){_WORD}") -> _Grammar:
@@ -40,7 +60,7 @@ def _line(word: str, flags: str, value: str = rf"(?:[ \t]+|=){_WORD}") -> _Gramm
     return _Grammar(word, re.compile(rf"{_ON_THE_LINE}(?:{flags}){value}"), sign=sign)
 
 
-_GRAMMARS: tuple[_Grammar, ...] = (
+GRAMMARS: tuple[_Grammar, ...] = (
     _line("mysql", "-p", _TIED),
     _line("sshpass", "-p", rf"[ \t]*{_WORD}"),
     _line("docker login", "-p"),
@@ -139,7 +159,7 @@ MANIFEST = 2000
 """Characters of a manifest between its kind and its data, either before the other."""
 
 
-def _of_manifests(text: str) -> Iterator[Found]:
+def manifest_secrets(text: str) -> Iterator[Found]:
     """What a Kubernetes Secret holds, whatever it is called there."""
     at = text.find(_OF_SECRETS)
     while at >= 0:
@@ -151,55 +171,3 @@ def _of_manifests(text: str) -> Iterator[Found]:
 
 
 _OF_SECRETS = "kind: Secret\n"
-
-
-def commanded_secrets(text: str, lowered: str) -> Iterator[Found]:
-    """Secrets that a command, a statement or a file of passwords gives away; `lowered` is the text, place by place."""
-    yield from _of_manifests(text)
-    for sign, gated_by_word in _GATED:
-        if sign in lowered:
-            for gate, grammars in gated_by_word:
-                if gate in lowered:
-                    for grammar in grammars:
-                        yield from _of_grammar(text, lowered, grammar)
-
-
-def _of_grammar(text: str, lowered: str, grammar: _Grammar) -> Iterator[Found]:
-    at = lowered.find(grammar.word)
-    while at >= 0:
-        end = at + len(grammar.word)
-        match = grammar.pattern.match(text, end)
-        if match is not None:
-            group = str(match.lastgroup)
-            value = match[group].rstrip(".,;:?)*")
-            if (
-                len(value) >= LEAST_LENGTH
-                and value.isascii()
-                and "[redacted:" not in value
-                and of_user(value, grammar.kind)
-            ):
-                yield Found(match.start(group), match.start(group) + len(value), grammar.kind, RANK)
-                end = match.end()
-        at = lowered.find(grammar.word, end)
-
-
-_SIGNS = ("|", "(", " -", "")
-"""What stands in every text that some of the grammars fit."""
-
-
-def _sign(grammar: _Grammar) -> str:
-    if grammar.sign is not None:
-        return grammar.sign
-    return "(" if grammar.word.endswith("(") else ""
-
-
-_GATED = tuple(
-    (
-        sign,
-        gated(
-            ((grammar.word, grammar) for grammar in _GRAMMARS if _sign(grammar) == sign),
-            ("login", "pass", "sql", "-cli", "phrase", "auth"),
-        ),
-    )
-    for sign in _SIGNS
-)

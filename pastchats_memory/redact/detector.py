@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, Protocol
 
 BOUNDARY = (
     r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=\[[0-9]m)|(?<=[;\[][0-9]{2}m))"
@@ -13,14 +13,34 @@ BOUNDARY = (
 r"""Where a token may begin: not within a word, but after an escape (`\n`, `%3D`, `\u003d`) whose last letter looks like one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A secret in a text: where it stands, what it is, and how much the kind says (0 the most)."""
 
     start: int
     end: int
     kind: str
     rank: int = 0
+
+
+class Looked(NamedTuple):
+    """A text that is looked through."""
+
+    text: str
+    lowered: str
+    """The same in small letters, place by place."""
+    shapes: dict[int, int]
+    """Where secrets that are known by their shape begin, and where each ends."""
+
+
+class Rule(Protocol):
+    """How secrets are found where a literal stands."""
+
+    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+        """Such secrets in a text, from left to right; `places` are those at which the literal stands in small letters."""
+
+
+TELLING = re.compile(r"\d|[a-z][A-Z]|[A-Z]{6}")
+"""Has every token; most that is written where one would be, as paths and names with underscores, has it not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +54,28 @@ class Detector:
     """Tried from `reach` characters before each anchor; its group `secret`, or all of it, is the secret."""
     reach: int = 0
     rank: int = 0
+    is_token: bool = False
+    """Has something that is `TELLING`."""
 
-    def find(self, text: str) -> Iterator[Found]:
+    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
         """The secrets of this kind, from left to right."""
-        at = text.find(self.anchor)
-        end = 0
-        while at >= 0:
-            found = None
-            if at >= end:
-                start = max(end, at - self.reach)
-                found = (
-                    self.pattern.match(text, start) if not self.reach else self.pattern.search(text, start, at + SPAN)
-                )
-            if found is not None and found.start() <= at < found.end():
+        text, end = looked.text, 0
+        for at in places:
+            if at < end or not text.startswith(self.anchor, at):
+                continue
+            start = max(end, at - self.reach)
+            found = self.pattern.search(text, start, at + SPAN) if self.reach else self.pattern.match(text, start)
+            if (
+                found is not None
+                and found.start() <= at < found.end()
+                and (not self.is_token or TELLING.search(text, *found.span()))
+            ):
                 group = "secret" if "secret" in self.pattern.groupindex else 0
-                yield Found(found.start(group), found.end(group), self.kind, self.rank)
+                begins, ends = found.span(group)
+                if not self.rank:
+                    looked.shapes[begins] = max(ends, looked.shapes.get(begins, 0))
+                yield Found(begins, ends, self.kind, self.rank)
                 end = found.end()
-            at = text.find(self.anchor, max(at + 1, end))
 
 
 SPAN = 96
@@ -60,16 +85,3 @@ SPAN = 96
 def shape(kind: str, anchor: str, pattern: str, *, reach: int = 0, bounded: bool = True, rank: int = 0) -> Detector:
     """A detector whose pattern begins at a boundary, unless `bounded` is False."""
     return Detector(kind, anchor, re.compile((BOUNDARY if bounded else "") + pattern), reach, rank)
-
-
-T = TypeVar("T")
-
-
-def gated(looked_for: Iterable[tuple[str, T]], gates: Iterable[str]) -> tuple[tuple[str, tuple[T, ...]], ...]:
-    """Things that are looked for by a literal each, under the first of the gates that is part of it: where a gate is missing
-    from a text, so are all literals that it is part of. A literal without a gate is its own.
-    """
-    behind: dict[str, list[T]] = {}
-    for literal, thing in looked_for:
-        behind.setdefault(next((gate for gate in gates if gate in literal), literal), []).append(thing)
-    return tuple((gate, tuple(things)) for gate, things in behind.items())

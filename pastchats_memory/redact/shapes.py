@@ -7,6 +7,7 @@ a token is, the pattern asks for at least that, since tokens have grown before.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pastchats_memory.redact.detector import Detector, shape
 
@@ -381,5 +382,7 @@ STRUCTURES: tuple[Detector, ...] = (
     shape("logic-app-signature", "&sig=", r"&sig=(?P<secret>[A-Za-z0-9_\-]{40,60})(?![A-Za-z0-9_\-])", bounded=False),
 )
 
-TOKENS: tuple[Detector, ...] = (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES)
+TOKENS: tuple[Detector, ...] = tuple(
+    replace(one, is_token=True) for one in (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES)
+)
 """What stands within one run of token characters."""

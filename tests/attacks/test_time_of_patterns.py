@@ -34,8 +34,8 @@ HELD_UP = {
     "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
     "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),
     "redact.believed:_CODE": ("match", "a.", "a"),
-    "redact.named:_SAID": ("match", " is", " "),
-    "redact.named:_SCHEME": ("match", "", " "),
+    "redact.ways:_SAID": ("match", " is", " "),
+    "redact.ways:_SCHEME": ("match", "", " "),
 }
 """By room and name: how the pattern is used, and the start and the repeated part of what held it up."""
 

@@ -1,0 +1,40 @@
+"""One pass for all literals finds what a search for each does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pastchats_memory.redact import literals
+from pastchats_memory.redact.commands import GRAMMARS
+from pastchats_memory.redact.literals import Literals
+from pastchats_memory.redact.named import NAMES
+from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
+
+LITERALS = sorted(
+    {one.anchor.lower() for one in (*TOKENS, *STRUCTURES)}
+    | {name.part for name in NAMES}
+    | {grammar.word for grammar in GRAMMARS}
+)
+SOUGHT = Literals([(literal, literal) for literal in LITERALS])
+PIECES = st.one_of(
+    st.sampled_from(LITERALS), st.text(max_size=4), st.sampled_from(["a", " ", "\n", "é", "密", "\ud800"])
+)
+
+
+def searched(text: str) -> list[tuple[str, list[int]]]:
+    found = ((literal, [at for at in range(len(text)) if text.startswith(literal, at)]) for literal in LITERALS)
+    return [(literal, places) for literal, places in found if places]
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_every_literal_is_found_at_all_its_places_and_none_elsewhere(text: str) -> None:
+    lowered = text.lower()
+    assert list(SOUGHT.places(lowered)) == searched(lowered)
+
+
+def test_so_it_is_across_the_seams_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(literals, "_AT_ONCE", 7)
+    text = " ".join(LITERALS)
+    assert list(SOUGHT.places(text)) == searched(text)

@@ -89,7 +89,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     if memory.done:
         lines += ["Done:", quoted("\n".join(map(one_line, memory.done)))]
     lines += _thread_lines(memory)
-    lines.append(f"Source: {citation(hit)} · id {hit.id}")
+    lines.append(f"Source: {citation(hit)} · id {one_line(hit.id)}")
     return "\n".join(lines) + "\n"
 
 
@@ -137,7 +137,7 @@ def hits_text(hits: Sequence[Hit]) -> str:
 def _hit_text(hit: Hit) -> str:
     what = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
     title = " · ".join(part for part in (one_line(hit.source_project), what, local_time(hit.timestamp)) if part)
-    return f"## {hit.rank}. {title}\n{quoted(hit.snippet)}\nSource: {citation(hit)} · id {hit.id}"
+    return f"## {hit.rank}. {title}\n{quoted(hit.snippet)}\nSource: {citation(hit)} · id {one_line(hit.id)}"
 
 
 def item_text(item: Item, content: str) -> str:

@@ -10,7 +10,7 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from types import TracebackType
 
 import click
@@ -184,7 +184,10 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
         body = {"schema": "error/1", "error": about}
         click.echo(orjson.dumps(body).decode(), err=True)
     else:
-        click.echo(f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else ""), err=True)
+        from pastchats_memory.render import sanitised
+
+        said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
+        click.echo(sanitised(said), err=True)  # a name of a file, or what was typed, stands in it
     return EXPLAINED
 
 
@@ -194,7 +197,11 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
         return _explain(UsageFault(fault.format_message(), hint), as_json=True)
-    fault.show()
+    from pastchats_memory.render import sanitised
+
+    said = StringIO()
+    fault.show(said)
+    click.echo(sanitised(said.getvalue()), nl=False, err=True)
     return EXPLAINED
 
 

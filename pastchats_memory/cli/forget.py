@@ -167,7 +167,9 @@ def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
     click.echo(f"This would be forgotten: {_counts(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
-        click.echo("  " + " · ".join(filter(None, (row.id, local_time(row.timestamp), one_line(row.project), words))))
+        click.echo(
+            "  " + " · ".join(filter(None, (one_line(row.id), local_time(row.timestamp), one_line(row.project), words)))
+        )
     more = found.total - min(SHOWN, len(found.rows))
     if more:
         click.echo(f"  … and {more:,} more")

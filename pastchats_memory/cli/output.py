@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import click
 import orjson
 
+from pastchats_memory.render import sanitised
+
 NARROWEST = 12
 """Columns that a text in a table gets, however narrow the terminal is."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
@@ -24,7 +26,7 @@ def emit_json(body: dict[str, Any]) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Each on stderr."""
     for warning in warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        click.echo(f"Warning: {sanitised(warning)}", err=True)
 
 
 def width() -> int:

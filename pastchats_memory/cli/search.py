@@ -104,5 +104,5 @@ def _row(hit: Hit, *, explain: bool) -> list[str]:
         "–" if hit.lexical_rank is None else str(hit.lexical_rank),
         "–" if hit.semantic_rank is None else str(hit.semantic_rank),
         what,
-        hit.id,
+        one_line(hit.id),
     ]

@@ -43,7 +43,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     elif shown:
         click.echo("\n".join(_text(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown))
     else:
-        click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
+        click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
     return DONE if shown else NOTHING
 
 
@@ -53,7 +53,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     with options.open_memory(db) as memory:
         found = memory.tasks.shown(id_)
     if found is None:
-        click.echo(f"There is no item {id_}. Ids stand in the output of search and recall.", err=True)
+        click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
         if as_json:
             emit_json({"schema": "task/1", "results": []})
         return NOTHING

@@ -32,7 +32,7 @@ from pastchats_memory.mcp_server.values import (
 )
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
-from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, sanitised
+from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, one_line, sanitised
 from pastchats_memory.store.database import file_identity
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
@@ -59,7 +59,7 @@ def _one_at_a_time(tool: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
             try:
                 return tool(*args, **kwargs)
             except MemoryFault as fault:
-                raise ToolError(f"{fault.message}\n{fault.hint}".strip()) from fault
+                raise ToolError(sanitised(f"{fault.message}\n{fault.hint}").strip()) from fault
 
     return answered
 
@@ -280,7 +280,7 @@ def _allowed(paths: Iterable[str]) -> list[Path]:
 
 def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolResult:
     links = (
-        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=Path(path).name)
+        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=one_line(Path(path).name))
         for path in dict.fromkeys(paths)
         if path.startswith("/")
     )

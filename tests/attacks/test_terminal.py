@@ -1,0 +1,73 @@
+"""Nothing that a transcript, a task, or a name of a file says moves the cursor, reorders text or hides in what is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from inprocess import Shell
+
+EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041"
+"""Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A memory whose every text and name is hostile; nothing but ids is told apart by it."""
+    home = tmp_path_factory.mktemp("hostile")
+    folder = home / f"ba{EVIL.replace(chr(0), '')}d\nfolder"
+    folder.mkdir()
+    words = f"Why does the {EVIL}webhook retry fail?\r\nSee{EVIL}"
+    failed = f"`make {EVIL}test` exited with code 1: {EVIL} AssertionError: webhook retry"
+    for conversation in ("one", "two"):
+        said = [("user", words), ("assistant", failed), ("user", f"still broken {EVIL}"), ("assistant", f"Fixed {EVIL}: all 12 tests pass now."), ("user", f"perfect, thanks {EVIL}")]  # fmt: skip
+        lines = [
+            {"conversation_id": f"{conversation}{EVIL}", "project": f"gar{EVIL}den", "role": role, "content": text, "timestamp": f"2026-05-0{number + 1}T08:00:00Z"}
+            for number, (role, text) in enumerate(said)
+        ]  # fmt: skip
+        path = folder / f"{conversation}{EVIL}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (folder / f"bro{EVIL}ken.jsonl").write_text('{"role": "user", "content": \n{"role": "user"', encoding="utf-8")
+    issues = [
+        {"id": f"gar-{number}{EVIL}", "title": f"The {EVIL}webhook retry fails", "status": "closed", "created_at": "2026-05-04T08:00:00Z", "updated_at": "2026-05-04T08:00:00Z",
+         "issue_type": "bug", "priority": 1, "labels": [f"la{EVIL}bel"], "description": f"Water {EVIL} near the webhook.", "comments": [{"text": f"A new {EVIL}gasket.", "author": f"k{EVIL}im", "created_at": "2026-05-04T08:00:00Z"}]}
+        for number in range(2)
+    ]  # fmt: skip
+    tasks = home / "board" / ".beads" / "issues.jsonl"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text("".join(json.dumps(issue) + "\n" for issue in issues), encoding="utf-8")
+    shell = Shell(home)
+    assert shell("index", folder, tasks.parent).status == 0
+    return shell
+
+
+PRINTED = (
+    "search webhook", "search webhook --explain", "search webhook --mode keyword", "search webhook --type task", "recall {words}",
+    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "how {words} --project gar{evil}den", "show 1",
+    "show t:{key}", "show c:1", "similar {key}", "find-duplicates {words}", "duplicates --scan", "check-prior-work {words}",
+    "consult-episodic-memory {words}", "task list", "task show {key}", "task recall {words}", "task update {key} --status open",
+    "task add New{evil}task", "task comment {key} Hello{evil}", "task depend {key} {other}", "task export", "capture {words} --no", "sources", "verify", "status", "doctor",
+    "forget --query webhook", "forget --project gar{evil}den", "forget --source {folder}", "forget --list", "exclude {folder}{evil} --no", "prune --before 2026-05-02", "redact --rescan --no", "index .",
+    "index . --dry-run", "index no{evil}such", "show no{evil}such", "show t:no{evil}such", "task show no{evil}such", "similar no{evil}such", "forget --id no{evil}such",
+    "search x --project no{evil}such", "search x --since no{evil}such", "search x --status no{evil}such", "search --no{evil}such", "no{evil}such", "sources --db no{evil}such.db", "backup no{evil}such/x.db",
+    "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
+)  # fmt: skip
+"""Every command that prints what is stored, what was typed, or a name of a file."""
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
+    (folder,) = [path for path in shell.home.iterdir() if path.name.startswith("ba")]
+    known = {
+        "evil": EVIL, "words": "Why does the webhook retry fail?", "tasks": "which tasks are finished?",
+        "key": f"gar-0{EVIL}", "other": f"gar-1{EVIL}", "folder": str(folder),
+    }  # fmt: skip
+    said = shell(*(word.format(**known) for word in line.split()))
+    assert said.status in (0, 1, 2), said.stderr
+    for printed in (said.stdout, said.stderr):
+        unseen = UNSEEN.search(printed if not line.startswith("task export") else "")
+        assert unseen is None, printed[max(0, unseen.start() - 60) : unseen.start() + 60]

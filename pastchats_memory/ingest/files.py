@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
@@ -81,11 +81,12 @@ class Candidate:
     """No other file is read with it."""
     unpacked: Callable[[], BinaryIO] | None = None
     """Opens a member of an archive."""
+    name: str = field(init=False, compare=False)
+    """The path as text that can be stored and printed, whatever bytes it is made of, and whatever token is in it."""
 
-    @property
-    def name(self) -> str:
-        """The path as text that can be stored and printed, whatever bytes it is made of, and whatever token is in it."""
-        return name_of(self.path)
+    def __post_init__(self) -> None:
+        """Make the name once: it is asked for five times a file, and most files of a run are unchanged."""
+        object.__setattr__(self, "name", name_of(self.path))
 
 
 def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candidate], list[Unreadable]]:

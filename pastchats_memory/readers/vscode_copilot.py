@@ -16,7 +16,7 @@ from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 2
+VERSION = 3
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -45,7 +45,7 @@ def read(source: Source) -> Iterator[Row]:
         session, value, line = found
         request = mapping_of(value)
         telling = telling or Telling(_about(session, request, source.path))
-        if isinstance(mapping_of(request.get("message")).get("text"), str):
+        if isinstance(_typed(request), str):
             _take(telling, request, line)
         else:
             yield Unreadable(str(source.path), line, "a request without the text of a message")
@@ -73,7 +73,7 @@ def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]
 
 def _about(session: Json, first: Json, path: Path) -> About:
     """An export has neither the session's id nor its date: its first request stands for it."""
-    fallback = conversation_hash([("request", text_of(first.get("requestId")))])
+    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
     return About(
         text_of(session.get("sessionId")) or fallback,
         _workspace_of(path) or _told_to_the_model(first),
@@ -97,12 +97,18 @@ def _told_to_the_model(request: Json) -> str | None:
     return None
 
 
+def _typed(request: Json) -> object:
+    """What was typed: a text in the first versions, then the text of what was parsed."""
+    message = request.get("message")
+    return message if isinstance(message, str) else mapping_of(message).get("text")
+
+
 def _take(telling: Telling, request: Json, line: int) -> None:
     undone = request.get("isHidden") is True or request.get("shouldBeRemovedOnSend") is True
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
     at = At(line, sent, text_of(request.get("requestId")), branch)
-    telling.prompt(text_of(mapping_of(request.get("message")).get("text")), at)
+    telling.prompt(text_of(_typed(request)), at)
     took = mapping_of(result.get("timings")).get("totalElapsed")
     done = sent + took if isinstance(sent, int) and isinstance(took, int) else sent
     at = At(line, done, text_of(request.get("responseId")), branch)

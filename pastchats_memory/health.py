@@ -12,7 +12,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules import rules
-from pastchats_memory.store import checks, erasing, prompts, redactions, sources, vec0, vectors
+from pastchats_memory.store import checks, erasing, prompts, redactions, sources, trigrams, vec0, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.salvage import Saved
 from pastchats_memory.store.task_texts import TaskTexts
@@ -47,6 +47,10 @@ class Status:
     """`vec0` (sqlite-vec) or `exact` (NumPy)."""
     behind: int
     """Rows that the engine has yet to catch up with; they are searched all the same."""
+    whole_words_only: int
+    """Rows of an older release in which no parts of words are found until the next index run."""
+    unpacked: int
+    """Vectors of an older release that are read as JSON, which takes longer, until then."""
     first: str | None
     last: str | None
     """Timestamps of the oldest and the newest turn."""
@@ -108,6 +112,7 @@ def examine(database: Database, embedder: Embedder) -> list[Finding]:
     """Every check, the damaging ones first. Raises StoreFault when the file cannot even be read."""
     return [
         *_database_findings(database),
+        _derived(database),
         _erased(database),
         _redacted(database),
         _permissions(database.path),
@@ -164,6 +169,20 @@ def _database_findings(database: Database) -> list[Finding]:
         )
     )
     return findings
+
+
+def _derived(database: Database) -> Finding:
+    left = {
+        "rows of an older release are searched for whole words only": trigrams.behind(database),
+        "vectors of an older release are read as JSON, which takes longer": vectors.unpacked(database),
+    }
+    said = [f"{count:,} {what}" for what, count in left.items() if count]
+    return Finding(
+        "derived",
+        not said,
+        "; ".join(said) or "all that is made of the rows is there",
+        "Run `pastchats-memory index`: it makes what is missing.",
+    )
 
 
 def _erased(database: Database) -> Finding:

@@ -52,11 +52,18 @@ def _text(status: Status) -> str:
             "Vectors",
             f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
         ),
+        *([("Derived", _derived(status))] if status.whole_words_only or status.unpacked else []),
         ("Embedded", _embedded(status)),
         ("Secrets", OUT if status.is_redacted else OUT_BY_OTHERS),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(f"{name:9} {value}" for name, value in rows)
+
+
+def _derived(status: Status) -> str:
+    left = {"row": (status.whole_words_only, "without parts of words"), "vector": (status.unpacked, "read as JSON")}
+    said = [f"{counted(number, noun)} {lack}" for noun, (number, lack) in left.items() if number]
+    return f"{', '.join(said)} until the next `pastchats-memory index`"
 
 
 def _embedded(status: Status) -> str:

@@ -101,11 +101,15 @@ class Tools:
         status: Annotated[str | None, Field(description="Only tasks of these, such as todo,in_progress.")] = None,
         outcome: Outcomes = None,
         threshold: Threshold = None,
+        rerank: Annotated[
+            bool,
+            Field(description="The first thirty in the order of a cross-encoder, which has to be in the cache; slow."),
+        ] = False,
     ) -> Annotated[CallToolResult, results.SearchResult]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         hits = self._opened().search(
             query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
-            status=status, outcome=outcome, threshold=threshold,
+            status=status, outcome=outcome, threshold=threshold, rerank=rerank,
         )  # fmt: skip
         body = results.SearchResult(results=[found(hit) for hit in hits], warnings=list(hits.warnings))
         return _answer(f"{RECALL_PREAMBLE}\n{hits_text(hits)}" if hits else NOTHING, body, _paths(body.results))

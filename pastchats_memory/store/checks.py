@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import generations, vectors
+from pastchats_memory.store import generations, trigrams, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.engines import differing
 from pastchats_memory.store.erasing import FULL_TEXT
@@ -60,6 +60,8 @@ def counts(database: Database) -> dict[str, Any]:
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],
+        "whole_words_only": trigrams.behind(database),
+        "unpacked": vectors.unpacked(database),
         "first": first,
         "last": last,
         "last_run": dict(zip(names, last_run[0], strict=True)) if last_run else None,

@@ -206,6 +206,11 @@ def start_over(database: Database) -> None:
     catch_up(database, ("blocks",))
 
 
+def unpacked(database: Database) -> int:
+    """How many vectors have no components yet, none but in an older database. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM prompt_embeddings WHERE components IS NULL"))
+
+
 def pack_all(database: Database) -> None:
     """Give all vectors of an older database their components, some in a transaction. Raises StoreFault."""
     while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):

@@ -92,8 +92,10 @@ def test_an_index_run_gives_an_older_database_all_components_that_it_lacks(
         insert(database, {id_: Row(unit(random)) for id_ in range(1, 31)})
         with database.transaction():
             database.run("UPDATE prompt_embeddings SET components = NULL")
+        assert memory.status().unpacked == 30
         (tmp_path / "empty").mkdir()
         memory.index([tmp_path / "empty"])
+        assert memory.status().unpacked == 0
         assert components(database) == [
             vectors.pack(text)
             for (text,) in database.run("SELECT vector_json FROM prompt_embeddings ORDER BY prompt_id")

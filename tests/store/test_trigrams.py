@@ -148,7 +148,13 @@ def test_an_older_database_is_brought_up_to_date_by_an_index_run_and_not_before(
             assert trigrams.behind(database) == rows > 0
             assert found(database, "ebhook") == []
             assert checks.damage(database) == []
+        before, (behind,) = memory.status(), (one for one in memory.doctor() if one.check == "derived")
+        assert before.whole_words_only == rows
+        assert (behind.is_well, behind.detail.startswith(f"{rows:,} rows")) == (False, True)
+        assert "`pastchats-memory index`" in behind.remedy
         memory.index([new])
+        after, (caught_up,) = memory.status(), (one for one in memory.doctor() if one.check == "derived")
+        assert (after.whole_words_only, caught_up.is_well) == (0, True)
     with open_database(older) as database:
         assert trigrams.behind(database) == 0
         assert len(found(database, "ebhook") or ()) > 1

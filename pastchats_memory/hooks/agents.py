@@ -22,7 +22,9 @@ class Agent(NamedTuple):
 
     def answer(self, event: str, context: str) -> dict[str, Any]:
         """What the agent reads on stdout to take a context in."""
-        if self.name == "cursor":  # takes the field at prompts, too, though its page names it at a session's start only
+        if (
+            self.name == "cursor"
+        ):  # its page names the field at a session's start only; its bundle of July 2026 lists prompts, too
             return {"continue": True, "additional_context": context}
         if self.name == "copilot":
             return {"additionalContext": context}

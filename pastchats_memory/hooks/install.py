@@ -115,6 +115,11 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
+    if target == "cursor":
+        return [
+            "Cursor promises to take what a hook says at the start of a session; at prompts its versions of 2026 take it, too.",
+            "Where yours does not, let its agent ask: `pastchats-memory mcp` is the memory as a server for it.",
+        ]
     if target != "codex":
         return []
     said = ["Codex runs hooks that are new to it once you have trusted them: type /hooks there."]

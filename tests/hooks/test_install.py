@@ -155,6 +155,12 @@ def test_codex_is_told_of_in_words_and_its_own_settings_are_left_alone(person: P
     assert file.read_bytes() == config.encode()
 
 
+def test_whoever_uses_cursor_is_told_what_to_do_where_its_prompts_take_no_context(person: Program) -> None:
+    run = person("install", "cursor")
+    assert run.status == 0
+    assert "pastchats-memory mcp" in run.stderr
+
+
 def everything(folder: Path) -> dict[str, bytes | None]:
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None

@@ -258,7 +258,10 @@ def export(file: Path | None, db: str | None) -> int:
 @options.database
 @options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
-    """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled."""
+    """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled.
+
+    A link by which a task would be above itself, or wait for itself, is left out.
+    """
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except OSError as fault:
@@ -270,5 +273,8 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "task/1", **done, "results": []})
     else:
+        circles = done.pop("circles")
         click.echo(", ".join(f"{number} {what}" for what, number in done.items()))
+        if circles:
+            warn([f"{counted(circles, 'link')} left out: tasks would be above themselves, or wait for themselves"])
     return DONE

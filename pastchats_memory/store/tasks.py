@@ -77,6 +77,8 @@ class TaskWriter:
         self._database = database
         self._tombstones = Tombstones(database)
         self.texts = TaskTexts(database, model, embed, ready or {})
+        self.circles = 0
+        """Links that were left out, since they would have closed one."""
 
     def put(self, filed: Filed) -> tuple[int, str]:
         """The task's id, and whether it was `added`, `updated` or `unchanged`; 0 where it was `forgotten`. Raises StoreFault, ModelUnavailable."""
@@ -166,17 +168,18 @@ class TaskWriter:
                 (id_, state.at, state.status, state.raw),
             )
 
-    def link(self, id_: int, kind: str, target: str, name: str, *, by_hand: bool = True) -> bool:
-        """Tie a task to another one; False where a parent would make a circle, which is then left out."""
+    def link(self, id_: int, kind: str, target: str, name: str, *, by_hand: bool = True) -> None:
+        """Tie a task to another one, but for a circle of parents, or one of dependencies that no tracker has; those are counted."""
         if kind == "parent":
             self._database.run("DELETE FROM task_links WHERE task_id = ? AND kind = 'parent'", (id_,))
-            if closes_circle(self._database, id_, target, "parent"):
-                return False
+        may_close = kind == "parent" or (kind == "depends" and by_hand)
+        if may_close and closes_circle(self._database, id_, target, kind):
+            self.circles += 1
+            return
         self._database.run(
             "INSERT OR IGNORE INTO task_links(task_id, kind, target, name, by_hand) VALUES (?, ?, ?, ?, ?)",
             (id_, kind, target, name, by_hand),
         )
-        return True
 
     def comment(self, id_: int, comment: tuple[str, Comment], *, by_hand: bool = True) -> int:
         """Store a comment under its identity, if it is not stored; its number."""

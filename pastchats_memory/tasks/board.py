@@ -127,7 +127,7 @@ class TaskBoard(Desk):
         return task_rows.unseen(self._database, self._standing.hidden)
 
     def import_(self, lines: Iterable[str]) -> dict[str, int]:
-        """Store exported tasks, all of them or none; how many were added, updated, unchanged, or left out as forgotten. Raises UsageFault, StoreFault."""
+        """Store exported tasks, all of them or none; how many were added, updated, unchanged, or left out as forgotten, and how many links, as `circles`. Raises UsageFault, StoreFault."""
         bodies = [_body(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
         done = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}
         tombstones = Tombstones(self._database)
@@ -138,7 +138,7 @@ class TaskBoard(Desk):
             for body in bodies:
                 done[task_exchange.put_exported(self._database, writer, body)[1]] += 1
             vectors.catch_up(self._database)
-        return done
+        return {**done, "circles": writer.circles}
 
 
 def _body(line: str, number: int) -> dict[str, Any]:

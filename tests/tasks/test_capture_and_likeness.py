@@ -288,6 +288,19 @@ def test_what_is_exported_and_imported_is_the_same(tmp_path_factory: pytest.Temp
         assert list(two.tasks.export()) == exported
 
 
+def test_a_circle_in_an_import_is_left_out_and_counted(memory: Memory) -> None:
+    one, two = add(memory, "Dig"), add(memory, "Pour")
+    memory.tasks.update(two, Change(parent=one))
+    memory.tasks.depend(two, [one])
+    bodies = [json.loads(line) for line in memory.tasks.export()]
+    back = [{**link, "target": bodies[1]["identity"], "name": two} for link in bodies[1]["links"]]
+    lines = [json.dumps(body) for body in ({**bodies[0], "links": back}, bodies[1])]
+    memory.tasks.delete(one)
+    memory.tasks.delete(two)
+    assert memory.tasks.import_(lines)["circles"] == 2
+    assert [memory.tasks.task(key).parent for key in (one, two)] == [two, None]
+
+
 @pytest.mark.parametrize("line", ["{broken", "[]", "{}", '{"key": 1}'])
 def test_an_import_that_is_none_changes_nothing(memory: Memory, line: str) -> None:
     add(memory, "Paint the fence")

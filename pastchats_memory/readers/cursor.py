@@ -1,22 +1,25 @@
 """Cursor's agent transcripts to turns: a message a line, or text with `user:` and `assistant:` on lines of their own.
 
-Neither has times or ids; results of tools are only in the text.
+Neither has ids; newer versions write the minute before what was typed; results of tools are only in the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
+from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, pictures_in, texts_of, told
+from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "cursor"
-VERSION = 2
+VERSION = 3
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
@@ -27,8 +30,23 @@ WRAPPERS = (
 HIDDEN = "[REDACTED]"
 FOLDER = "agent-transcripts"
 ROLES = ("user", "assistant")
+BY_ITSELF = (
+    "The above subagent result is already visible to the user.",
+    "Briefly inform the user about the task result",
+)
+"""How queries begin that Cursor sends when a subagent or a task in the background is done."""
+PICTURE = "[Image]"
+LONGEST_PATH = 1000
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 _QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>|<user_query>.*", re.DOTALL)
+_TIME = re.compile(
+    r"<timestamp>[^<\n]{0,20}?\b([A-Z][a-z]{2})[a-z]{0,6} (\d{1,2}),? (\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?"
+    r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S[^\n]{0,999})", re.MULTILINE)
+_SEPARATOR = re.compile(r"[/\\]")
+_UNSPELLED = re.compile(r"[^A-Za-z0-9]+")
 _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
@@ -52,10 +70,16 @@ def _is_transcript(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages."""
-    telling = Telling(_about(source.path))
+    """The turns in file order; lines that are no messages. A log is read twice: where the session runs, a call may tell late."""
+    before = source.resumed.state if source.resumed else {}
+    about = About(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
+    telling = Telling(about)
     branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
     if source.shape == "jsonl":
+        if about.cwd is None and (found := _folder(source)):
+            if before:
+                raise CannotResume("where the session runs was not known before")
+            about.cwd = found
         yield from told(source, telling, lambda item: _take(telling, item, branch))
         return
     for role, line, lines in _blocks(source.text):
@@ -73,6 +97,46 @@ def _about(path: Path) -> About:
     return About(f"{parent}/{path.stem}" if parent else path.stem, metadata={"parent_conversation_id": parent})
 
 
+def _folder(source: Source) -> str | None:
+    """The folder of which Cursor names the session's own, if a path that a tool was given lies in it."""
+    parts = source.path.parts
+    if FOLDER not in parts[1:]:
+        return None
+    wanted = _spelled(parts[parts.index(FOLDER) - 1])
+    for item in source.records():
+        message = mapping_of(mapping_of(item.value).get("message")) if isinstance(item, Record) else {}
+        for block in map(mapping_of, list_of(message.get("content"))):
+            given = block.get("input") if block.get("type") == "tool_use" else None
+            values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
+            if found := next(filter(None, (_folder_spelled(text_of(value), wanted) for value in values)), None):
+                return found
+    return None
+
+
+def _folder_spelled(path: str, wanted: str) -> str | None:
+    if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
+        return None
+    ends = [found.start() for found in _SEPARATOR.finditer(path) if found.start()]
+    return next((path[:end] for end in (*ends, len(path)) if _spelled(path[:end]) == wanted), None)
+
+
+def _spelled(path: str) -> str:
+    """A path as Cursor names the folder of its sessions after it."""
+    return _UNSPELLED.sub("-", path).strip("-").lower()
+
+
+def _moment(text: str) -> str | None:
+    """When a prompt was sent, to the minute, as Cursor writes it before what was typed; a time without a zone is in UTC."""
+    found = _TIME.search(text)
+    if found is None or found[1].lower() not in MONTHS:
+        return None
+    hour = int(found[4]) % 12 + 12 * (found[6] == "P") if found[6] else int(found[4])
+    zone = f"{found[7]}{int(found[8]):02}:{found[9] or '00'}" if found[7] else "Z"
+    return iso_utc(
+        f"{found[3]}-{MONTHS.index(found[1].lower()) + 1:02}-{int(found[2]):02}T{hour:02}:{found[5]}:00{zone}"
+    )
+
+
 def _take(telling: Telling, item: Record, branch: str) -> str | None:
     """Add what the line says; the reason why it says nothing that can be read, else None."""
     record, at = mapping_of(item.value), At(item.line, branch=branch)
@@ -82,7 +146,9 @@ def _take(telling: Telling, item: Record, branch: str) -> str | None:
     if not isinstance(content, str | list):
         return f"content of a message is a {type(content).__name__}"
     if record["role"] == "user":
-        telling.prompt(typed(texts_of(content)), at, pictures_in(content))
+        text = texts_of(content)
+        pictures = pictures_in(content) + text.partition("<user_query>")[0].count(PICTURE)
+        telling.prompt(typed(text), replace(at, time=_moment(text)), pictures)
         return None
     telling.answer(texts_of(content).replace(HIDDEN, "").strip(), at)
     for block in map(mapping_of, list_of(content)):
@@ -94,7 +160,8 @@ def _take(telling: Telling, item: Record, branch: str) -> str | None:
 def typed(text: str) -> str:
     """What the person typed of a text in the user's role."""
     queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
-    return "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
+    words = "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
+    return "" if words.startswith(BY_ITSELF) else words
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:

@@ -80,8 +80,9 @@ _there: list[Beside] = []
 
 
 def begin(answering: Answering, prepare: Callable[[], None]) -> None:
-    """Have such a copy, asked by `ask` from now on. Raises OSError."""
-    _there.append(Beside(answering, prepare))
+    """Have such a copy, one a process, asked by `ask` from now on. Raises OSError."""
+    if not _there:
+        _there.append(Beside(answering, prepare))
 
 
 def ask(kind: str, text: str) -> bytes | None:

@@ -59,3 +59,11 @@ def test_the_copy_ends_with_the_process(ending: str, status: int) -> None:
     while status_of.exists() and "zombie" not in status_of.read_text():
         assert time.monotonic() - start < 30
         time.sleep(0.01)
+
+
+def test_a_process_that_asks_for_it_twice_has_one_copy() -> None:
+    children = run(
+        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_beside\n"
+        "load_beside()\nload_beside()\nprint(Path(f'/proc/self/task/{os.getpid()}/children').read_text())"
+    )
+    assert len(children.split()) == 1

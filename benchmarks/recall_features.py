@@ -94,7 +94,7 @@ class Asked(Rows):
             there, n = int(inside.sum()), int(among.sum())
             weight = math.log(1 + (n - there + 0.5) / (there + 0.5))
             share[at[inside]] += weight
-            strength[at[inside]] += found.scores[inside]
+            strength[at[inside]] += found.at(found.ids, lexical.sizes(self.database, found.ids))[inside]
             weights.append((weight, there > 0))
         return share[among] / (sum(weight for weight, _ in weights) or 1.0), strength[among], weights
 

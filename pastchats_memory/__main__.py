@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Answer an agent's event, or whatever else the command line asks; ends the process.
 
-    A hook runs at every prompt: of all that the command line imports it needs nothing.
+    A hook runs at every prompt: of all that the command line imports it needs nothing. A question begins with what takes
+    longest, the model, before the command line itself is imported.
     """
     os.umask(os.umask(0o077) | 0o077)  # whatever is written here is the person's alone
     if sys.argv[1:2] == ["hook"]:
         from pastchats_memory import hooks
 
         hooks.main(sys.argv[2:])
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
+        signal.signal(signal.SIGINT, _interrupted)
+    if sys.argv[1:2] in (["recall"], ["search"]):
+        _hurry(sys.argv)
     from pastchats_memory import cli
 
     cli.main()
+
+
+def _interrupted(*_: object) -> None:
+    """Leave at once: an exception amid the imports of two threads can leave them waiting for each other.
+
+    `index`, which has something to finish, takes the usual KeyboardInterrupt instead once it is under way.
+    """
+    os._exit(INTERRUPTED)
+
+
+def _hurry(arguments: list[str]) -> None:
+    """Begin to load what most questions need, beside everything that comes before it."""
+    gc.disable()  # what a process of a third of a second leaves behind goes with it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    if "keyword" not in arguments:
+        from pastchats_memory.embed.packaged import load_beside
+
+        load_beside()
 
 
 if __name__ == "__main__":

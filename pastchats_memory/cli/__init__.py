@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import gc
 import importlib
 import os
-import signal
 import sys
 import traceback
 from contextlib import suppress
@@ -121,7 +119,6 @@ def _run(arguments: list[str]) -> int:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     try:
-        _begin(arguments)
         with program.make_context("pastchats-memory", arguments) as context:
             code: int = program.invoke(context)
         if sys.stdout is not None:
@@ -141,30 +138,6 @@ def _run(arguments: list[str]) -> int:
         gone_quietly = fault.errno == errno.EPIPE
         code = DONE if gone_quietly else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
     return code
-
-
-def _interrupted(*_: object) -> None:
-    """Leave at once: an exception amid the imports of two threads can leave them waiting for each other.
-
-    `index`, which has something to finish, takes the usual KeyboardInterrupt instead once it is under way.
-    """
-    _leave(INTERRUPTED)
-
-
-def _begin(arguments: list[str]) -> None:
-    """Start with what takes longest and most questions need, so that it loads beside everything that comes before it.
-
-    NumPy is imported before the thread begins: two threads that import it at once break it for both.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
-        signal.signal(signal.SIGINT, _interrupted)
-    if arguments[:1] in (["recall"], ["search"]):
-        gc.disable()  # what a process of a third of a second leaves behind goes with it
-    if arguments[:1] in (["recall"], ["search"]) and "keyword" not in arguments:
-        from pastchats_memory.embed.packaged import load_beside
-
-        load_beside()
 
 
 def _leave(code: int) -> None:

@@ -31,7 +31,7 @@ from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.hits import Fit, hit_of
 from pastchats_memory.search.parts import NO_FILTERS
 from pastchats_memory.search.pool import by_evidence, by_words
-from pastchats_memory.search.terms import Matches, Terms, matches_of, shares, terms_of
+from pastchats_memory.search.terms import Matches, Terms, best, matches_of, shares, terms_of
 from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -126,7 +126,7 @@ def search_terms(
     terms = terms_of(database, asked)
     times = times_of(database, asked.said, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=times.filters)
-    matches = matches_of(database, terms, request.filters, counted=request.needs_vector)
+    matches = matches_of(database, terms, request.filters, alone=not request.needs_vector)
     warnings = list(times.warnings)
     query_vector: Vector | None = None
     if embedding is not None:
@@ -152,7 +152,7 @@ def search_terms(
 def _is_unread(request: Request, said: str, matches: Matches, embedder: Embedder) -> bool:
     """Whether the question is in a script that the model never learnt, and its characters lead somewhere without it."""
     asks_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN
-    return asks_both and bool(matches.ids) and is_english(embedder.name) and is_spaceless(said)
+    return asks_both and len(matches.ids) > 0 and is_english(embedder.name) and is_spaceless(said)
 
 
 def with_snippet(hit: Hit, terms: Terms) -> Hit:
@@ -166,25 +166,29 @@ def _fused(
     """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
     last = MOST_HITS if request.is_selective else request.limit * request.page
     if query_vector is None or request.mode == "keyword" or request.meaning == 0:
-        best = matches.ids[:DEPTH]
-        by_evidence_of_words = by_words(database, matches, sorted(best), times)
-        fused = fuse({WORDS: best, TOGETHER: by_evidence_of_words}, WEIGHTS)
-        return continued(fused, {WORDS: matches.ids[:last]}, WEIGHTS)
+        found = best(database, matches, max(last, DEPTH))
+        by_evidence_of_words = by_words(database, matches, sorted(found[:DEPTH]), times)
+        fused = fuse({WORDS: found[:DEPTH], TOGETHER: by_evidence_of_words}, WEIGHTS)
+        return continued(fused, {WORDS: found[:last]}, WEIGHTS)
     if request.mode == "semantic":
-        return fuse({MEANING: _near(database, request, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
-    by_meaning = _near(database, request, query_vector, DEPTH)
-    pool = sorted({*matches.ids[:DEPTH], *by_meaning})
+        return fuse({MEANING: _near(database, request, matches, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
+    by_meaning = _near(database, request, matches, query_vector, DEPTH)
+    found = best(database, matches, DEPTH)
+    pool = sorted({*found, *by_meaning})
     together = by_evidence(database, matches, query_vector, pool, times, request.meaning)
-    head = {WORDS: matches.ids[:DEPTH], MEANING: by_meaning, TOGETHER: together}
+    head = {WORDS: found, MEANING: by_meaning, TOGETHER: together}
     fused = fuse(head, balanced(request.meaning))
     if len(fused) >= last:
         return fused
-    further = {WORDS: matches.ids[:MOST_HITS], MEANING: _near(database, request, query_vector, MOST_HITS)}
+    further = {
+        WORDS: best(database, matches, MOST_HITS),
+        MEANING: _near(database, request, matches, query_vector, MOST_HITS),
+    }
     return continued(fused, further, balanced(request.meaning))
 
 
-def _near(database: Database, request: Request, query_vector: Vector, k: int) -> list[int]:
-    return [neighbour.id for neighbour in vectors.nearest(database, query_vector, k, request.filters)]
+def _near(database: Database, request: Request, matches: Matches, query_vector: Vector, k: int) -> list[int]:
+    return [found.id for found in vectors.nearest(database, query_vector, k, request.filters, matches.passing)]
 
 
 class _Embedding:
@@ -234,5 +238,5 @@ def _rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskText]:
 def _fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:
     scored = vectors.score(database, query_vector, ids)
     found = shares(matches, np.array([row.id for row in scored], dtype=np.int64))
-    relevant = relevance(np.array([row.similarity for row in scored]), found, matches.searched.rows)
+    relevant = relevance(np.array([row.similarity for row in scored]), found, matches.searched)
     return {row.id: Fit(row.similarity, round(value, 6)) for row, value in zip(scored, relevant.tolist(), strict=True)}

@@ -12,7 +12,7 @@ from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.rank import in_rows
 from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import Counts, spread_ids
+from pastchats_memory.store.filters import spread_ids
 
 MOST_PIECES = 48
 """Of one question that are looked up: a pasted log has thousands."""
@@ -63,16 +63,16 @@ def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], mo
 
 
 def postings(
-    database: Database, rows: Mapping[str, lexical.Ids], weights: Mapping[str, float], corpus: Counts
-) -> dict[str, lexical.Postings]:
+    database: Database, rows: Mapping[str, lexical.Ids], weights: Mapping[str, float]
+) -> dict[str, lexical.Scored]:
     """The rows of each piece with what it counts there: its weight, more in short rows than in long ones. Raises StoreFault."""
     if not rows:
         return {}
-    sampled = spread_ids(database, NO_FILTERS, SAMPLE, corpus)
+    sampled = spread_ids(database, SAMPLE)
     usual = trigrams.lengths(database, np.array(sampled, np.int64))
     every = np.unique(np.concatenate(list(rows.values())))
     sizes = trigrams.lengths(database, every) / (usual[usual > 0].mean() if usual.any() else 1.0)
     return {
-        term: lexical.Postings(ids, in_rows(weights[term], sizes[np.searchsorted(every, ids)]))
+        term: lexical.Scored(ids, in_rows(weights[term], sizes[np.searchsorted(every, ids)]))
         for term, ids in rows.items()
     }

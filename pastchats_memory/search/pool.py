@@ -12,12 +12,12 @@ from pastchats_memory.embed import Vector
 from pastchats_memory.model import Filters
 from pastchats_memory.query import words
 from pastchats_memory.rank import Signals, evidence, evidence_of_words, standing_out
-from pastchats_memory.search.terms import Matches, scores_at
+from pastchats_memory.search.terms import Matches
 from pastchats_memory.search.times import Times, timely
 from pastchats_memory.store import lexical, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import spread_ids
+from pastchats_memory.store.filters import spread_among, spread_ids
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""
@@ -36,7 +36,9 @@ def by_evidence(
     if not pool:
         return []
     _, rows = vectors.matrix(database, pool)
-    sampled, background = vectors.matrix(database, spread_ids(database, times.filters, SAMPLE, matches.searched))
+    passing = matches.passing
+    spread = spread_ids(database, SAMPLE) if passing is None else spread_among(passing, SAMPLE)
+    sampled, background = vectors.matrix(database, spread)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     deviations = standing_out(vectors.unit(query_vector), rows, background)
@@ -66,9 +68,10 @@ def _signals(
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
+    sizes = lexical.sizes(database, ids)
     return Signals(
         matches=np.array(
-            [terms.looked_up[word] * scores_at(rows, ids) for word, rows in matches.postings.items()]
+            [terms.looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
         ).reshape(-1, len(ids)),
         weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
         phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
@@ -78,7 +81,7 @@ def _signals(
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool]),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
         timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        searched=matches.searched.rows,
+        searched=matches.searched,
     )
 
 

@@ -15,8 +15,12 @@ from pastchats_memory.search.asked import Asked
 from pastchats_memory.search.parts import NO_FILTERS, postings, rows_of_pieces
 from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import Counts, allowed_ids, count
+from pastchats_memory.store.filters import allowed_ids
 
+LIKELY = 3
+"""Times as many rows as are wanted are scored first."""
+ROUNDING = 1e-9
+"""Share by which a sum may be off."""
 IN_VAIN = 0.5
 """What an unknown piece counts for among what the corpus does not know: every other pair of characters joins two words."""
 
@@ -36,15 +40,14 @@ class Terms(NamedTuple):
     """The rows of those to look up that are no words of the index."""
     behind: int
     """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
-    corpus: Counts
-    """All rows, whatever the filters: counting them is read off thousands of pages, so it is done once."""
+    corpus: int
+    """All rows, whatever the filters."""
 
 
 def terms_of(database: Database, asked: Asked) -> Terms:
     """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
     own = dict.fromkeys(words(spaced(asked.said)))
-    every = count(database, NO_FILTERS)
-    corpus = every.rows
+    corpus = lexical.rows(database)
     terms = _of_words(database, own, words(spaced(asked.words)), corpus)
     unheard = [term.word for term in terms if not term.rows and term.word in own]
     pieces = rows_of_pieces(database, asked.said, own, unheard)
@@ -60,7 +63,7 @@ def terms_of(database: Database, asked: Asked) -> Terms:
         coverage(terms),
         {piece: rows for piece, rows in pieces.items() if piece in chosen},
         trigrams.behind(database) if pieces else 0,
-        every,
+        corpus,
     )
 
 
@@ -91,29 +94,63 @@ class Matches(NamedTuple):
 
     terms: Terms
     postings: Mapping[str, lexical.Postings]
-    ids: list[int]
-    """Those that the filters let through, best first, equal ones by id."""
-    searched: Counts
-    """The rows among which they were found; none are counted where nothing but words is asked."""
+    ids: NDArray[np.int64]
+    """Those that the filters let through, ascending."""
+    ceilings: NDArray[np.float64]
+    """By row what its words score at most."""
+    passing: NDArray[np.int64] | None
+    """All rows that the filters let through, ascending; None without filters, or where nothing but words is asked."""
+
+    @property
+    def searched(self) -> int:
+        """How many rows these were found among."""
+        return self.terms.corpus if self.passing is None else len(self.passing)
 
 
-def matches_of(database: Database, terms: Terms, filters: Filters, *, counted: bool) -> Matches:
-    """The rows that have any of the words, and whether all rows that were searched are counted. Raises StoreFault."""
+def matches_of(database: Database, terms: Terms, filters: Filters, *, alone: bool) -> Matches:
+    """The rows that have any of the words, where nothing else is asked or beside their meaning. Raises StoreFault.
+
+    What filters let through is looked for in thousands of pages, so it is listed once a question.
+    """
     plain = [word for word in terms.looked_up if inside(word) is None]
-    found = lexical.postings(database, plain, filters) | postings(database, terms.pieces, terms.weights, terms.corpus)
-    searched = Counts()
-    if counted:
-        searched = terms.corpus if filters == NO_FILTERS else count(database, filters)
-    if not found:
-        return Matches(terms, {}, [], searched)
-    every = np.concatenate([rows.ids for rows in found.values()])
-    scores = np.concatenate([terms.looked_up[word] * rows.scores for word, rows in found.items()])
+    found = {
+        **lexical.postings(database, plain, filters),
+        **postings(database, terms.pieces, terms.weights),
+    }
+    every = np.concatenate([np.empty(0, np.int64), *(rows.ids for rows in found.values())])
+    ceilings = np.concatenate([np.empty(0), *(terms.looked_up[word] * rows.ceilings for word, rows in found.items())])
     ids, places = np.unique(every, return_inverse=True)
-    totals = np.bincount(places, scores)
-    if filters != NO_FILTERS:
-        allowed = np.isin(ids, allowed_ids(database, ids.tolist(), filters))
-        ids, totals = ids[allowed], totals[allowed]
-    return Matches(terms, found, ids[np.lexsort((ids, -totals))].tolist(), searched)
+    most = np.bincount(places, ceilings, len(ids)).astype(np.float64)
+    if filters == NO_FILTERS:
+        return Matches(terms, found, ids, most, None)
+    passing = np.array(allowed_ids(database, ids.tolist() if alone else None, filters), np.int64)
+    allowed = np.isin(ids, passing)
+    return Matches(terms, found, ids[allowed], most[allowed], None if alone else passing)
+
+
+def best(database: Database, matches: Matches, k: int) -> list[int]:
+    """The k rows that score most, best first, equal ones by id. Raises StoreFault.
+
+    What k rows reach, the others have to be able to reach: so most of those that have nothing but a frequent word are
+    never scored.
+    """
+    ids = matches.ids
+    if len(ids) > k:
+        likely = ids[np.argpartition(-matches.ceilings, k)[: LIKELY * k]]
+        reached = np.partition(scores(database, matches, likely), -k)[-k]
+        ids = ids[matches.ceilings >= reached * (1 - ROUNDING)]
+    ordered: list[int] = ids[np.lexsort((ids, -scores(database, matches, ids)))][:k].tolist()
+    return ordered
+
+
+def scores(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the question's words score in each row, shape (ids,). Raises StoreFault."""
+    sizes = lexical.sizes(database, ids)
+    looked_up = matches.terms.looked_up
+    total = np.zeros(len(ids))
+    for word, rows in matches.postings.items():
+        total += looked_up[word] * rows.at(ids, sizes)
+    return total
 
 
 def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -122,13 +159,5 @@ def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))
     for word, rows in matches.postings.items():
-        found += weights[word] * (scores_at(rows, ids) > 0)
+        found += weights[word] * np.isin(ids, rows.ids)
     return found / total
-
-
-def scores_at(rows: lexical.Postings, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The score of each id, 0 where it does not have the word."""
-    if not len(rows.ids):
-        return np.zeros(len(ids))
-    places = np.minimum(np.searchsorted(rows.ids, ids), len(rows.ids) - 1)
-    return np.where(rows.ids[places] == ids, rows.scores[places], 0.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.statuses import RESOLVED
@@ -113,29 +114,6 @@ def _allowed(
     return sorted(orjson.loads(database.value(f"SELECT json_group_array({id_}) FROM {rows} WHERE {where}", values)))
 
 
-class Counts(NamedTuple):
-    """How many rows filters let through."""
-
-    turns: int = 0
-    texts: int = 0
-    """Of tasks."""
-
-    @property
-    def rows(self) -> int:
-        """Of both kinds."""
-        return self.turns + self.texts
-
-
-def count(database: Database, filters: Filters) -> Counts:
-    """How many rows the filters let through: with a condition all rows are looked at, so ask once. Raises StoreFault."""
-    if filters == Filters():  # a bare count(*) is read off the pages
-        return Counts(*database.run("SELECT (SELECT count(*) FROM prompts), (SELECT count(*) FROM task_texts)")[0])
-    return Counts(
-        0 if filters.of_tasks else _count(database, "prompts p", conditions(filters)),
-        0 if filters.of_turns else _count(database, TEXTS, task_conditions(filters)),
-    )
-
-
 def is_any(database: Database, filters: Filters) -> bool:
     """Whether the filters let anything through. Raises StoreFault."""
     among_turns = f"SELECT 1 FROM prompts p WHERE {conditions(filters)[0]}"
@@ -146,41 +124,21 @@ def is_any(database: Database, filters: Filters) -> bool:
     )
 
 
-def _count(database: Database, rows: str, condition: tuple[str, list[str]]) -> int:
-    where, values = condition
-    return int(database.value(f"SELECT count(*) FROM {rows} WHERE {where}", values))
-
-
-def spread_ids(database: Database, filters: Filters, about: int, passing: Counts) -> list[int]:
-    """About so many of the ids that the filters let through, or all where they are fewer: a sample of what is searched.
-
-    Args:
-        database: whose ids they are.
-        filters: what is searched.
-        about: how many.
-        passing: `count` of these filters.
-    """
-    turns = 0 if filters.of_tasks else database.value("SELECT max(id) FROM prompts") or 0
-    texts = 0 if filters.of_turns else (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
+def spread_ids(database: Database, about: int) -> list[int]:
+    """About so many ids, or all where they are fewer, some of which may have been deleted: a sample of all rows."""
+    turns = database.value("SELECT max(id) FROM prompts") or 0
+    texts = (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
     for_turns = about * turns // max(1, turns + texts)
-    if filters == Filters():
-        return [*_scattered(0, turns, for_turns), *_scattered(FIRST_TEXT, texts, about - for_turns)]
-    return [
-        *_sampled(database, "prompts p", "p.id", conditions(filters), passing.turns, for_turns),
-        *_sampled(database, TEXTS, "t.id", task_conditions(filters), passing.texts, about - for_turns),
-    ]
+    return [*_scattered(0, turns, for_turns), *_scattered(FIRST_TEXT, texts, about - for_turns)]
 
 
 def _scattered(before: int, rows: int, about: int) -> list[int]:
-    """Ids above `before`, which may have been deleted since."""
+    """Ids above `before`."""
     return sorted({before + 1 + number * SCATTER % rows for number in range(about)}) if rows else []
 
 
-def _sampled(
-    database: Database, rows: str, id_: str, condition: tuple[str, list[str]], passing: int, about: int
-) -> list[int]:
-    if not passing:
-        return []
-    where, values = condition
-    chosen = f"({id_} * {SCATTER} >> 16) % {max(1, passing // max(1, about))} = 0"
-    return [key for (key,) in database.run(f"SELECT {id_} FROM {rows} WHERE {where} AND {chosen}", values)]
+def spread_among(ids: NDArray[np.int64], about: int) -> list[int]:
+    """About so many of the ids, or all where they are fewer, ascending as they are: a sample of what filters let through."""
+    scattered = (ids & FIRST_TEXT - 1) * SCATTER >> 16
+    chosen: list[int] = ids[scattered % max(1, len(ids) // about) == 0].tolist()
+    return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -12,9 +13,14 @@ from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import FIRST_TEXT
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
+
+K1, B = 1.2, 0.75
+LEAST_IDF = 1e-6
+"""Of a word that more than half of the rows have."""
 
 
 def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -38,13 +44,55 @@ def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str,
     }
 
 
-class Postings(NamedTuple):
-    """The rows that have a word."""
+class Scored(NamedTuple):
+    """The rows that have what is looked for, and what each scores."""
 
     ids: Ids
     """Ascending."""
-    scores: Scores
-    """BM25 of each."""
+    ceilings: Scores
+    """The scores."""
+
+    def at(self, ids: Ids, sizes: Scores) -> Scores:  # noqa: ARG002 - as Counted
+        """The score of each id, 0 where it does not have the word; shape (ids,)."""
+        return _at(self.ids, ids, self.ceilings)
+
+
+class Counted(NamedTuple):
+    """The rows that have a word, to be scored by BM25 where that is asked for.
+
+    FTS5's own `bm25()` looks up the length of every row; here those are looked up that can be among the best.
+    """
+
+    ids: Ids
+    """Ascending."""
+    counts: Scores
+    """How often it stands in each."""
+    idf: Scores
+    """Of the index of each."""
+
+    @property
+    def ceilings(self) -> Scores:
+        """More than the score of each, however short it is; shape (ids,)."""
+        return _bm25(self.idf, self.counts, 0.0)
+
+    def at(self, ids: Ids, sizes: Scores) -> Scores:
+        """The score of each id with these `sizes`, 0 where it does not have the word; shape (ids,)."""
+        return _bm25(_at(self.ids, ids, self.idf), _at(self.ids, ids, self.counts), sizes)
+
+
+Postings = Scored | Counted
+
+
+def _at(ascending: Ids, ids: Ids, values: Scores) -> Scores:
+    if not len(ascending):
+        return np.zeros(len(ids))
+    places = np.minimum(np.searchsorted(ascending, ids), len(ascending) - 1)
+    return np.where(ascending[places] == ids, values[places], 0.0)
+
+
+def _bm25(idf: Scores, counts: Scores, sizes: Scores | float) -> Scores:
+    """As FTS5 computes it (Robertson and Zaragoza 2009), in its order, so that not a bit differs."""
+    return np.asarray(idf * ((counts * (K1 + 1.0)) / (counts + K1 * (1 - B + sizes))))
 
 
 def postings(database: Database, words: Iterable[str], filters: Filters) -> dict[str, Postings]:
@@ -54,10 +102,39 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
     tasks are two indexes, each with its own lengths and frequencies. Of the filters only those are heeded that leave one
     of the two out.
     """
-    return {word: _join([_postings(database, index, word) for index in _indexes(filters)]) for word in words}
+    tokens = stems(database, words)
+    indexes = {index: _totals(database, index)[0] for index in _indexes(filters)}
+    for index in indexes:  # for as long as the transaction lasts, so also in a database that is only read
+        database.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{index}_places USING fts5vocab(main, {index}, instance)")
+    return {
+        word: _counted([_occurrences(database, index, of_word[0], of) for index, of in indexes.items()])
+        if len(of_word) == 1
+        else _scored([_as_fts5_scores(database, index, word) for index in indexes])
+        for word, of_word in tokens.items()
+    }
 
 
-def _postings(database: Database, index: str, word: str) -> Postings:
+def _occurrences(database: Database, index: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
+    """The rows of an index with so many that have a token, ascending, how often, and its inverse document frequency."""
+    listed = database.value(f"SELECT json_group_array(doc) FROM temp.{index}_places WHERE term = ?", (token,))
+    places = np.array(orjson.loads(listed), np.int64)  # ascending, a row as often as it has the token
+    firsts = np.flatnonzero(np.diff(places, prepend=-1))
+    ids = places[firsts]
+    idf = math.log((all_rows - len(ids) + 0.5) / (len(ids) + 0.5))
+    return ids, np.diff(firsts, append=len(places)).astype(np.float64), idf if idf > 0 else LEAST_IDF
+
+
+def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
+    """Of indexes in the order of their ids, which do not overlap."""
+    return Counted(
+        np.concatenate([np.empty(0, np.int64), *(ids for ids, _, _ in parts)]),
+        np.concatenate([np.empty(0), *(counts for _, counts, _ in parts)]),
+        np.concatenate([np.empty(0), *(np.full(len(ids), idf) for ids, _, idf in parts)]),
+    )
+
+
+def _as_fts5_scores(database: Database, index: str, word: str) -> tuple[Ids, Scores]:
+    """Of a word that the index splits at a mark: its parts side by side."""
     # As two JSON arrays, since thousands of rows one by one take longer to hand over than to find; LIMIT keeps
     # SQLite from flattening the subquery, outside of which there is no bm25().
     ids, scores = database.run(
@@ -65,25 +142,65 @@ def _postings(database: Database, index: str, word: str) -> Postings:
         f"(SELECT rowid AS id, -bm25({index}) AS score FROM {index} WHERE {index} MATCH ? ORDER BY rowid LIMIT -1)",
         (quoted(word),),
     )[0]
-    return Postings(np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64))
+    return np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64)
 
 
-def _join(parts: list[Postings]) -> Postings:
-    """Of indexes in the order of their ids, which do not overlap."""
-    return Postings(
-        np.concatenate([np.empty(0, np.int64), *(part.ids for part in parts)]),
-        np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
+    return Scored(
+        np.concatenate([np.empty(0, np.int64), *(ids for ids, _ in parts)]),
+        np.concatenate([np.empty(0), *(scores for _, scores in parts)]),
     )
+
+
+def sizes(database: Database, ids: Ids) -> Scores:
+    """What BM25 makes of the length of each row against the average of its index, shape (ids,). Raises StoreFault."""
+    found = np.zeros(len(ids))
+    for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
+        if not of_index.any():
+            continue
+        stored, octets = database.run(
+            "SELECT json_group_array(id), group_concat(hex(sz), '') FROM (SELECT id, sz FROM "
+            f"{index}_docsize WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id)",
+            (orjson.dumps(ids[of_index].tolist()).decode(),),
+        )[0]
+        there = np.array(orjson.loads(stored), np.int64)
+        if len(there):
+            stored_rows, tokens = _totals(database, index)
+            lengths = _varints(bytes.fromhex(octets)).reshape(len(there), -1).sum(axis=1)
+            found[of_index] = _at(there, ids[of_index], B * lengths / (tokens / stored_rows))
+    return found
+
+
+def rows(database: Database) -> int:
+    """How many there are, of turns and of texts of tasks: a bare `count(*)` looks at thousands of pages. Raises StoreFault."""
+    return sum(_totals(database, index)[0] for index in _indexes(Filters()))
+
+
+def _totals(database: Database, index: str) -> tuple[int, int]:
+    """Rows of an index, and tokens in all of them: FTS5's own record of both, a number each, the tokens by column."""
+    # A look at the vocabulary has FTS5 write down what a transaction that is still under way has put in.
+    database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary LIMIT 1")
+    numbers = _varints(database.value(f"SELECT block FROM {index}_data WHERE id = 1") or b"\0").tolist()
+    return numbers[0], sum(numbers[1:])
+
+
+def _varints(content: bytes) -> NDArray[np.int64]:
+    """SQLite's numbers of variable length: seven bits a byte, the highest first, the eighth bit set in all but the last."""
+    octets = np.frombuffer(content, np.uint8)
+    ends = np.flatnonzero(octets < 0x80)  # noqa: PLR2004 - the eighth bit
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    places = np.repeat(ends, ends - starts + 1) - np.arange(len(octets))
+    return np.add.reduceat((octets & 0x7F).astype(np.int64) << (7 * places), starts)
 
 
 def having(database: Database, phrase: str, filters: Filters) -> Ids:
     """The rows that have these words side by side, ascending; filters as in `postings`. Raises StoreFault."""
-    rows = [
+    found = [
         row
         for index in _indexes(filters)
         for row in database.run(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid", (quoted(phrase),))
     ]
-    return np.array([id_ for (id_,) in rows], dtype=np.int64)
+    return np.array([id_ for (id_,) in found], dtype=np.int64)
 
 
 def quoted(text: str) -> str:

@@ -108,10 +108,17 @@ def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbo
     return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
 
-def nearest(database: Database, query: Vector, k: int, filters: Filters) -> list[Neighbour]:
-    """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault."""
+def nearest(
+    database: Database, query: Vector, k: int, filters: Filters, passing: blocks.Ids | None = None
+) -> list[Neighbour]:
+    """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault.
+
+    Who has listed already what the filters let through gives it as `passing`, ascending.
+    """
     with database.snapshot():
-        candidates = _proposed(database, query, k, filters)
+        if passing is None and filters != Filters():
+            passing = np.array(allowed_ids(database, None, filters), dtype=np.int64)
+        candidates = _proposed(database, query, k, filters, passing)
         found = None
         if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)
@@ -129,12 +136,11 @@ def unit(query: Vector) -> NDArray[np.float64]:
     return wide / np.linalg.norm(wide)
 
 
-def _proposed(database: Database, query: Vector, k: int, filters: Filters) -> list[int]:
+def _proposed(database: Database, query: Vector, k: int, filters: Filters, passing: blocks.Ids | None) -> list[int]:
     """Ids that are certain to contain the k nearest: of the blocks those that may, and all that are not in them yet."""
     behind = sorted(_behind(database, "blocks"))
-    allowed = None if filters == Filters() else np.array(allowed_ids(database, None, filters), dtype=np.int64)
     direction = unit(query).astype(np.float32)
-    proposed = blocks.propose(database, direction, k, np.array(behind, dtype=np.int64), allowed)
+    proposed = blocks.propose(database, direction, k, np.array(behind, dtype=np.int64), passing)
     return [*proposed.tolist(), *allowed_ids(database, behind, filters)]
 
 

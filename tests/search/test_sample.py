@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pastchats_memory import Memory
@@ -11,7 +12,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.search import Request, search
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.filters import count, spread_ids
+from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids, spread_among, spread_ids
 
 
 @pytest.fixture
@@ -28,12 +29,21 @@ def notes(tmp_path: Path) -> Path:
 def test_a_small_corpus_stands_for_itself(notes: Path) -> None:
     with open_database(notes) as database:
         everything = [id_ for (id_,) in database.run("SELECT id FROM prompts ORDER BY id")]
-        for filters in (Filters(), Filters(role="note")):
-            assert spread_ids(database, filters, 256, count(database, filters)) == everything
+        assert spread_ids(database, 256) == everything
+        passing = np.array(allowed_ids(database, None, Filters(role="note")))
+        assert spread_among(passing, 256) == everything
+
+
+def test_what_filters_leave_of_a_large_corpus_is_thinned_out_to_about_as_much_as_is_wanted() -> None:
+    ids = np.concatenate([np.arange(1, 20_001, 2), FIRST_TEXT + np.arange(1, 3_001)])
+    spread = spread_among(ids, 256)
+    assert len(spread) == pytest.approx(256, rel=0.3)
+    assert sum(id_ > FIRST_TEXT for id_ in spread) == pytest.approx(256 * 3 / 13, rel=0.4)
+    assert spread == sorted(set(spread) & set(ids.tolist()))
 
 
 @pytest.mark.parametrize(("mode", "times"), [("hybrid", 1), ("semantic", 1), ("keyword", 0)])
-def test_the_rows_that_a_filter_leaves_are_counted_once_and_for_words_alone_not_at_all(
+def test_the_rows_that_a_filter_leaves_are_listed_once_and_for_words_alone_not_at_all(
     notes: Path, mode: str, times: int
 ) -> None:
     with open_database(notes) as database:
@@ -45,7 +55,7 @@ def test_the_rows_that_a_filter_leaves_are_counted_once_and_for_words_alone_not_
 
         database.connection.exec_trace = note
         assert search(database, PackagedEmbedder(), Request("beans", mode=mode, filters=Filters(role="note")))
-    assert sum("count(*) FROM prompts p WHERE" in statement for statement in asked) == times
+    assert sum("FROM prompts p WHERE" in statement and "p.id IN (" not in statement for statement in asked) == times
 
 
 def test_a_search_goes_on_when_none_of_the_sampled_rows_is_left(notes: Path, tmp_path: Path) -> None:

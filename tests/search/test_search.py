@@ -56,7 +56,9 @@ def test_words_without_weights_are_ranked_as_one_statement_of_fts5_ranks_their_o
     summed: dict[int, float] = defaultdict(float)
     for rows in lexical.postings(database, chosen, Filters()).values():
         assert rows.ids.tolist() == sorted(rows.ids.tolist())
-        for id_, score in zip(rows.ids.tolist(), rows.scores.tolist(), strict=True):
+        scores = rows.at(rows.ids, lexical.sizes(database, rows.ids))
+        assert (scores <= rows.ceilings).all()
+        for id_, score in zip(rows.ids.tolist(), scores.tolist(), strict=True):
             summed[id_] += score
     assert len(plainly) > 1
     assert summed == pytest.approx(dict(plainly))

@@ -12,7 +12,7 @@ import pytest
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
 from pastchats_memory.store import lexical, task_rows, vectors
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids, count, spread_ids
+from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.task_texts import CHUNK, MOST_CHUNKS, chunks
 from pastchats_memory.store.tasks import Filed, TaskWriter, delete_rows, supersede_tasks
@@ -199,9 +199,6 @@ def test_both_engines_answer_alike_about_tasks(tmp_path: Path, filters: Filters)
             answers.append(vectors.nearest(database, near("query"), 20, filters))
             assert {one.id for one in answers[-1]} <= set(allowed_ids(database, None, filters))
             assert len(answers[-1]) == min(20, len(allowed_ids(database, None, filters)))
-            assert set(spread_ids(database, filters, 8, count(database, filters))) <= set(
-                allowed_ids(database, None, filters)
-            )
     assert answers[0] == answers[1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import statistics
@@ -9,10 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of Linux's prctl."""
 LIBRARIES = ("apsw", "click", "numpy", "onnxruntime", "sqlite-vec", "tokenizers")
 PROGRAM = str(Path(sys.executable).with_name("pastchats-memory"))
 """The command as the person's shell finds it, of the environment that runs the benchmark."""
@@ -36,7 +40,21 @@ def process(*command: str, codes: Sequence[int] = (0,)) -> Callable[[], None]:
         if ended.returncode not in codes:
             raise SystemExit(f"{command[:4]} ended with {ended.returncode}:\n{ended.stderr.decode()[-2000:]}")
 
+    adopt()
     return run
+
+
+def adopt() -> None:
+    """Be told of the processes that commands leave behind (Linux), so that what these used is counted, too."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_the_adopted() -> None:
+    """Until the last of them has ended."""
+    with suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
 
 
 @dataclass(frozen=True)
@@ -61,8 +79,10 @@ def interleaved(ways: Mapping[str, Callable[[], object]], rounds: int, warm_up: 
         for name, way in ways.items():
             start, cpu = time.perf_counter(), cpu_seconds()
             way()
+            wall = time.perf_counter() - start
+            wait_for_the_adopted()
             if number >= warm_up:
-                took[name].append(Took(time.perf_counter() - start, cpu_seconds() - cpu))
+                took[name].append(Took(wall, cpu_seconds() - cpu))
     return took
 
 

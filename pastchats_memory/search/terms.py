@@ -17,7 +17,7 @@ from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids
 
-LIKELY = 3
+LIKELY = 15
 """Times as many rows as are wanted are scored first."""
 ROUNDING = 1e-9
 """Share by which a sum may be off."""

@@ -178,8 +178,8 @@ def rows(database: Database) -> int:
 
 def _totals(database: Database, index: str) -> tuple[int, int]:
     """Rows of an index, and tokens in all of them: FTS5's own record of both, a number each, the tokens by column."""
-    # A look at the vocabulary has FTS5 write down what a transaction that is still under way has put in.
-    database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary LIMIT 1")
+    # Opening the vocabulary has FTS5 write down what a transaction that is still under way has put in.
+    database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary WHERE term = ''")
     numbers = _varints(database.value(f"SELECT block FROM {index}_data WHERE id = 1") or b"\0").tolist()
     return numbers[0], sum(numbers[1:])
 

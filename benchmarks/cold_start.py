@@ -4,7 +4,8 @@
 
 Each run is a new process, the kinds interleaved; medians and quartiles of the wall time are printed, in milliseconds.
 `bare` does the least that embeds one question: imports numpy, onnxruntime and tokenizers one after another, loads the
-model, runs it. `ours` is `PackagedEmbedder().embed_query(...)`.
+model, runs it; `one file` does so with a model whose weights stand in the graph's file, where they are read and copied,
+`no prepacked weights` uses them as they are mapped. `ours` is `PackagedEmbedder().embed_query(...)`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import statistics
 import subprocess
 import sys
 import time
+
+import onnx
+from corpus import CACHE
 
 from pastchats_memory.embed.wordpiece import FOLDER
 
@@ -26,6 +30,8 @@ options.intra_op_num_threads = 1
 session = onnxruntime.InferenceSession({str(FOLDER / "model.onnx")!r}, options, providers=["CPUExecutionProvider"])
 session.run(None, {{"ids": numpy.array([tokenizer.encode({QUESTION!r}).ids])}})
 """
+ONE_FILE = BARE.replace(str(FOLDER / "model.onnx"), str(CACHE / "one-file.onnx"))
+"""The same with the weights in the graph's file, which `one_file` makes."""
 NO_REPORTS = f"import os\nos.environ['ORT_DISABLE_TELEMETRY'] = '1'{BARE}"
 """The same without the usage reports that onnxruntime otherwise prepares, and ends later for."""
 NO_THREADS = f"import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'{BARE}"
@@ -47,6 +53,7 @@ KINDS = {
     "import numpy": "import numpy",
     "import onnxruntime": "import onnxruntime",
     "bare": BARE,
+    "bare, one file": ONE_FILE,
     "bare, no usage reports": NO_REPORTS,
     "bare, no BLAS threads": NO_THREADS,
     "bare, neither, no end": QUIET,
@@ -55,11 +62,18 @@ KINDS = {
 }
 
 
+def one_file() -> None:
+    """Make the model of ONE_FILE."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    onnx.save(onnx.load(FOLDER / "model.onnx"), CACHE / "one-file.onnx")
+
+
 def main() -> None:
     """Measure and print one line per kind."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=15)
     runs = parser.parse_args().runs
+    one_file()
     took: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for turn in range(runs + 1):
         for kind, program in KINDS.items():

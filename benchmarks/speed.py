@@ -3,7 +3,8 @@
     python benchmarks/speed.py [--turns N] [--rounds N]
 
 Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
-packaged model and embeds one question; `floor, quiet` does so without onnxruntime's usage reports, without threads for
+packaged model and embeds one question; `floor, one file` does so with the weights in the graph's file, as they were until
+2026-11-22; `floor, quiet` does so without onnxruntime's usage reports, without threads for
 NumPy, and without taking the libraries down at the end, as the program itself does. The questions change from round to round. Then the same recall is taken apart
 (phases.py), and the imports that cost most are listed (`python -X importtime`).
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import corpus
 import timing
-from cold_start import BARE, QUIET
+from cold_start import BARE, ONE_FILE, QUIET, one_file
 
 from pastchats_memory import Memory
 from pastchats_memory.store.database import open_database
@@ -84,10 +85,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=25)
     options = parser.parse_args()
     database = corpus.database(options.turns)
+    one_file()
     print(timing.machine())
     ways = {
         "python -c pass": timing.process(sys.executable, "-c", "pass"),
         "floor": timing.process(sys.executable, "-c", BARE),
+        "floor, one file": timing.process(sys.executable, "-c", ONE_FILE),
         "floor, quiet": timing.process(sys.executable, "-c", QUIET),
         "recall": asking(database, "recall"),
         "recall --json": asking(database, "recall", "--json"),

@@ -104,7 +104,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp_server": BELOW | {"memory", "arguments", "task_render"},
     "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http_server", "mcp_server", "task_render"},
     "__init__": {"memory", "recollection", "model", "errors"},
-    "__main__": {"cli", "hooks"},
+    "__main__": {"cli", "embed", "hooks"},
 }
 """What each room may import of ours besides itself."""
 

@@ -16,7 +16,10 @@ from pastchats_memory.errors import UsageFault
 
 BY_HAND = "Mend the file, or add the hooks by hand: see `install TARGET --print`."
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+', re.DOTALL)
+_TOKEN = re.compile(
+    r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|(?P<unclosed>(?:"|/\*).*)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+', re.DOTALL
+)
+"""What is not closed is one token to the end, or every quotation mark behind it would be looked at as if it opened one."""
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ def scan(text: str) -> Node:
         for found in _TOKEN.finditer(text)
         if not found[0].isspace() and not found[0].startswith(("//", "/*"))
     ]
-    is_covered = sum(len(found[0]) for found in _TOKEN.finditer(text)) == len(text)
+    is_covered = sum(len(found[0]) for found in _TOKEN.finditer(text) if found["unclosed"] is None) == len(text)
     reader = iter(tokens)
     try:
         node = _value(reader, next(reader))

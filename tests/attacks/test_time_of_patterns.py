@@ -22,6 +22,7 @@ HELD_UP = {
     "decisive:_CODE": ("search", "", "_"),
     "echo:_QUOTES": ("match", "", "1"),
     "commands:_BETWEEN": ("finditer", "", " "),
+    "hooks.settings:_TOKEN": ("finditer", "", "/*"),
     "likeness:_IDENTIFIER": ("finditer", "", "-"),
     "pieces:_COMPOUND": ("finditer", "", "x"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),

@@ -1,0 +1,155 @@
+"""The text of a private project, asked for from outside by everything that shows text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from inprocess import Shell
+
+from pastchats_memory import Memory
+from pastchats_memory.config import load
+from pastchats_memory.hooks.agents import Event
+from pastchats_memory.hooks.deeds import greet, recall
+from pastchats_memory.http_server.app import application
+from pastchats_memory.http_server.guard import Admission
+from pastchats_memory.http_server.worker import OpenMemory
+from pastchats_memory.mcp_server.tools import Tools
+
+WORDS = "why does the ballast pump of the submarine stall"
+HIDDEN = ("bulkhead", "gasket", "purser")
+"""Words of its turns, of its commands and outcomes, of its tasks."""
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A private repository with two conversations that failed and then worked and a task, and an open one beside it."""
+    home = tmp_path_factory.mktemp("private")
+    for name, part, thing, who in (
+        ("submarine", "bulkhead", "gasket", "purser"),
+        ("balloon", "burner", "rope", "pilot"),
+    ):
+        (home / name / ".git").mkdir(parents=True)
+        for day in (4, 5):
+            said = [
+                ("user", f"Why does the ballast pump of the {name} stall? The {part} is wet."),
+                ("assistant", f"I put a lock around the {part}."),
+                ("user", "No, still broken after a restart."),
+                ("assistant", f"The pump now waits for the {part}."),
+                ("tool", f"$ pytest -q tests/test_{part}.py\n8 passed in 1.2s"),
+            ]
+            lines = [
+                {"conversation_id": f"{name}-{day}", "cwd": str(home / name), "role": role, "content": text, "timestamp": f"2026-05-{day:02}T08:{minute:02}:07Z"}
+                for minute, (role, text) in enumerate(said)
+            ]  # fmt: skip
+            session = home / "history" / f"{name}-{day}.jsonl"
+            session.parent.mkdir(exist_ok=True)
+            session.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        at = "2026-05-04T08:00:00Z"
+        issue = {"id": f"{name[:3]}-1", "title": f"The ballast pump stalls: new {thing}", "status": "closed", "created_at": at, "updated_at": at, "closed_at": at, "issue_type": "bug",
+                 "priority": 1, "description": f"The {thing} is torn.", "comments": [{"text": f"A new {thing}.", "author": who, "created_at": at}]}  # fmt: skip
+        file = home / name / ".beads" / "issues.jsonl"
+        file.parent.mkdir()
+        file.write_text(json.dumps(issue) + "\n", encoding="utf-8")
+    (home / "submarine" / "pastchats-memory.toml").write_text("private = true\n", encoding="utf-8")
+    shell = Shell(home)
+    assert shell("index", "history", "submarine/.beads", "balloon/.beads").status == 0
+    with Memory.open(home / "memory.db") as memory:  # as if every signal were right often enough to be said
+        memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - no command writes what the test needs
+    return shell
+
+
+ASKED = (
+    ["search", WORDS], ["search", WORDS, "--mode", "keyword"], ["search", WORDS, "--mode", "semantic"], ["search", "bulkhead", "--project", "submarine"],
+    ["search", WORDS, "--type", "task"], ["recall", WORDS], ["recall", WORDS, "--project", "submarine"], ["context", WORDS], ["ask", WORDS],
+    ["ask", "which tasks are finished?"], ["lessons", "--all"], ["lessons", "--project", "submarine"], ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
+    *(["show", str(id_)] for id_ in range(1, 21)), ["show", "t:sub-1"], ["show", "c:1"], ["show", "c:2"], ["similar", "bal-1"], ["similar", "sub-1"],
+    ["find-duplicates", WORDS], ["duplicates", "--scan"], ["check-prior-work", WORDS], ["consult-episodic-memory", WORDS], ["capture", "The ballast pump stalls"],
+    ["task", "list"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],
+    ["forget", "--query", WORDS], ["verify"], ["status"], ["doctor"], ["sources"], ["prune", "--before", "2030-01-01"], ["redact", "--rescan", "--no"],
+)  # fmt: skip
+
+
+def told_of(text: str) -> list[str]:
+    """Of the hidden words those that are in a text and were not asked for."""
+    return [word for word in HIDDEN if word in text.lower()]
+
+
+@pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
+def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: list[str]) -> None:
+    said = shell(*arguments, *form, at=shell.home / "balloon")
+    assert said.status in (0, 1, 2), said.stderr
+    asked = " ".join(arguments).lower()
+    assert [word for word in told_of(said.stdout + said.stderr) if word not in asked] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", WORDS], ["recall", WORDS], ["context", WORDS], ["lessons"], ["how", "ballast pump"], ["task", "list"], ["check-prior-work", WORDS],
+     ["consult-episodic-memory", WORDS], ["task", "export"], ["export"], ["forget", "--query", WORDS], ["ask", WORDS]],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_inside_the_same_commands_do(shell: Shell, arguments: list[str]) -> None:
+    said = shell(*arguments, at=shell.home / "submarine")
+    assert told_of(said.stdout), said
+
+
+@pytest.mark.parametrize("folder", ["balloon", "submarine"])
+def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
+    with shell.at(shell.home / folder):
+        event = Event(prompt=f"{WORDS}?", session=None, cwd=str(shell.home / folder))
+        given = f"{recall(event, None)}{greet(event, None)}"
+    assert bool(told_of(given)) == (folder == "submarine")
+
+
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {"query": WORDS}), ("search", {"query": WORDS, "project": "submarine"}), ("recall", {"query": WORDS}), *(("read", {"id": str(id_)}) for id_ in range(1, 21)),
+    ("read", {"id": "t:sub-1"}), ("find_similar", {"text": WORDS}), ("check_prior_work", {"query": WORDS}), ("consult_episodic_memory", {"problem_context": WORDS}),
+    ("lessons", {"project": None}), ("how", {"task": "ballast pump", "project": None}), ("status", {}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["balloon", "submarine"])
+def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: str) -> None:
+    with shell.at(shell.home / folder):
+        tools = Tools(load(), allow_write=False)
+        said = []
+        for tool, arguments in CALLS:
+            try:
+                said.append(getattr(tools, tool)(**arguments).model_dump_json())
+            except Exception as fault:  # noqa: BLE001 - what a tool refuses is told, too
+                said.append(str(fault))
+    assert bool(told_of("".join(said))) == (folder == "submarine")
+
+
+@pytest.mark.parametrize("folder", ["balloon", "submarine"])
+def test_python_shows_it_inside_alone(shell: Shell, folder: str) -> None:
+    with shell.at(shell.home / folder), Memory.open(shell.home / "memory.db") as memory:
+        said = [*memory.search(WORDS), memory.recall(WORDS), memory.lessons(None), memory.how("ballast pump", None)]
+    assert bool(told_of(str(said))) == (folder == "submarine")
+
+
+OF = "query=why+does+the+ballast+pump+of+the+submarine+stall"
+PATHS = (
+    f"/search?{OF}", f"/search?mode=keyword&{OF}", f"/search?project=submarine&{OF}", f"/api/v1/search/semantic?{OF}", f"/recall?{OF}", f"/recall?project=submarine&{OF}",
+    f"/context?{OF}", "/lessons", f"/how?{OF}",
+    "/tasks", "/tasks/sub-1", "/items/t:sub-1", "/items/c:1", *(f"/items/{id_}" for id_ in range(1, 12)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["balloon", "submarine"])
+def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
+    async def asked() -> list[str]:
+        memory = OpenMemory(load(), print)
+        app = application(memory, Admission(), None)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            said = [(await client.get(path)).text for path in PATHS]
+        await memory.close()
+        return said
+
+    with shell.at(shell.home / folder):
+        assert bool(told_of("".join(anyio.run(asked)))) == (folder == "submarine")

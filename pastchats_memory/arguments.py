@@ -67,9 +67,9 @@ def filters_of(
 def source_named(path: str) -> tuple[str, ...]:
     """A source as it was typed, and as it was indexed if it is a path: a file or a folder, which need not be there any more."""
     try:
-        return path, utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
+        return utf8(path), utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
     except OSError:  # the working directory is gone
-        return (path,)
+        return (utf8(path),)
 
 
 def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:

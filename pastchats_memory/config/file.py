@@ -13,8 +13,8 @@ from typing import Any
 
 from pastchats_memory.config.keys import KEYS, absolute
 
-LARGEST = 100_000
-"""Bytes that are read at all."""
+LARGEST = 10_000
+"""Bytes that are read at all: a name of 20,000 parts takes the parser a second, and each command reads the file."""
 _LINE = re.compile(r"line (\d+)")
 _HEADER = re.compile(r"\s*\[([^\]]+)\]")
 

@@ -52,6 +52,9 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
     if is_bomb(sum(member.file_size for member in listed), archive.size):
         raise Broken("a zip archive that unpacks to far more than any transcript")
     for member in listed:
+        if not member.filename:
+            yield Unreadable(utf8(str(archive.path)), 0, "a member without a name")
+            continue
         if member.is_dir() or stat.S_ISLNK(member.external_attr >> 16) or FOREIGN & set(member.filename.split("/")):
             continue
         path = archive.path / member.filename
@@ -66,7 +69,7 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
 
 def _refusal(member: zipfile.ZipInfo) -> str:
     name, suffix = PurePosixPath(member.filename), PurePosixPath(member.filename).suffix.lower()
-    if name.is_absolute() or ".." in name.parts or "\\" in member.filename or ":" in name.parts[0]:
+    if not name.parts or name.is_absolute() or ".." in name.parts or "\\" in member.filename or ":" in name.parts[0]:
         return "a name that leads out of the archive"
     if suffix in ARCHIVES:
         return "an archive within an archive; unpack it first"

@@ -121,7 +121,9 @@ class Keeping(Opened):
         filters = filters_of(project=project, since=since, until=until)
         filters = filters._replace(hidden=tuple(name for name in hidden if name != filters.project))
         sources = () if source is None else source_named(fspath(source))
-        selector = Selector(tuple(ids), conversation, sources, query and utf8(query), filters=filters)
+        selector = Selector(
+            tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
+        )
         return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)
 
     def prune(self, before: str, *, dry_run: bool = False) -> Forgotten:

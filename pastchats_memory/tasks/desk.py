@@ -121,7 +121,7 @@ class Desk:
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""
-        found = task_rows.find(self._database, name, self._standing.hidden)
+        found = task_rows.find(self._database, utf8(name), self._standing.hidden)
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:

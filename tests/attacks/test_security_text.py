@@ -12,7 +12,7 @@ NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 def test_every_promise_names_a_test_that_exists() -> None:
     text = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
-    promises = [line for line in text.splitlines() if line.startswith("| ") and "shown by" not in line]
+    promises = [line for line in text.splitlines() if line.startswith("| ") and "| shown by |" not in line]
     assert len(promises) > 8
     for promise in promises:
         shown = NAMED.findall(promise)

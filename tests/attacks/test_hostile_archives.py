@@ -1,0 +1,152 @@
+"""Archives made to fill the disk or the memory, to lead out, or to keep a run busy: refused with a reason, and the rest is read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import stat
+import struct
+import time
+import zipfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from inprocess import Shell
+
+from pastchats_memory import packed
+from pastchats_memory.ingest import archives
+from pastchats_memory.packed import ZSTD
+
+SAID = "".join(
+    json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
+    for role, text in (("user", "Which port?"), ("assistant", "8080."))
+)
+SMALL = 100_000
+MOST_SECONDS = 5
+BOMB = b'{"role": "user", "content": "' + b"a" * 40 * SMALL + b'"}\n'
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Where a hundredth of what is allowed to unpack is allowed, so that a test need not unpack a gigabyte to show it."""
+    monkeypatch.setattr(packed, "SMALL", SMALL)
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 1_000)
+    (tmp_path / "in").mkdir()
+    return Shell(tmp_path)
+
+
+def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes | str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, body in members:
+            archive.writestr(name, body, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def of_ratio(folder: Path) -> None:
+    zipped(folder / "a.zip", ("a.jsonl", BOMB))
+
+
+def nested(folder: Path) -> None:
+    inner = zipped(folder / "inner.zip", ("a.jsonl", BOMB))
+    body = inner.read_bytes()
+    inner.unlink()
+    zipped(folder / "a.zip", ("inner.zip", body), ("b/inner.gz", gzip.compress(BOMB)))
+
+
+def of_many_members(folder: Path) -> None:
+    zipped(folder / "a.zip", *((f"{number}.jsonl", "") for number in range(1_001)))
+
+
+def of_lying_sizes(folder: Path) -> None:
+    """Says in its directory and before the member that it is small."""
+    path = zipped(folder / "a.zip", ("a.jsonl", BOMB))
+    body = path.read_bytes()
+    path.write_bytes(body.replace(struct.pack("<I", len(BOMB)), struct.pack("<I", 100)))
+
+
+def of_parts_that_overlap(folder: Path) -> None:
+    """A thousand members of the directory are the same bytes of the file."""
+    path = zipped(folder / "a.zip", ("a.jsonl", b"a" * 10 * SMALL))
+    body = path.read_bytes()
+    start = body.index(b"PK\x01\x02")
+    entry, end = body[start : body.index(b"PK\x05\x06")], body[body.index(b"PK\x05\x06") :]
+    count = struct.pack("<HHI", 999, 999, 999 * len(entry))
+    path.write_bytes(body[:start] + entry * 999 + end[:8] + count + end[16:])
+
+
+def by_gzip(folder: Path) -> None:
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB))
+
+
+def by_gzip_in_many_parts(folder: Path) -> None:
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB[: len(BOMB) // 8]) * 8)
+
+
+def by_zstd(folder: Path) -> None:
+    (folder / "a.jsonl.zst").write_bytes(import_module(ZSTD).compress(BOMB))
+
+
+BOMBS: dict[Callable[[Path], None], str] = {
+    of_ratio: "far more than any transcript",
+    nested: "an archive within an archive",
+    of_many_members: "more than 1,000 members",
+    of_lying_sizes: "damaged where it was packed",
+    of_parts_that_overlap: "far more than any transcript",
+    by_gzip: "far more than any transcript",
+    by_gzip_in_many_parts: "far more than any transcript",
+    by_zstd: "far more than any transcript",
+}
+
+
+@pytest.mark.parametrize("make", BOMBS, ids=lambda make: make.__name__)
+def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
+    make(shell.home / "in")
+    (shell.home / "in" / "good.jsonl").write_text(SAID, encoding="utf-8")
+    before = time.process_time()
+    said = shell("index", "in", "--json")
+    assert time.process_time() - before < MOST_SECONDS
+    assert (said.status, said.json["turns_added"]) == (0, 2), said.stderr
+    assert BOMBS[make] in said.stdout
+
+
+def linked(name: str, to: str) -> tuple[zipfile.ZipInfo, str]:
+    member = zipfile.ZipInfo(name)
+    member.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return member, to
+
+
+OUTSIDE = (
+    "../out.jsonl", "a/../../out.jsonl", "/out.jsonl", "//host/out.jsonl", "C:/out.jsonl", "..\\out.jsonl", "a\\..\\..\\out.jsonl", "C:\\out.jsonl", "./../out.jsonl",
+    "a/b/../../../out.jsonl", "out.jsonl/..", "~/out.jsonl", ".", "\x00.jsonl", "a\x00b.jsonl", "\x1b[2J.jsonl", "x" * 60_000 + ".jsonl",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE, ids=[name[:20].encode("unicode_escape").decode() for name in OUTSIDE])
+def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
+    path = zipped(
+        shell.home / "in" / "a.zip", (name.replace("\0", "Q"), SAID), ("good.jsonl", SAID.replace("8080", "9090"))
+    )
+    path.write_bytes(path.read_bytes().replace(name.replace("\0", "Q").encode(), name.encode()))
+    (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
+    here = sorted(str(path) for path in shell.home.rglob("*"))
+    said = shell("index", "in", "--json")
+    assert (said.status, "Traceback" in said.stderr) == (0, False)
+    written = {str(path) for path in shell.home.rglob("*")} - set(here)
+    assert {Path(path).name.partition("-")[0] for path in written} <= {"memory.db", "data", "pastchats"}
+    found = shell("search", "port", "--json").stdout
+    assert "9090" in shell("search", "9090", "--json").stdout
+    assert "hidden" not in found
+
+
+def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
+    (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
+    zipped(
+        shell.home / "in" / "a.zip",
+        linked("a.jsonl", "../out.jsonl"),
+        linked("b", str(shell.home)),
+        ("b/out.jsonl", SAID),
+    )
+    assert shell("index", "in", "--json").status == 0
+    assert shell("search", "hidden", "--mode", "keyword").status == 1

@@ -1,0 +1,143 @@
+"""What lies in a folder beside transcripts: links that lead out or round, pipes, sockets, devices, documents made to explode."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from inprocess import Shell
+
+SAID = "".join(
+    json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
+    for role, text in (("user", "Which port?"), ("assistant", "8080."))
+)
+HIDDEN = SAID.replace("8080", "hidden")
+MOST_SECONDS = 5
+"""Of the processor: what hangs, or takes the square of its length, takes more."""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """A folder with one good transcript, and another beside it that nobody named."""
+    for folder, said in (("in", SAID), ("out", HIDDEN)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "chat.jsonl").write_text(said, encoding="utf-8")
+    return Shell(tmp_path)
+
+
+def links(folder: Path) -> None:
+    (folder / "file.jsonl").symlink_to("../out/chat.jsonl")
+    (folder / "folder").symlink_to("../out")
+    (folder / "absolute.jsonl").symlink_to((folder.parent / "out" / "chat.jsonl").resolve())
+    (folder / "twice.jsonl").symlink_to("file.jsonl")
+
+
+def circles(folder: Path) -> None:
+    (folder / "self.jsonl").symlink_to("self.jsonl")
+    (folder / "round").symlink_to(".")
+    (folder / "up").symlink_to("..")
+    for one, other in (("a", "b"), ("b", "a")):
+        (folder / one).symlink_to(other)
+
+
+def pipes(folder: Path) -> None:
+    for name in (
+        "pipe.jsonl",
+        "pipe.md",
+        "pipe.zip",
+        "pipe.json.gz",
+        ".aider.chat.history.md",
+        "pastchats-memory.toml",
+    ):
+        os.mkfifo(folder / name)
+
+
+def sockets(folder: Path) -> None:
+    here = Path.cwd()
+    os.chdir(folder)  # the name of a socket has a hundred characters at most
+    try:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind("agent.jsonl")
+    finally:
+        os.chdir(here)
+
+
+def devices(folder: Path) -> None:
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
+    (folder / "random.md").symlink_to("/dev/urandom")
+    (folder / "tty.jsonl").symlink_to("/dev/tty")
+    (folder / "proc.json").symlink_to("/proc/self/environ")
+
+
+def a_deep_tree(folder: Path) -> None:
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        for _ in range(450):  # longer together than any path may be
+            os.mkdir("directory")  # noqa: PTH102 - pathlib would say the whole path
+            os.chdir("directory")
+        Path("chat.jsonl").write_text(HIDDEN, encoding="utf-8")
+    finally:
+        os.chdir(here)
+
+
+def laughs(folder: Path) -> None:
+    """YAML that says a billion times "ha" by nine names for ten of the one before."""
+    names = [
+        f"{chr(97 + number)}: &{chr(97 + number)} [{', '.join(['*' + chr(96 + number)] * 10)}]"
+        for number in range(1, 10)
+    ]
+    matter = "\n".join(["a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]", *names])
+    (folder / "note.md").write_text(f"---\ndate: 2026-05-04\n{matter}\n---\n# Port\n\nIt is 9090.\n", encoding="utf-8")
+    (folder / "task.md").write_text(
+        f"---\nid: task-1\ntitle: x\nstatus: To Do\n{matter}\nlabels: *j\n---\n", encoding="utf-8"
+    )
+    (folder / "config.yml").write_text(matter, encoding="utf-8")
+
+
+def brackets(folder: Path) -> None:
+    for name, opened, closed in (
+        ("list", "[", "]"),
+        ("object", '{"messages":', "}"),
+        ("quoted", "> ", ""),
+        ("listed", "- ", ""),
+    ):
+        many = 50_000
+        (folder / f"{name}.json").write_text(opened * many + "1" + closed * many, encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text((opened * many + "1" + closed * many + "\n") * 2, encoding="utf-8")
+        (folder / f"{name}.md").write_text(f"# Port\n\n{opened * many}\n", encoding="utf-8")
+
+
+def one_long_line(folder: Path) -> None:
+    for name in ("chat.md", "log.jsonl", "tasks.json"):
+        (folder / name).with_stem(f"long-{name[0]}").write_text(
+            '{"role": "user", "content": "' + "a" * 200_000, encoding="utf-8"
+        )
+
+
+def numbers(folder: Path) -> None:
+    odd = ("1e999", "-1e999", "NaN", "Infinity", "9" * 5_000, "-0", "1e-999", '"\\ud800"', "\\u0000")
+    lines = (
+        f'{{"role": "user", "content": "Which port?", "timestamp": {one}, "turn_index": {one}, "conversation_id": {one}}}\n'
+        for one in odd
+    )
+    (folder / "odd.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [links, circles, pipes, sockets, devices, a_deep_tree, laughs, brackets, one_long_line, numbers],
+    ids=lambda make: make.__name__,
+)
+def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: Shell, make) -> None:
+    make(shell.home / "in")
+    before, started = time.process_time(), time.monotonic()
+    said = shell("index", "in", "--notes", "--json")
+    assert time.process_time() - before < MOST_SECONDS, time.monotonic() - started
+    assert (said.status, "Traceback" in said.stderr) == (0, False), said.stderr
+    assert shell("search", "8080", "--mode", "keyword").status == 0
+    assert shell("search", "hidden", "--mode", "keyword").status == 1

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import warm
+
 REPOSITORY = Path(__file__).parents[1]
 NO_NETWORK = REPOSITORY / "tests" / "no_network"
 """What keeps a process of Python from leaving this machine, when it is on its path."""
@@ -68,6 +70,8 @@ class Program:
 
     def __call__(self, *arguments: object, timeout: float = 120) -> Run:
         """Run it to its end, with pipes and no terminal."""
+        if self.command == INSTALLED and "PYTHONPATH" not in self.variables:
+            return Run(*warm.run([*map(str, arguments)], self.home, self.environment, timeout))
         done = subprocess.run(
             [*self.command, *map(str, arguments)],
             cwd=self.home,

@@ -116,7 +116,13 @@ def test_the_help_of_every_command_has_examples(program: Program, command: str) 
     assert any(line.startswith(f"    pastchats-memory {command}") for line in examples.splitlines())
 
 
-def test_the_module_runs_as_the_program_does(demo: Program) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["search", "retry jitter", "--json"], ["show", "1000"], ["show", "x", "--json"], ["srch"]],
+)
+def test_the_module_runs_as_the_program_does_and_a_process_that_imports_as_one_that_forked_off(
+    demo: Program, arguments: list[str]
+) -> None:
     as_module = Program(demo.home, (sys.executable, "-m", "pastchats_memory"))
-    assert as_module("--version") == demo("--version")
+    assert as_module(*arguments) == demo(*arguments)
     assert as_module("--version").stdout.startswith("pastchats-memory")

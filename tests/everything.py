@@ -1,0 +1,23 @@
+"""Imports what processes of the program import: for the one that they fork off, see `warm`."""
+
+from __future__ import annotations
+
+import gc
+import os
+from importlib import import_module
+from pathlib import Path
+
+import pastchats_memory
+
+OURS = Path(pastchats_memory.__file__).parent
+LATER = frozenset({"__main__.py", "mcp_server", "http_server", "hooks"})
+"""What few processes need and takes long to import."""
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program has it: threads of NumPy's would not outlive a fork
+for path in OURS.rglob("*.py"):
+    if LATER.isdisjoint(path.parts):
+        parts = path.relative_to(OURS.parent).with_suffix("").parts
+        import_module(".".join(parts).removesuffix(".__init__"))
+for library in ("concurrent.futures.thread", "onnxruntime", "sqlite_vec", "tabulate", "tokenizers", "tqdm"):
+    import_module(library)
+gc.freeze()  # a collection in a process that forked off would copy every page that it looks at

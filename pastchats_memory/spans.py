@@ -27,6 +27,8 @@ MONTHS = (
     "november",
     "december",
 )
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""By the month in which each begins, as meteorologists of the northern half of the earth have it."""
 Bounds = tuple[date | None, date | None]
 
 
@@ -116,6 +118,18 @@ def _month(found: re.Match[str], today: date) -> Bounds:
         if found[1] == "before"
         else (start, month_end(start))
     )
+
+
+def _season(found: re.Match[str], today: date) -> Bounds:
+    """Without a year the latest that has begun, `last` the latest that is over, `next` the first that has not begun."""
+    side, month = found["side"], SEASONS[found["season"]]
+    latest = today - timedelta(days=92 if "last" in side else 0)
+    begun = max(latest.year - (latest < date(latest.year, month, 1)), 1)
+    start = date(int(found["year"] or begun + ("next" in side)), month, 1)
+    end = month_end(start + timedelta(days=62))
+    if side.startswith("since"):
+        return start, None
+    return (None, start - timedelta(days=1)) if side.startswith("before") else (start, end)
 
 
 def _day(today: date, day: str, month: str, year: str | None) -> date | None:
@@ -240,6 +254,15 @@ def _patterns() -> Patterns:
     yield r"\btomorrow\b", _relative(1)
     yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(_DAYS)})\b", _weekday
     yield rf"\b(in|since|during|before)? ?({'|'.join(MONTHS)})(?: ([1-9]\d{{3}}))?\b", _month
+    seasons = "|".join(SEASONS)
+    yield (
+        rf"\b(?P<side>(?:in |since |during |before |over )?(?:the |this |last |next ))(?P<season>{seasons})(?P<year>)\b(?! boot| framework|,? [1-9]\d{{3}})",
+        _season,
+    )
+    yield (
+        rf"\b(?P<side>(?:in |since |during |before )?(?:the )?)(?P<season>{seasons})(?: of)? (?P<year>[1-9]\d{{3}})\b",
+        _season,
+    )
     yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
     yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)
 

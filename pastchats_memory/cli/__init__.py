@@ -84,6 +84,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but for a name that is nearly one it says which; click compares with commands that are made."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if not near:
+                raise
+            raise click.UsageError(f"No such command '{args[0]}'. Did you mean '{near[0]}'?", ctx) from None
+
 
 @click.group(
     cls=LazyGroup,

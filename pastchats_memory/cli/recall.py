@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from pastchats_memory.arguments import project_here
@@ -58,4 +60,6 @@ def command(
         if not block.text:
             warn([f"a budget of {budget} tokens holds not even the word that nothing was found; raise --budget"])
     warn(block.warnings)
+    if not block.memories and sys.stderr.isatty():
+        click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
     return DONE if block.memories else NOTHING

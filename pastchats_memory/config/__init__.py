@@ -169,7 +169,9 @@ def _own(path: Path) -> ConfigFile:
     if "private" in file.values:
         file.reject("private", "`private` is said in the file of the project that it is about")
     if file.problems:
-        raise UsageFault("; ".join(file.problems), "Correct the file; `pastchats-memory config` shows what counts.")
+        raise UsageFault(
+            "; ".join(file.problems), "Correct the file; after that `pastchats-memory config` shows what counts."
+        )
     return file
 
 

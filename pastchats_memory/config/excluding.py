@@ -51,7 +51,7 @@ def _read() -> tuple[Path, tomlkit.TOMLDocument]:
         document = tomlkit.document()
     except (OSError, ValueError, TOMLKitError) as fault:
         raise UsageFault(
-            f"{path}: {fault}", "Correct the file; `pastchats-memory config` shows what counts."
+            f"{path}: {fault}", "Correct the file; after that `pastchats-memory config` shows what counts."
         ) from fault
     if not isinstance(document.get(KEY, []), list):
         raise UsageFault(f"{path}: `{KEY}` must be a list of texts", "Correct the file.")

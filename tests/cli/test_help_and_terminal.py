@@ -86,6 +86,17 @@ def test_every_option_in_the_help_says_what_it_does(helps: dict[str, str]) -> No
             assert re.search(r"\S  +\S|\S$", option), option
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("serch", "search"), ("re-index", "reindex"), ("xyzzy", None)])
+def test_a_mistyped_command_is_answered_with_the_one_that_is_nearly_it(
+    program: Program, typed: str, meant: str | None
+) -> None:
+    run = program(typed, "x")
+    assert (run.status, run.stdout) == (2, "")
+    assert f"No such command '{typed}'." in run.stderr
+    assert ("Did you mean" in run.stderr) == (meant is not None)
+    assert meant is None or f"'{meant}'?" in run.stderr
+
+
 def test_the_version_is_the_packages(program: Program) -> None:
     run = program("--version")
     assert (run.status, run.stderr) == (0, "")

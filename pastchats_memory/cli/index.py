@@ -159,8 +159,10 @@ def _watch(memory: Memory, named: list[str], project: str | None, how: dict[str,
         report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
         if as_json and (begun or report.added):
             emit_json(_json(report))
-        elif report.added or report.superseded or report.moved:
+        elif report.added or report.superseded:
             click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
+        elif report.moved:
+            click.echo(f"Followed {counted(report.moved, 'file')} to another place.")
         sys.stdout.flush()
         begun = True
 

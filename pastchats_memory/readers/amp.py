@@ -12,7 +12,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "amp"
-VERSION = 3
+VERSION = 4
 
 THREAD = "T-"
 INFO, SHELL = "info", "manual_bash_invocation"

@@ -30,9 +30,9 @@ from pastchats_memory import Memory, rank
 from pastchats_memory.search import pool
 
 GRID = {
-    "BEST_MATCH": (5.0, 6.0, 7.0, 8.0, 9.0, 10.0),
+    "BEST_MATCH": (6.0, 8.0, 9.0, 10.0, 11.0, 12.0),
     "EMPHASIS": (1.0, 1.25, 1.5),
-    "SURPRISE": (2.5,),
+    "SURPRISE": (2.0,),
     "PRESENCE": (0.0, 0.3, 0.6, 0.9),
     "PHRASE": (0.0, 0.4, 0.8, 1.2),
     "BESIDE": (0.0, 0.2, 0.4),
@@ -41,7 +41,7 @@ GRID = {
     "NAMED": (0.0, 1.0, 2.0),
     "DATED": (0.0, 4.0, 8.0),
 }
-START = {**dict.fromkeys(GRID, 0.0), "BEST_MATCH": 8.0, "EMPHASIS": 1.25, "SURPRISE": 2.5}
+START = {**dict.fromkeys(GRID, 0.0), "BEST_MATCH": 11.0, "EMPHASIS": 1.25, "SURPRISE": 2.0}
 WITHOUT = {**dict.fromkeys(GRID, 0.0), "EMPHASIS": 1.0}
 """What a number is when its step of the ranking is left out."""
 PENALTY = 0.25

@@ -29,6 +29,9 @@ FUNCTION_WORDS = frozenset(
     would you your""".split()  # noqa: SIM905 - a list of 130 strings would fill a page
 )
 
+FIRST_PERSON = frozenset({"i", "me", "mine", "my", "myself", "our", "ours", "us", "we"})
+"""Words by which a question speaks of who asks it."""
+
 DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
 
 _WORD = re.compile(r"[^\W_]+")

@@ -27,13 +27,13 @@ MOST_SURE = 30.0
 """Of a cross-encoder's numbers, beyond which all are as good as certain."""
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
-BEST_MATCH = 7.0
-"""What the best match by words is worth, on the scale of `meant`. This number and those below are near what
-`benchmarks/leave_one_out.py` ends at with all sets, but for BEST_ROWS and SURPRISE, moved until no metric of any set was below
-the better of words and meaning."""
+BEST_MATCH = 10.0
+"""What the best match by words would be worth, on the scale of `meant`, of a question whose words are as rare as words can be.
+This number and those below are near what `benchmarks/leave_one_out.py` ends at with all sets, moved until hybrid search was as good as
+the better of words and meaning there and on further sets that had no part in it, of code, tasks, questions and agents' transcripts."""
 EMPHASIS = 1.25
 """Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
-SURPRISE = 2.5
+SURPRISE = 2.0
 """Power of how much farther the nearest row stands out than chance alone would have it among so many."""
 PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
@@ -42,7 +42,7 @@ PHRASE = 1.2
 BESIDE = 0.4
 """Share that counts of the words which a row lacks and the rows around it have, and of how much nearer in meaning the
 best of them is: an answer is found by its question."""
-CONVERSATION = 0.6
+CONVERSATION = 0.4
 """Share that counts of what the conversation's best rows have for them."""
 BEST_ROWS = 3
 """So many of them, by their mean."""
@@ -56,6 +56,8 @@ FEWEST = 3
 """Rows that a corpus counts as at least, since of one nothing stands out."""
 TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
+IMPERSONAL = 0.5
+"""Share of that where the question does not speak of who asks: what one said oneself answers "what did I", less so "what did it say"."""
 NAMED = 2.0
 """What it is worth that the row begins with the name of a speaker whom the question names."""
 
@@ -150,8 +152,8 @@ def read_again(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
 def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
     """By how many standard deviations each row is nearer to the query than the rows of the corpus usually are.
 
-    Query and rows are centred on the background's mean, which takes out what all its texts share (Mu, Viswanath 2018,
-    "All-but-the-top", its first step), and normalised again.
+    The mean of two views: of the vectors as they are, and centred on the background's mean, which takes out what all its
+    texts share (Mu, Viswanath 2018, "All-but-the-top", its first step). Which of the two is better depends on the corpus.
 
     Args:
         query: shape (dim,).
@@ -162,10 +164,15 @@ def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
         Shape (n,).
     """
     centre = background.mean(axis=0)
-    direction = _normalised(query[None, :] - centre)[0]
-    usual = _normalised(background - centre) @ direction
+    as_they_are = _deviations(query, rows, background)
+    return np.asarray((as_they_are + _deviations(query - centre, rows - centre, background - centre)) / 2)
+
+
+def _deviations(query: Floats, rows: Floats, background: Floats) -> Floats:
+    direction = _normalised(query[None, :])[0]
+    usual = _normalised(background) @ direction
     spread = float(usual.std()) or 1.0
-    return np.asarray((_normalised(rows - centre) @ direction - usual.mean()) / spread)
+    return np.asarray((_normalised(rows) @ direction - usual.mean()) / spread)
 
 
 def emphasised(deviations: Floats) -> Floats:
@@ -189,6 +196,20 @@ def meant(deviations: Floats, searched: int) -> Floats:
     farthest = max(float(deviations.max(initial=0.0)), 0.0)
     by_chance = math.sqrt(2 * math.log(max(searched, FEWEST)))
     return np.asarray((farthest / by_chance) ** SURPRISE * emphasised(deviations))
+
+
+def rarity(weights: Sequence[float], corpus: int) -> float:
+    """How rare a question's two rarest words are, 0 for none that is known to about 1 for such as stand in one row.
+
+    Names and identifiers lead to the one row that is meant; common words stand in many others as well, however many of them
+    the best row has.
+
+    Args:
+        weights: inverse document frequencies.
+        corpus: rows that these were counted in.
+    """
+    rarest = sorted(weights)[-2:]
+    return sum(rarest) / (len(rarest) or 1) / math.log(max(corpus, FEWEST))
 
 
 def in_rows(weight: float, lengths: Floats) -> Floats:
@@ -279,14 +300,16 @@ class Signals(NamedTuple):
     """Shape (n,), of `standing_out`; empty where nothing but words is asked."""
     conversations: Places
     """Shape (n,), a number for each conversation."""
-    typed: NDArray[np.bool_]
-    """Shape (n,), whether a person wrote it."""
+    typed: Floats
+    """Shape (n,), 1 where a person wrote it, or IMPERSONAL; else 0."""
     named: NDArray[np.bool_]
     """Shape (n,), whether it begins with the name of a speaker whom the question names."""
     timely: Floats
     """Shape (n,), of `timeliness`; 0 where the question names no time."""
     searched: int
     """Rows of the corpus that these were found among; of no use where nothing but words is asked."""
+    rarity: float
+    """Of the question's words, as `rarity` has it; of no use there either."""
 
 
 def evidence(signals: Signals, meaning: float) -> Floats:
@@ -299,7 +322,7 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     n = len(signals.deviations)
     strong = strengths(signals.matches, signals.weights)
     standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
-    scale = 2 * (1 - meaning) * BEST_MATCH / (float(standing.max(initial=0.0)) or 1.0)
+    scale = 2 * (1 - meaning) * BEST_MATCH * signals.rarity / (float(standing.max(initial=0.0)) or 1.0)
     near = 2 * meaning * meant(signals.deviations, signals.searched)
     own = scale * standing + near
     context = scale * beside(strong, signals.around) + nearer_beside(near, signals.around)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pastchats_memory.embed import Vector
 from pastchats_memory.model import Filters
 from pastchats_memory.query import words
-from pastchats_memory.rank import Signals, evidence, evidence_of_words, standing_out
+from pastchats_memory.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
 from pastchats_memory.search.terms import Matches
 from pastchats_memory.search.times import Times, timely
 from pastchats_memory.store import lexical, vectors
@@ -78,10 +78,12 @@ def _signals(
         around=_places(beside, pool, ids),
         deviations=deviations,
         conversations=np.array(conversations),
-        typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool]),
+        typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
+        * (1.0 if terms.is_personal else IMPERSONAL),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
         timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
         searched=matches.searched,
+        rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.pieces import identifiers, inside, spaced
-from pastchats_memory.query import Term, coverage, looked_up, pairs, term, words
+from pastchats_memory.query import FIRST_PERSON, Term, coverage, looked_up, pairs, term, words
 from pastchats_memory.search.asked import Asked
 from pastchats_memory.search.parts import NO_FILTERS, postings, rows_of_pieces
 from pastchats_memory.store import lexical, trigrams
@@ -40,6 +40,8 @@ class Terms(NamedTuple):
     """The rows of those to look up that are no words of the index."""
     behind: int
     """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
+    is_personal: bool
+    """The query speaks of who asks."""
     corpus: int
     """All rows, whatever the filters."""
 
@@ -63,6 +65,7 @@ def terms_of(database: Database, asked: Asked) -> Terms:
         coverage(terms),
         {piece: rows for piece, rows in pieces.items() if piece in chosen},
         trigrams.behind(database) if pieces else 0,
+        not FIRST_PERSON.isdisjoint(own),
         corpus,
     )
 

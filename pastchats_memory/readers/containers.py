@@ -30,6 +30,7 @@ from pastchats_memory.readers.message import (
     place_of,
     time_of,
 )
+from pastchats_memory.readers.naming import NO_TALK, has
 from pastchats_memory.readers.speakers import (
     LONGEST_KEY,
     ROLE_PARTS,
@@ -112,11 +113,15 @@ class Conversation:
     context: Context
     is_logged: bool = False
     """One request of a log, which repeats what was said before it."""
+    left: frozenset[int] = frozenset()
+    """Places of messages that are known to be beside the path, whatever their ids say."""
 
     @property
     def abandoned(self) -> frozenset[int]:
         """Places of the messages that hang on a fork beside the path to the current one."""
-        return abandoned([(message.own_id, message.parent_id) for message in self.messages], self.context.current)
+        return self.left | abandoned(
+            [(message.own_id, message.parent_id) for message in self.messages], self.context.current
+        )
 
 
 def conversations_of(value: object, context: Context | None = None, depth: int = 0) -> Iterator[Conversation]:
@@ -260,6 +265,7 @@ def _under_own_names(fields: Json, context: Context, depth: int) -> Iterator[Con
         for key, value in fields.items()
         if isinstance(value, list | dict)
         and value
+        and not has(key, NO_TALK)
         and (told := [one for one in _wrapped(key, value, context, depth) if _is_told(one)])
     }
     for key, told in found.items():

@@ -20,6 +20,7 @@ from pastchats_memory.readers.speakers import (
     known_role,
     parts_of,
 )
+from pastchats_memory.readers.times import iso_utc
 
 ASKS = frozenset(
     {"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor", "me"}
@@ -46,6 +47,7 @@ MODELS = frozenset({"model", "agent", "llm", "claude", "gemini"})
 PLAIN = frozenset({"query", "question", "q", "a", "answer", "request", "response", "reply", "input", "output"})
 """Words that are used of other things too: pairs of them must look like speech, and tell when or by what they were said."""
 ASKED = frozenset({"question", "q"})
+EXAM_KEYS = frozenset({"options", "choices", "distractors", "incorrect_answers", "answer_start", "difficulty"})
 SIGNS = frozenset({
     "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts", "at", "when",
 })  # fmt: skip
@@ -71,7 +73,7 @@ _TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(
 def sides_of(fields: Json) -> list[Json]:
     """Both sides of an exchange that one object holds, as `{"prompt": …, "completion": …}` does."""
     asks, answers = _sides(fields)
-    if not asks or len(answers) != 1:
+    if not asks or len(answers) != 1 or _is_of_a_set(fields, {*asks, *answers}):
         return []
     question, answer = _texts_of(fields[asks[0]], fields[answers[0]])
     if isinstance(question, list) and isinstance(answer, list):
@@ -94,6 +96,13 @@ def sides_of(fields: Json) -> list[Json]:
         {**rest, **said_when[0], "role": "user", "content": whole, TAKEN: (" and ".join(asks), asks[0])},
         {**rest, **said_when[1], "role": "assistant", "content": answer, TAKEN: (answers[0], answers[0])},
     ]
+
+
+def _is_of_a_set(fields: Json, sides: set[str]) -> bool:
+    """Whether the object is a task of an exam, or the words of an interface: all else in it are sentences too."""
+    beside = [value for key, value in fields.items() if key not in sides]
+    are_words = len(beside) > 1 and all(isinstance(text, str) and words_in(text) >= FEWEST_WORDS for text in beside)
+    return are_words or bool(EXAM_KEYS & fields.keys())
 
 
 def _texts_of(ask: object, answer: object) -> tuple[object, object]:
@@ -225,7 +234,13 @@ def table_of(items: list[object]) -> list[Json]:
 def row_of(item: list[object]) -> Json | None:
     """`["user", "hello"]` as a message."""
     who, text, *rest = item if len(item) > 1 else (None, None)
-    if not isinstance(who, str) or not isinstance(text, str) or len(who) > LONGEST_WORD or len(rest) > 1:
+    if (
+        not isinstance(who, str)
+        or not isinstance(text, str)
+        or len(who) > LONGEST_WORD
+        or len(rest) > 1
+        or iso_utc(text)
+    ):
         return None
     return {"sender": who, "content": text} if known_role(who) else None
 

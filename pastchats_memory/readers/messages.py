@@ -1,7 +1,7 @@
 """Any JSON or JSONL that has messages to turns: chat exports, fine-tuning sets, dumps of a database of turns.
 
 Asked after every reader of a known format. A file is left rather than guessed at: it must tell of users or assistants, or of
-a few names that take turns.
+a few names that take turns, by its keys or by what its columns look like (`understood`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from pastchats_memory.readers.speakers import roles_of_names
 from pastchats_memory.readers.talk import is_dialogue
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
+from pastchats_memory.readers.understood import amended, conversations_in, is_record
 
 FORMAT = "messages"
-VERSION = 5
+VERSION = 6
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
@@ -47,8 +48,8 @@ def recognise(source: Source) -> bool:
     """Whether the file has messages: one a line, one conversation a line, or anywhere that chats are kept in a document."""
     if source.shape == "jsonl":
         opening = _opening(source)
-        return _is_message_a_line(opening) or any(_conversations(opening))
-    return source.shape == "json" and any(conversations_of(source.outline))
+        return _is_message_a_line(opening) or any(_conversations(opening)) or bool(_taken_together(source))
+    return source.shape == "json" and any(_understood(source, source.outline))
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
@@ -58,6 +59,9 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     """
     if source.shape != "jsonl":
         yield from _read_document(source)
+        return
+    if source.resumed is None and (together := _taken_together(source)):
+        yield from _read_together(source, together)
         return
     before = source.resumed.state if source.resumed else None
     opening = _opening(source) if before is None else list_of(before.get("opening"))
@@ -72,14 +76,18 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
 
 def explain(source: Source) -> dict[str, str]:
     """Which keys of the file were taken for the role, the text, the time and the conversation of its messages, commonest first."""
-    if source.shape == "jsonl" and _is_message_a_line(opening := _opening(source)):
+    if source.shape == "jsonl" and (together := _taken_together(source)):
+        found = together
+    elif source.shape == "jsonl" and _is_message_a_line(opening := _opening(source)):
         found = [Conversation((message,), NOWHERE) for value in opening if (message := message_of(mapping_of(value)))]
     else:
-        found = list(_conversations(_opening(source) if source.shape == "jsonl" else [source.outline]))
+        found = (
+            list(_conversations(_opening(source))) if source.shape == "jsonl" else _understood(source, source.outline)
+        )
     keys: dict[str, Counter[str]] = {what: Counter() for what in ("role", "text", "time", "conversation")}
     for conversation in found:
         for message in conversation.messages:
-            keys["role"][message.speaker.key] += 1
+            keys["role"][message.speaker.key or message.text_key] += 1
             keys["text"][message.text_key] += 1
             keys["time"][message.time_key] += 1
             keys["conversation"][message.conversation_key or conversation.context.id_key] += 1
@@ -89,6 +97,31 @@ def explain(source: Source) -> dict[str, str]:
     return {what: ", ".join(names) for what, names in told.items() if names}
 
 
+def _understood(source: Source, value: object) -> list[Conversation]:
+    """The conversations of a document; of a large one, of which only the outline is known, those that its keys name."""
+    return conversations_in(value) if source.size <= LARGE_DOCUMENT else list(conversations_of(value))
+
+
+def _taken_together(source: Source) -> list[Conversation]:
+    """The conversations of JSONL whose lines are understood together alone: pieces, corrections, a legend in the first line.
+
+    None of a large file, whose lines are never all known at once, nor where each line is understood by itself.
+    """
+    if source.size > LARGE_DOCUMENT:
+        return []
+    opening = _opening(source)
+    if (_is_message_a_line(opening) or any(_conversations(opening))) and not amended(opening):
+        return []
+    return conversations_in([item.value for item in source.records() if isinstance(item, Record)])
+
+
+def _read_together(source: Source, conversations: list[Conversation]) -> Iterator[Turn | Unreadable]:
+    yield from (item for item in source.records() if isinstance(item, Unreadable))
+    places = Places(source.text)
+    for conversation in conversations:
+        yield from _turns(conversation, places)
+
+
 def _opening(source: Source) -> list[object]:
     records = (item.value for item in source.records() if isinstance(item, Record))
     return list(islice(records, SAMPLE_RECORDS))
@@ -96,7 +129,8 @@ def _opening(source: Source) -> list[object]:
 
 def _is_message_a_line(values: list[object]) -> bool:
     objects = [value for value in values if isinstance(value, dict)]
-    return is_dialogue([message for value in objects if (message := message_of(value))], len(objects))
+    read = [message for value in objects if (message := message_of(value))]
+    return is_dialogue(read, len(objects)) and not is_record(read)
 
 
 def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
@@ -111,7 +145,7 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
     long = long_list_in(source.outline) if source.size > LARGE_DOCUMENT else None
     if long is None:
         places, ends = Places(source.text), dict[str, str]()
-        for conversation in conversations_of(source.document):
+        for conversation in _understood(source, source.document):
             yield from _turns(_news(conversation, ends), places)
     elif long.has_messages:
         yield from _read_messages(source, source.elements(*long.keys), long.opening, long.context)

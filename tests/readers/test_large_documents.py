@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from golden import inputs
@@ -28,6 +29,11 @@ DOCUMENTS = {
 NEWEST_FIRST = "shape-61-newest-first.json"
 """Turned around where it is read whole; by items its order is that of the file, since its end is not there yet."""
 
+BY_COLUMNS = {
+    path for path in inputs("messages") if path.suffix == ".json" and re.match(r"shape-(7[6-9]|8\d)-", path.name)
+}
+"""No key of these says who speaks: that is told from the whole alone, so a large one is left."""
+
 
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
@@ -52,7 +58,7 @@ def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeyp
         path
         for folder in ("chatgpt", "messages", "claude-code", "codex", "opencode")
         for path in inputs(folder)
-        if path.suffix == ".json" and path.name != NEWEST_FIRST
+        if path.suffix == ".json" and path.name != NEWEST_FIRST and path not in BY_COLUMNS
     ],
     ids=lambda path: path.name,
 )
@@ -96,3 +102,10 @@ def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypat
         opened = Source(path)
         if opened.shape == "json" and reader_for(opened) is not None:
             assert not {"document", "text"} & vars(opened).keys(), path.name
+
+
+@pytest.mark.parametrize("path", sorted(BY_COLUMNS), ids=lambda path: path.name)
+def test_what_columns_alone_tell_is_left_where_it_is_too_large_to_be_read_whole(path, monkeypatch):
+    assert _turns(path, monkeypatch, 1 << 30)[1]
+    reader, read = _turns(path, monkeypatch, 0)
+    assert (reader, read) == (None, []) or read == _turns(path, monkeypatch, 1 << 30)[1]

@@ -1,0 +1,172 @@
+"""Records as rows of plain values, a column a path of keys; and what the values of a column look like: prose, names, flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.naming import CURRENT, HIDDEN, TEXT, TOOL, has, words_of
+from pastchats_memory.readers.tables import unpacked
+
+Row = dict[str, object]
+"""Path of keys → string, number, flag or None."""
+
+DEEPEST = 8
+MOST_CELLS = 80
+LONGEST_WORD = 48
+MOST_WORDS = 12
+"""Different values that say who speaks, or of what kind a record is."""
+FEWEST_WORDS = 3
+FEWEST_DRAFTS = 2
+VERSIONS = frozenset({
+    "revisions", "versions", "edits", "variants", "candidates", "alternatives", "drafts", "choices", "swipes", "attempts", "revision",
+    "options", "generations", "samples", "history", "takes", "tries",
+})  # fmt: skip
+NEWEST_LAST = frozenset({"revisions", "versions", "edits", "revision", "history", "drafts"})
+
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_NO_PROSE = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
+"""Markup, and a call of a function."""
+
+
+def row_of(record: Json) -> Row:
+    """The record's values by their paths; of drafts the one that was chosen, of parts their text as one."""
+    row: Row = {}
+    _flatten(record, "", row, 0)
+    return row
+
+
+def _flatten(value: object, path: str, row: Row, depth: int) -> None:
+    value = unpacked(value) if depth else value
+    if len(row) >= MOST_CELLS or depth > DEEPEST:
+        return
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            below = f"{path}.{key}" if path else key
+            chosen = _chosen(value, key, inner)
+            _flatten(inner if chosen is None else chosen, below, row, depth + 1)
+    elif isinstance(value, list):
+        _flatten_list(value, path, row, depth)
+    else:
+        row[path] = value
+
+
+def _flatten_list(items: list[object], path: str, row: Row, depth: int) -> None:
+    if items and all(isinstance(item, str) for item in items):
+        row[path] = joined([str(item) for item in items])
+        return
+    cells: dict[str, list[object]] = {}
+    for item in items:
+        if isinstance(item, dict) and not _is_plumbing(item):
+            inner: Row = {}
+            _flatten(item, path, inner, depth + 1)
+            for key, value in inner.items():
+                cells.setdefault(key, []).append(value)
+        elif isinstance(item, str):
+            cells.setdefault(f"{path}.text", []).append(item)
+    for key, values in cells.items():
+        texts = [value for value in values if isinstance(value, str)]
+        row[key] = (
+            joined(texts)
+            if len(texts) > 1 and (has(key.rpartition(".")[2], TEXT) or len(set(texts)) > 1)
+            else values[0]
+        )
+
+
+def _is_plumbing(part: Json) -> bool:
+    """Whether a part of a message says that it is a thought or a tool's."""
+    kind = next(
+        (part[key] for key in ("type", "kind", "content_type", "part_kind") if isinstance(part.get(key), str)), ""
+    )
+    return has(str(kind), HIDDEN | TOOL)
+
+
+def joined(pieces: Sequence[str]) -> str:
+    """The pieces as one text: as they stand where they bring their own spaces, else with a line's end between."""
+    spaced = any(piece[-1:].isspace() or after[:1].isspace() for piece, after in pairwise(pieces))
+    single = len(pieces) > FEWEST_WORDS and not any(" " in piece for piece in pieces)
+    return ("" if spaced else " " if single else "\n").join(pieces)
+
+
+def _chosen(holder: Json, key: str, value: object) -> object | None:
+    """The one of several drafts of a message that counts, or None where the value holds none."""
+    drafts = list(value.values()) if isinstance(value, dict) else list_of(value)
+    objects = [item for item in drafts if isinstance(item, dict)]
+    if not drafts or len(objects) not in (0, len(drafts)):
+        return None
+    pointers = [
+        told
+        for other, told in holder.items()
+        if other != key and has(other, CURRENT) and isinstance(told, int | str) and not isinstance(told, bool)
+    ]
+    named = bool(VERSIONS & set(words_of(key)))
+    if isinstance(value, dict):
+        return value.get(str(pointers[0])) if named and pointers else None
+    pointed = next(
+        (draft for pointer in pointers if (draft := _pointed_at(drafts, pointer, named=named)) is not None), None
+    )
+    flagged = [item for item in objects if any(told is True and has(name, CURRENT) for name, told in item.items())]
+    if pointed is not None or len(flagged) == 1 < len(objects):
+        return flagged[0] if pointed is None else pointed
+    are_alike = len(objects) < FEWEST_DRAFTS or len({tuple(item) for item in objects}) <= len(objects) // 2 + 1
+    if not named or not are_alike:
+        return None
+    return drafts[-1] if NEWEST_LAST & set(words_of(key)) else drafts[0]
+
+
+def _pointed_at(drafts: list[object], pointer: object, *, named: bool) -> object | None:
+    """The draft that has the pointer for an id, or whose place it is."""
+    for draft in drafts:
+        if pointer in [told for told in mapping_of(draft).values() if not isinstance(told, bool)]:
+            return draft
+    return drafts[pointer] if named and isinstance(pointer, int) and 0 <= pointer < len(drafts) else None
+
+
+def last_key(path: str) -> str:
+    """The innermost key of a path."""
+    return path.rpartition(".")[2]
+
+
+def columns_of(rows: Sequence[Row]) -> dict[str, list[object]]:
+    """The values of each column, None where a row has none; columns in the order in which they first appear."""
+    paths = dict.fromkeys(path for row in rows for path in row)
+    return {path: [row.get(path) for row in rows] for path in paths}
+
+
+def words_in(text: str) -> int:
+    """Roughly how many words; in scripts without spaces two characters are one."""
+    return max(len(text.split()), len(_WITHOUT_SPACES.findall(text)) // 2)
+
+
+def is_prose(value: object) -> bool:
+    """Whether somebody may have said it: a few words, most of them letters, and no address, markup or path."""
+    if not isinstance(value, str) or words_in(value) < FEWEST_WORDS:
+        return False
+    head = value[:400]
+    letters = sum(letter.isalpha() or letter.isspace() for letter in head)
+    return letters >= 0.7 * len(head) and not _NO_PROSE.match(head)
+
+
+def prose_share(values: Sequence[object]) -> float:
+    """How many of the texts of a column somebody may have said; 0 for a column in which texts repeat."""
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    if not texts or len(set(texts)) < 0.6 * len(texts):
+        return 0.0
+    return sum(map(is_prose, texts)) / len(texts)
+
+
+def is_choice(values: Sequence[object]) -> bool:
+    """Whether the values of a column are a few words, numbers or flags, each of them several times where there are many."""
+    told = [value for value in values if value is not None]
+    if not told or not all(isinstance(value, str | int) for value in told):
+        return False
+    different = set(map(str, told))
+    short = all(len(word) <= LONGEST_WORD and "\n" not in word for word in different)
+    return short and len(different) <= MOST_WORDS and (len(different) <= 2 or len(different) * 2 <= len(told) + 1)  # noqa: PLR2004
+
+
+def asks(text: object) -> bool:
+    """Whether it is a question: by its mark, in whatever script."""
+    return isinstance(text, str) and text.rstrip(" \n\"'”»)").endswith(("?", "？", "؟", "\u037e"))

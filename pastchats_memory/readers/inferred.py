@@ -1,0 +1,364 @@
+"""Conversations in a JSON value of which no key is known: by what its columns look like, once everything is a table.
+
+A table is one of talk where several kinds of evidence come together: who speaks (by words, by what the document says of
+its speakers), turns that alternate, questions that are answered, names of columns and places. None of them alone is enough.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from pastchats_memory.readers.columns import (
+    Row,
+    asks,
+    columns_of,
+    is_choice,
+    is_prose,
+    last_key,
+    prose_share,
+    row_of,
+)
+from pastchats_memory.readers.fields import Json
+from pastchats_memory.readers.naming import (
+    DELTA,
+    HIDDEN,
+    KIND,
+    MACHINES,
+    OTHER_TALK,
+    RECORDED,
+    SPEAKER,
+    TALK,
+    TEXT,
+    has,
+    side_of,
+    words_of,
+)
+from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, sides_of
+from pastchats_memory.readers.sequence import PIECE, in_the_end, is_unseen, kinds_of, order_of
+from pastchats_memory.readers.tables import KEY, Instance, Table, tables_of
+
+SIDES = frozenset({"user", "assistant"})
+SAMPLE = 200
+"""Rows of a table by which it is judged."""
+FEWEST = 2
+ENOUGH = 6
+"""Points of evidence that make a table talk."""
+MOST_TEXTS = 4
+LEAST_PROSE = 0.34
+OFTEN = 0.7
+NEVER_SPOKEN = frozenset({
+    "url", "uri", "path", "file", "id", "hash", "html", "rejected", "expected", "gold", "reference", "ideal", "baseline", "rationale",
+    "reasoning", "thought", "thoughts", "system", "instructions", "intent", "license", "address",
+})  # fmt: skip
+"""Words in the name of a column of prose that nobody said, or not in this talk."""
+NOT_SPOKEN = NEVER_SPOKEN | {
+    "description", "bio", "title", "name", "summary", "label", "note", "notes", "reason", "error", "comment", "comments", "hint", "help",
+    "tooltip", "caption", "code", "translation", "context", "passage", "explanation", "why", "worse", "alternative", "feedback", "topic",
+    "subject",
+}  # fmt: skip
+"""And of one that is seldom what was said."""
+NOT_A_SPEAKER = frozenset({
+    "lang", "language", "locale", "status", "state", "priority", "severity", "level", "mime", "version", "country", "currency", "platform",
+    "gender", "format", "license", "rating", "stars", "score", "sentiment", "split", "unit", "method", "difficulty", "theme", "encoding",
+    "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer",
+})  # fmt: skip
+SIGNS = frozenset(
+    {"time", "timestamp", "at", "session", "latency", "model", "ms", "date", "turn", "when", "ts", "tokens"}
+)
+"""Columns beside a question and its answer that tell when, or by what, they were said."""
+EXAMS = frozenset(
+    {
+        "options",
+        "choices",
+        "difficulty",
+        "distractors",
+        "context",
+        "passage",
+        "correct",
+        "explanation",
+        "category",
+        "start",
+        "votes",
+    }
+)
+"""Columns beside a question and its answer that make them an exam's, or a set to train on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One thing that was said."""
+
+    role: str
+    text: str
+    piece: str
+    """Its beginning as the file has it."""
+    row: Row
+    is_left: bool = False
+    """On a branch that was left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What one list says."""
+
+    spoken: tuple[Spoken, ...]
+    around: Json
+    role_key: str
+    """The column that says who speaks; "" where the names of the columns of texts do."""
+    texts: tuple[str, ...]
+    is_amended: bool
+    """What was said is not just the rows of the list, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a table stands: the keys down to it, and those of the plain values around, with `chat` for a program that talks."""
+
+    keys: tuple[str, ...]
+    beside: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a table: which columns are the texts, and who says each."""
+
+    points: int
+    texts: tuple[str, ...]
+    speaker: str = ""
+    """The column of the words for who speaks; without one the names of the columns say it."""
+    sides: tuple[tuple[object, str], ...] = ()
+    """Who speaks, for each of the words or columns."""
+
+
+def talks_of(value: object) -> list[Talk]:
+    """All talk in the value, in the order of the file; nothing where too little speaks for any."""
+    document = Document(value)
+    found: list[tuple[Reading, Table]] = []
+    for table in tables_of(value):
+        reading = reading_of(table, document)
+        if reading:
+            found.append((reading, table))
+    if not found:
+        return []
+    best = max((reading for reading, _ in found), key=lambda reading: reading.points)
+    alike = [(r, table) for r, table in found if (r.texts, r.speaker) == (best.texts, best.speaker)]
+    return list(_without_repeats(_told(instance, r) for r, table in alike for instance in table.instances))
+
+
+def reading_of(table: Table, document: Document) -> Reading | None:
+    """The way to read the table for which most speaks, or None where that is too little."""
+    rows = [row_of(record) for instance in table.instances for record in instance.records[:SAMPLE]][:SAMPLE]
+    rows = list({tuple(row.items()): row for row in rows if row}.values())  # contexts that grow repeat their rows
+    texts = _text_columns(rows)
+    if len(rows) < 1 or not texts:
+        return None
+    if is_recorded(last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)):
+        return None
+    place = Place(table.place, (*table.instances[0].around, *(["chat"] if document.has_a_program else [])))
+    best = max(
+        [
+            *_by_speakers(rows, texts, document, place, is_one=len(table.instances) == 1),
+            *_by_columns(rows, texts, place),
+        ],
+        key=lambda reading: reading.points,
+        default=None,
+    )
+    return best if best and best.points >= ENOUGH else None
+
+
+def is_recorded(names: Iterable[str]) -> bool:
+    """Whether there are columns of logs, commits, issues, reviews and exams among these."""
+    told = {word for name in names for word in words_of(name)}
+    return bool(told & RECORDED) or {"title", "number"} <= told
+
+
+def _text_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns in which somebody may have said something, those that look most like it first."""
+    worth = {}
+    for path, values in columns_of(rows).items():
+        share = prose_share(values)
+        words = set(words_of(last_key(path))) or {path}
+        named = bool(words & TEXT) or has(path, DELTA) or side_of(last_key(path)) in SIDES
+        told = [value for value in values if isinstance(value, str) and value.strip()]
+        if words & NEVER_SPOKEN or not told or path == KEY:
+            continue
+        if share >= LEAST_PROSE or (has(path, DELTA) and len(told) > FEWEST):
+            length = sum(map(len, told)) / len(told)
+            worth[path] = (not words & NOT_SPOKEN, named, share * len(told) / len(rows), min(length, 400))
+    return sorted(worth, key=lambda path: worth[path], reverse=True)[: 2 * MOST_TEXTS]
+
+
+def _by_speakers(
+    rows: list[Row], texts: list[str], document: Document, place: Place, *, is_one: bool
+) -> Iterator[Reading]:
+    """Readings in which a column has words for who speaks; `is_one` where all rows are of one list."""
+    main = texts[0]
+    found = columns_of(rows)
+    exclusive = [main]
+    for path in texts[1:]:
+        if (
+            not any(row.get(path) and any(row.get(other) for other in exclusive) for row in rows)
+            and len(exclusive) < MOST_TEXTS
+        ):
+            exclusive.append(path)
+    whole = in_the_end(rows, exclusive)
+    whole = [whole[at] for at in order_of(whole, {})[0]] if is_one else whole
+    kinds = kinds_of(whole)
+    for path, values in found.items():
+        words = set(words_of(last_key(path))) | set(words_of(path.split(".")[0]))
+        if path in texts or all(value is None for value in values):
+            continue
+        others = [kind for kind in kinds if kind != path]
+        said = [
+            row for row in whole if _said(row, exclusive) and row.get(path) is not None and not is_unseen(row, others)
+        ]
+        told, spoken = [row[path] for row in said], [_said(row, exclusive) for row in said]
+        if len(set(map(str, told))) < FEWEST or not is_choice(told):
+            continue
+        sides = sides_of(told, spoken, document, last_key(path), last_key(main))
+        speaks = bool(set(words_of(path)) & (SPEAKER | KIND))
+        if words & NOT_A_SPEAKER and not speaks:
+            continue
+        flagged = all(isinstance(word, bool) for word in told)
+        if any(isinstance(word, str) and has(word, MACHINES) for word in told):
+            continue
+        points = _points_of_sides(sides, told, is_named=speaks or flagged)
+        points += _points_of_turns([sides.get(word, (str(word), 0))[0] for word in told], spoken)
+        points += _points_of_names(exclusive[0], place)
+        yield Reading(points, tuple(exclusive), path, tuple((word, side) for word, (side, _) in sides.items()))
+
+
+def _points_of_sides(sides: dict[object, tuple[str, int]], told: list[object], *, is_named: bool) -> int:
+    """How far it is known who the speakers are."""
+    sure = {side for side, certainty in sides.values() if certainty >= TOLD} & SIDES
+    supposed = {side for side, certainty in sides.values() if certainty == SUPPOSED}
+    count = 4 if len(sure) == len(SIDES) else 2 if sure and supposed else 1 if len(supposed) == len(SIDES) else 0
+    if not {side for side, _ in sides.values()} >= SIDES:
+        return -ENOUGH
+    of_all = sum(word in sides for word in told) / len(told)
+    if all(isinstance(word, bool) for word in told) and not sure:
+        return -ENOUGH
+    return (count if of_all >= OFTEN else count - 2) + (1 if is_named else 0)
+
+
+def _points_of_turns(sides: list[str], spoken: list[str]) -> int:
+    """Turns that alternate, and questions that another one goes on from."""
+    changes = [before != after for before, after in pairwise(sides)]
+    share = sum(changes) / max(1, len(changes))
+    points = 2 if len(sides) > 3 and share == 1 else 1 if share >= 0.5 else 0 if share >= 0.2 else -2  # noqa: PLR2004
+    points -= len(sides) < 4  # noqa: PLR2004 - two or three may be anything
+    asked = any(asks(text) and changed for text, changed in zip(spoken, changes, strict=False))
+    return points + asked
+
+
+def _points_of_names(text: str, place: Place) -> int:
+    points = 1 if set(words_of(last_key(text))) & TEXT else 0
+    points += 1 if any(has(key, TALK) for key in (*place.keys, *place.beside)) else 0
+    elsewhere = any(has(key, OTHER_TALK) for key in place.keys[-2:])
+    seldom = bool(set(words_of(last_key(text))) & NOT_SPOKEN)
+    return points - (4 if elsewhere else 0) - (2 if seldom else 0)
+
+
+def _said(row: Row, texts: Sequence[str]) -> str:
+    return next((value.strip() for path in texts if isinstance(value := row.get(path), str) and value.strip()), "")
+
+
+def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
+    """Readings in which the name of a column says who speaks: both sides in a row, or one of them in each."""
+    named = {path: side for path in texts if (side := _side_of_path(path)) in SIDES}
+    users = [path for path in named if named[path] == "user"]
+    others = [path for path in named if named[path] == "assistant"]
+    known = bool(users and others)
+    if users or others:
+        rest = [path for path in texts if path not in named and set(words_of(last_key(path))) & TEXT]
+        users, others = users or rest[:1], others or rest[:1]
+        named |= dict.fromkeys(users, "user") | dict.fromkeys(others, "assistant")
+    if not users or not others:
+        yield from _by_place(rows, texts, place)
+        return
+    user, other = users[0], others[0]
+    both = sum(bool(row.get(user)) and bool(row.get(other)) for row in rows) / len(rows)
+    told = [(named[path], said) for row in rows for path in (user, other) if (said := _said(row, (path,)))]
+    prose = sum(is_prose(text) for _, text in told) / max(1, len(told))
+    if prose < LEAST_PROSE or 0 < both < OFTEN:
+        return
+    keys = {word for row in rows for path in row for word in words_of(path)}
+    points = 2 + (known and (1 + (both == 0))) + bool(keys & SIGNS) - 3 * bool(keys & EXAMS)
+    points += _points_of_turns([side for side, _ in told], [text for _, text in told]) + _points_of_names("", place)
+    yield Reading(points, (user, other), "", ((user, "user"), (other, "assistant")))
+
+
+def _side_of_path(path: str) -> str | None:
+    """The side that a path of keys names, the innermost key that does."""
+    return next((side for key in reversed(path.split(".")) if (side := side_of(key)) in SIDES), None)
+
+
+def _by_place(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
+    """Pairs of texts, or texts in a list, of which only the place says who speaks."""
+    if set(texts) <= {"#0", "#1"} and any(has(key, TALK) for key in place.keys):
+        spoken = [_said(row, (path,)) for row in rows for path in ("#0", "#1") if row.get(path)]
+        asked = any(asks(text) for text in spoken)
+        if len(texts) == len(SIDES) and asked:
+            yield Reading(ENOUGH + 1, ("#0", "#1"), "", (("#0", "user"), ("#1", "assistant")))
+
+
+def _told(instance: Instance, reading: Reading) -> Talk:
+    """What one list says by the reading of its table."""
+    found = [row for record in instance.records if (row := row_of(record))]
+    rows = in_the_end(found, reading.texts)
+    kinds = [path for path in kinds_of(rows) if path != reading.speaker]
+    thinking = {word for row in rows if isinstance(word := row.get(reading.speaker), str) and has(word, HIDDEN)}
+    order, left = order_of(rows, row_of(instance.around))
+    sides = dict(reading.sides)
+    spoken: list[Spoken] = []
+    unseen = 0
+    for at in order:
+        row = rows[at]
+        if reading.speaker and (is_unseen(row, kinds) or row.get(reading.speaker) in thinking):
+            unseen += bool(_said(row, reading.texts))
+            continue
+        if reading.speaker:
+            word = row.get(reading.speaker)
+            pairs = (
+                [(sides.get(word, str(word).strip().lower()), _said(row, reading.texts))] if word is not None else []
+            )
+        else:
+            pairs = [(sides[path], _said(row, (path,))) for path in reading.texts]
+        for role, text in pairs:
+            if text and role:
+                spoken.append(Spoken(role, text, str(row.get(PIECE) or text), row, at in left))
+    beside = list(_beside(instance, {one.text for one in spoken}))
+    is_amended = bool(beside or left) or len(rows) < len(found) or order != sorted(order) or unseen > 0
+    return Talk((*spoken, *beside), instance.around, reading.speaker, reading.texts, is_amended)
+
+
+def _beside(instance: Instance, already: set[str]) -> Iterator[Spoken]:
+    """What was asked and answered beside a list that has what was said before."""
+    for side in ("user", "assistant"):
+        said = [
+            text.strip()
+            for path, text in instance.holder.items()
+            if isinstance(text, str)
+            and is_prose(text)
+            and side_of(path) == side
+            and not set(words_of(path)) & NOT_SPOKEN
+        ]
+        if len(said) != 1 or said[0] in already:
+            return
+        yield Spoken(side, said[0], said[0], {})
+
+
+def _without_repeats(talks: Iterator[Talk]) -> Iterator[Talk]:
+    """Each talk without what an earlier one says from its beginning to its end, as contexts grow."""
+    ended: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
+    """What was said, by its length: only what is as long as an earlier talk is compared."""
+    for talk in talks:
+        path = [place for place, one in enumerate(talk.spoken) if not one.is_left]
+        said = tuple((talk.spoken[place].role, talk.spoken[place].text) for place in path)
+        known = next((end for end in sorted(ended, reverse=True) if said[:end] in ended[end]), 0)
+        ended[len(said)].add(said)
+        if fresh := talk.spoken[path[known - 1] + 1 :] if known else talk.spoken:
+            yield replace(talk, spoken=fresh)

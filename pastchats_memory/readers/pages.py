@@ -1,0 +1,77 @@
+"""Texts in which several speakers are marked, as records: marks at the beginnings of lines, tags, columns between commas."""
+
+from __future__ import annotations
+
+import csv
+import re
+from io import StringIO
+
+from pastchats_memory.readers.fields import Json
+from pastchats_memory.readers.naming import SPEAKER, has, side_of
+
+MOST_SPEAKERS = 6
+LONGEST_HEAD = 200
+"""Characters of a line that names columns."""
+
+_MARK = r"(?:\[[^\]\n]{1,40}\]\s*)?[<*\[(]{0,2}(?P<who>[^\W\d_][\w .'@-]{0,30}?)(?:\s*\([^)\n]{1,30}\))?[>*\])]{0,2}\s*(?::\*{0,2}|>|\||—|–)\s*"
+_SAID = re.compile(_MARK + r"(?P<text>\S.*)", re.DOTALL)
+_BEGINS = re.compile(r"^(?:#{1,4} |\*\*)?" + _MARK, re.MULTILINE)
+_TAGGED = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>(?P<who>\w+)(?:<\|end_header_id\|>)?\s*(?P<text>.*?)<\|(?:im_end|eot_id)\|>"
+    r"|<\w+ [^>]{0,80}?(?:class|role|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.*?)</(?:div|p|li|span|section|article|turn|msg|message)>"
+    r"|<(?P<tag>[A-Za-z_]{2,20})>\s*(?P<inner>.*?)\s*</(?P=tag)>",
+    re.DOTALL,
+)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+
+
+def taking_turns(texts: list[str]) -> list[Json]:
+    """A list in which a word for a speaker and what he said take turns."""
+    names = set(texts[::2])
+    if len(texts) % 2 or len(names) > MOST_SPEAKERS or not {"user", "assistant"} <= {side_of(name) for name in names}:
+        return []
+    return [{"speaker": who, "text": said} for who, said in zip(texts[::2], texts[1::2], strict=True)]
+
+
+def marked_texts(texts: list[str]) -> list[Json]:
+    """Texts each of which begins with who says it."""
+    marks = [_SAID.match(text.strip()) for text in texts]
+    names = {mark["who"] for mark in marks if mark}
+    if not all(marks) or not 1 < len(names) <= MOST_SPEAKERS:
+        return []
+    return [{"speaker": mark["who"], "text": mark["text"]} for mark in marks if mark]
+
+
+def spoken_page(text: str) -> list[Json]:
+    """The turns of a text in which two or more speakers, one of them known for a person and one for a program, are marked."""
+    tagged = (
+        [
+            (m["who"] or m["tag"] or m["kind"], m["text"] or m["inner"] or m["held"] or "")
+            for m in _TAGGED.finditer(text)
+        ]
+        if "<" in text
+        else []
+    )
+    begins = [(m["who"], m.start(), m.end()) for m in _BEGINS.finditer(text)] if "\n" in text else []
+    spans = zip(begins, [*begins[1:], ("", len(text), 0)] if begins else [], strict=True)
+    marked = [(who, text[end:start]) for (who, _, end), (_, start, _) in spans]
+    leading = text[: begins[0][1]].strip() if begins else ""
+    for said in (tagged, [] if leading else marked):
+        names = {who for who, _ in said}
+        if {"user", "assistant"} <= {side_of(who) for who in names} and len(names) <= MOST_SPEAKERS and len(said) > 1:
+            return [{"speaker": who, "text": _TAG.sub("", words).strip()} for who, words in said if words.strip()]
+    return _separated(text) if "\n" in text else []
+
+
+def _separated(text: str) -> list[Json]:
+    """The rows of a text that is a table with commas, semicolons or tabs between its columns, if one of these says who speaks."""
+    head = text.lstrip().split("\n", 1)[0]
+    mark = next((mark for mark in "\t;|," if mark in head), "")
+    if not mark or len(head) > LONGEST_HEAD or not any(has(name, SPEAKER) for name in head.split(mark)):
+        return []
+    try:
+        names, *rows = csv.reader(StringIO(text.strip()), delimiter=mark)
+    except csv.Error:
+        return []
+    fits = len(rows) > 1 and len(set(names)) == len(names) and all(len(row) == len(names) for row in rows if row)
+    return [dict(zip(names, row, strict=True)) for row in rows if row] if fits else []

@@ -1,0 +1,186 @@
+"""Who a speaker is, where records only have a name or a code of him: by legends, lists of participants, and what is said around."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from pastchats_memory.readers.columns import LONGEST_WORD, asks
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.naming import ASSISTANT, KIND, PERSPECTIVE, has, side_of, words_of
+from pastchats_memory.readers.speakers import known_role
+
+LETTERS: Mapping[str, str] = {
+    "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
+    "m": "assistant", "g": "assistant",
+    "right": "user", "out": "user", "outgoing": "user", "outbound": "user", "sent": "user", "local": "user", "left": "assistant",
+    "in": "assistant", "incoming": "assistant", "inbound": "assistant", "received": "assistant",
+    "remote": "assistant", "them": "assistant", "other": "assistant",
+}  # fmt: skip
+ROLES = ("user", "assistant")
+OTHER = {"user": "assistant", "assistant": "user"}
+FLAGS = frozenset({"is", "from", "by", "me"})
+ENGINES = frozenset({"model", "llm", "engine", "temperature"})
+PEOPLE = frozenset({"phone", "email", "age", "birthday", "telephone"})
+DEEPEST = 6
+LONGEST_CODE = 2
+"""Letters of what is no name."""
+MOST_FACTS = 20_000
+CERTAIN, TOLD, SUPPOSED = 3, 2, 1
+"""How sure it is who somebody is: by his own name, by what the document says of him, by who else there is."""
+
+
+class Document:
+    """What a document says of those who speak in it."""
+
+    def __init__(self, value: object) -> None:
+        self._objects = list(_objects(value, "", 0, [MOST_FACTS]))
+
+    @property
+    def has_a_program(self) -> bool:
+        """Whether its uppermost keys tell of a program that talks."""
+        return any(has(key, ASSISTANT) for _, told in self._objects[:1] for key in told)
+
+    def told(self, code: str, but: str) -> str | None:
+        """The side of the one who has this code, by a legend, his entry among the participants, or a key that names him.
+
+        Args:
+            code: the word or number for the speaker.
+            but: the name under which records have their text: they say nothing of who he is.
+
+        """
+        found = (side for key, told in self._objects if but not in told for side in _told_by(code, key, told))
+        return next(found, None)
+
+    def listed(self, place: int, most: int) -> str | None:
+        """The side of a speaker that is a number: his place in a list of words or of participants."""
+        for _, told in self._objects:
+            for value in told.values():
+                items = list_of(value)
+                shift = 1 if len(items) == most else 0
+                sides = [_side_of_entry(item) for item in items]
+                if (
+                    len(items) in (most, most + 1)
+                    and {"user", "assistant"} <= set(sides)
+                    and 0 <= place - shift < len(items)
+                ):
+                    return sides[place - shift]
+        return None
+
+
+def sides_of(
+    words: Sequence[object], texts: Sequence[object], document: Document, key: str, text_key: str
+) -> dict[object, tuple[str, int]]:
+    """For each different word for a speaker the role, and how certain it is; no role for one of whom nothing is known.
+
+    Args:
+        words: who says each text; the word may be a flag or a number.
+        texts: what is said, for telling who asks.
+        document: all that may tell of them.
+        key: the name of the column of the words.
+        text_key: that of the texts.
+
+    """
+    different = list(dict.fromkeys(word for word in words if word is not None))
+    sides = {word: side for word in different if (side := _side(word, different, document, (key, text_key)))}
+    unknown = [word for word in different if word not in sides]
+    known = {role for role, _ in sides.values()} & set(ROLES)
+    if len(unknown) == 1 and len(known) == 1:
+        sides[unknown[0]] = (OTHER[next(iter(known))], SUPPOSED)
+    elif len(different) == len(ROLES) and (not sides or (len(known) == 1 and len(sides) == len(ROLES))):
+        sides = _by_letters(different) or _by_questions(different, words, texts)
+    return sides
+
+
+def _side(word: object, different: list[object], document: Document, keys: tuple[str, str]) -> tuple[str, int] | None:
+    if isinstance(word, bool) or (set(different) <= {0, 1} and FLAGS & set(words_of(keys[0]))):
+        flagged = known_role(keys[0]) or side_of(keys[0])
+        return ((flagged if word else OTHER[flagged]), CERTAIN) if flagged in ROLES else None
+    if isinstance(word, int):
+        numbers = [number for number in different if isinstance(number, int)]
+        side = document.told(str(word), keys[1]) or document.listed(word, max(numbers))
+        return (side, TOLD) if side else None
+    name = str(word)
+    if name.lower() in PERSPECTIVE:  # whose, is not said
+        return None
+    if side := known_role(name) or (side_of(name) if len(words_of(name)) <= 4 else None):  # noqa: PLR2004
+        return side, CERTAIN
+    side = document.told(name, keys[1])
+    return (side, TOLD) if side else None
+
+
+def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:
+    found = {word: LETTERS.get(str(word).lower()) for word in different}
+    seen = SUPPOSED if any(str(word).lower() in PERSPECTIVE for word in different) else TOLD
+    return {word: (side, seen) for word, side in found.items() if side} if set(found.values()) == set(ROLES) else {}
+
+
+def _by_questions(
+    different: list[object], words: Sequence[object], texts: Sequence[object]
+) -> dict[object, tuple[str, int]]:
+    """Of two codes of which nothing is known, the one who asks more is the person; of two who ask alike the one who began."""
+    if not all(isinstance(word, int) or len(word) <= LONGEST_CODE for word in different if isinstance(word, int | str)):
+        return {}
+    count = Counter(word for word, text in zip(words, texts, strict=True) if asks(text))
+    first, second = different
+    person = second if count[second] > count[first] else first
+    return {word: ("user" if word == person else "assistant", 0) for word in different}
+
+
+def _objects(value: object, key: str, depth: int, left: list[int]) -> Iterator[tuple[str, Json]]:
+    left[0] -= 1
+    if depth > DEEPEST or left[0] < 0:
+        return
+    if isinstance(value, dict):
+        yield key, value
+        for name, inner in value.items():
+            yield from _objects(inner, name, depth + 1, left)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _objects(item, key, depth + 1, left)
+
+
+def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
+    """The sides that one object gives to a code: as a legend, as a participant's entry, or under a key that names a side."""
+    for name, value in told.items():
+        if name == code and (side := _side_of_entry(value)):
+            yield side
+        elif isinstance(value, str | int) and str(value) == code:
+            if (side := side_of(name)) in ROLES and (len(words_of(name)) == 1 or not has(name, KIND)):
+                yield str(side)
+            elif side := _side_of_entry(told, besides=name) or (_plain_side(key) if len(told) < 8 else None):  # noqa: PLR2004
+                yield side
+            elif (side := side_of(code)) is None and name != code and (turned := side_of(name)) in ROLES:
+                yield str(turned)
+
+
+def _plain_side(key: str) -> str | None:
+    side = side_of(key)
+    return side if side in ROLES else None
+
+
+def _side_of_entry(entry: object, besides: str = "") -> str | None:
+    """The side that a legend's word or a participant's entry tells."""
+    if isinstance(entry, str):
+        return known_role(entry) or side_of(entry) if len(entry) <= LONGEST_WORD else None
+    fields = {key: value for key, value in mapping_of(entry).items() if key != besides}
+    if not fields or any(isinstance(value, str) and len(value) > 4 * LONGEST_WORD for value in fields.values()):
+        return None
+    for key, value in fields.items():
+        if isinstance(value, bool) and (side := side_of(key)) in ROLES:
+            return side if value else OTHER[str(side)]
+    kinds = [
+        value
+        for key, value in fields.items()
+        if isinstance(value, str) and len(value) <= LONGEST_WORD and (has(key, KIND) or "role" in words_of(key))
+    ]
+    rest = [
+        value
+        for key, value in fields.items()
+        if isinstance(value, str) and value not in kinds and len(value) <= LONGEST_WORD
+    ]
+    told = next((side for value in (*kinds, *rest) if (side := known_role(value) or side_of(value)) in ROLES), None)
+    if told:
+        return told
+    names = {word for key in fields for word in words_of(key)}
+    return "assistant" if names & ENGINES else "user" if names & PEOPLE else None

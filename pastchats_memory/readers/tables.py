@@ -1,0 +1,314 @@
+"""Any JSON value as tables of records: lists, maps, columns, rows, chains, pages of text and JSON within strings, all made alike.
+
+Lists that stand at the same place of a repeated object are one table, so that what a column is can be told from all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.naming import SPEAKER, TALK, TEXT, has, side_of
+from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
+from pastchats_memory.readers.patches import patched
+from pastchats_memory.readers.source import parse_json
+
+KEY = "\0key"
+"""Under this key, which no file can have, a record of a map has the key that it stood under."""
+DEEPEST = 10
+MOST_COLUMNS = 16
+CODED = ("eyJ", "eyA", "ewo", "W3s", "Wwo", "W1s", "WyJ")
+"""How an object or a list of some begins in base64."""
+SAMPLED = 40
+MOST_CHAINED = 10_000
+MOST_KEYS = 40
+"""An object with more is no record of a few words."""
+SHORTEST_JSON = 24
+NAMING = ("name", "key", "id", "field", "title", "label", "column")
+
+_COUNTED = re.compile(r"\d+")
+_NUMBERED = re.compile(r"(?P<name>[^\W\d]+?)[_\W]?\d{1,4}\Z|\d{1,4}[_\W]?(?P<after>[^\W\d]+)\Z")
+
+
+@dataclass(slots=True)
+class Instance:
+    """One list of records, and what is said beside it and around."""
+
+    records: list[Json]
+    around: Json
+    """Plain values of all objects around, inner ones before outer ones of the same name."""
+    holder: Json
+    """Plain values of the object in which the list stands."""
+
+
+@dataclass(slots=True)
+class Table:
+    """The lists at one place of repeated objects."""
+
+    place: tuple[str, ...]
+    """The keys down to it, without those of lists and maps."""
+    instances: list[Instance] = field(default_factory=list)
+
+
+def tables_of(document: object) -> list[Table]:
+    """Every table of the document, outer ones before inner ones."""
+    tables: dict[tuple[str, ...], Table] = {}
+    for place, instance in _instances(document, (), ({}, {}), set()):
+        tables.setdefault(place, Table(place)).instances.append(instance)
+    return list(tables.values())
+
+
+def _instances(
+    value: object, place: tuple[str, ...], said: tuple[Json, Json], nested: set[int]
+) -> Iterator[tuple[tuple[str, ...], Instance]]:
+    """Tables with their places.
+
+    Args:
+        value: where to look.
+        place: the keys down to it.
+        said: the plain values of all objects around, and of the innermost.
+        nested: by identity, what is a record of a table already; grows.
+
+    """
+    value = unpacked(value)
+    if len(place) > DEEPEST or not isinstance(value, dict | list):
+        return
+    if isinstance(value, list):
+        if (document := patched(value)) is not None:
+            yield from _instances(document, (*place, "#patched"), said, nested)
+            return
+        made = [_of_list(value, place, nested)]
+        inner = [("", item) for item in value]
+    else:
+        value = _in_order_of_edges(_with_those_beside(value))
+        facts = {key: item for key, item in value.items() if not isinstance(item, dict | list)}
+        said = (said[0] | facts, facts)
+        made = list(_of_object(value, nested))
+        is_map = any(kind == "" for kind, _ in made)
+        inner = [("" if is_map else _COUNTED.sub("#", key), item) for key, item in value.items()]
+    for kind, records in made:
+        if records:
+            yield (*place, kind) if kind else place, Instance(records, *said)
+    for key, item in inner:
+        if id(item) not in nested:
+            yield from _instances(item, (*place, key) if key else place, said, nested)
+
+
+def unpacked(value: object) -> object:
+    """The object or list that a string spells as JSON, plainly or in base64; any other value as it is."""
+    if not isinstance(value, str) or len(value) < SHORTEST_JSON:
+        return value
+    text = value
+    if value.startswith(CODED):
+        try:
+            text = b64decode(value, validate=True).decode()
+        except ValueError:
+            return value
+    if text.lstrip()[:1] not in ("{", "["):
+        return value
+    inner = parse_json(text)
+    return inner if isinstance(inner, dict | list) else value
+
+
+def _with_those_beside(fields: Json) -> Json:
+    """The object with each list of records also holding those of their kind that stand before or behind it: what opened it, the last answer."""
+    objects = {key: mapping_of(value) for key, value in fields.items() if isinstance(value, dict)}
+    if not objects or len(fields) > MOST_KEYS:
+        return fields
+    keys = list(fields)
+    made: Json = {}
+    for place, key in enumerate(keys):
+        common = _common_keys(list_of(fields[key]))
+        alike = [other for other, value in objects.items() if common and common <= value.keys()]
+        before = [fields[other] for other in alike if other in keys[:place]]
+        after = [fields[other] for other in alike if other in keys[place:]]
+        made[key] = [*before, *list_of(fields[key]), *after] if alike else fields[key]
+    return made
+
+
+def _common_keys(items: list[object]) -> set[str]:
+    """The keys that all of several records have, if they have more than one in common."""
+    objects = [item for item in items[:SAMPLED] if isinstance(item, dict)]
+    common = set(objects[0]).intersection(*objects) if objects and len(objects) == len(items[:SAMPLED]) else set()
+    return common if len(common) > 1 else set()
+
+
+def _in_order_of_edges(fields: Json) -> Json:
+    """The object; of a graph with each node told which one an edge leads from."""
+    lists = {
+        key: value
+        for key, value in fields.items()
+        if isinstance(value, list) and value and all(isinstance(i, dict) for i in value)
+    }
+    for key, nodes in lists.items():
+        own = next((name for name in ("id", "key", "name", "uid", "uuid") if all(name in node for node in nodes)), None)
+        known = {str(node[own]) for node in nodes} if own else set()
+        for other, edges in lists.items():
+            ends = [[str(v) for v in edge.values() if isinstance(v, str | int) and str(v) in known] for edge in edges]
+            if other != key and known and all(len(pair) == 2 for pair in ends):  # noqa: PLR2004
+                before = {to: start for start, to in ends}
+                return {**fields, key: [{**node, "previous": before.get(str(node[own]))} for node in nodes]}
+    return fields
+
+
+def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> tuple[str, list[Json]]:
+    items = [unpacked(item) for item in items]
+    if items and all(isinstance(item, dict) for item in items):
+        return "", [record for item in items for record in _with_replies(mapping_of(item), nested)]
+    rows = [item for item in items if isinstance(item, list)]
+    if rows and len(rows) == len(items):
+        return "#rows", _of_rows(rows)
+    texts = [item for item in items if isinstance(item, str)]
+    if len(texts) > 1 and len(texts) == len(items):
+        return "#texts", marked_texts(texts) or taking_turns(texts) or (
+            [{"#turn": at % 2, "#text": text} for at, text in enumerate(texts)]
+            if place and has(place[-1], TALK)
+            else []
+        )
+    return "", []
+
+
+def _of_rows(rows: list[list[object]]) -> list[Json]:
+    """Rows of one width, by the names in the first row where those are names, else by their place."""
+    width = len(rows[0])
+    if not 1 < width <= MOST_COLUMNS or any(len(row) != width for row in rows):
+        return []
+    head = rows[0]
+    names = [name for name in head if isinstance(name, str)]
+    if len(rows) > 2 and len(set(names)) == width and sum(has(n, SPEAKER) or has(n, TEXT) for n in names) > 1:  # noqa: PLR2004
+        shown = [row for row in rows[1:] if len(" ".join(map(str, row))) > len(" ".join(names))]
+        if shown:
+            return [dict(zip(names, row, strict=True)) for row in rows[1:]]
+    return [{f"#{place}": item for place, item in enumerate(row)} for row in rows]
+
+
+def _with_replies(record: Json, nested: set[int]) -> Iterator[Json]:
+    """The record, then those of its own kind that it holds: a chain of what came next, a tree of replies. These are nested."""
+    stack = [record]
+    while stack:
+        at = stack.pop()
+        own = {key for key, item in at.items() if not isinstance(item, dict | list)} if len(at) <= MOST_KEYS else set()
+        held = {key: inner for key, value in at.items() if (inner := _alike(own, value))} if len(own) > 1 else {}
+        yield {key: value for key, value in at.items() if key not in held} if held else at
+        nested.update(id(at[key]) for key in held)
+        stack.extend(item for inner in reversed(held.values()) for item in reversed(inner))
+
+
+def _alike(own: set[str], value: object) -> list[Json]:
+    """The objects that have the same plain values as the one that holds them."""
+    items = [value] if isinstance(value, dict) else list_of(value)
+    inner = [item for item in items if isinstance(item, dict)]
+    return inner if inner and len(inner) == len(items) and all(own <= item.keys() for item in inner) else []
+
+
+def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]]]:
+    """The tables that an object is: by named rows, by columns, as a map, as a chain, as a text of several speakers."""
+    if rows := _named_rows(fields):
+        yield "#rows", rows
+    elif columns := _columns(fields):
+        yield "#columns", columns
+    objects = {key: item for key, value in fields.items() if isinstance(item := unpacked(value), dict)}
+    if len(objects) > 1 and _same_kind(list(objects.values())):
+        yield "", [{KEY: key, **item} for key, item in objects.items()]
+    elif len(chain := list(islice(_with_replies(fields, nested), MOST_CHAINED))) > 2:  # noqa: PLR2004
+        yield "#chain", chain
+    if sided := _sided(fields):
+        yield "#sides", sided
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    if named := _numbered(fields) or (marked_texts(texts) if len(texts) == len(fields) > 2 else []):  # noqa: PLR2004
+        yield "#named", named
+    for key, value in fields.items():
+        if isinstance(value, str) and len(value) > SHORTEST_JSON and (said := spoken_page(value)):
+            yield key, said
+
+
+def _sided(fields: Json) -> list[Json]:
+    """The records of two lists, one of each side, with the side as who speaks."""
+    lists = {
+        key: value
+        for key, value in fields.items()
+        if isinstance(value, list) and value and all(isinstance(i, dict) for i in value)
+    }
+    sides = {side_of(key): key for key in lists}
+    if not {"user", "assistant"} <= sides.keys():
+        return []
+    return [
+        {"speaker": side, **item}
+        for side in ("user", "assistant")
+        for item in map(mapping_of, list_of(fields[sides[side]]))
+    ]
+
+
+def _same_kind(objects: list[Json]) -> bool:
+    first = set().union(*(item.keys() for item in objects[:8]))
+    common = set(objects[0]).intersection(*(item.keys() for item in objects[:8]))
+    return len(common) * 2 >= len(first) > 0
+
+
+def _named_rows(fields: Json) -> list[Json]:
+    """Rows whose columns are named beside them: in a list of names, of objects with a name, or a map of names to places."""
+    for key, value in fields.items():
+        rows = [row for row in list_of(value) if isinstance(row, list)]
+        if not rows or len(rows) != len(list_of(value)) or any(len(row) != len(rows[0]) for row in rows):
+            continue
+        for other, told in fields.items():
+            names = _names(told)
+            if other != key and len(names) == len(rows[0]) > 1 and len(set(names)) == len(names):
+                return [dict(zip(names, row, strict=True)) for row in rows]
+    return []
+
+
+def _names(told: object) -> list[str]:
+    if isinstance(told, dict) and told and all(isinstance(at, int) for at in told.values()):
+        return sorted(told, key=told.__getitem__)
+    names = [
+        next((item[key] for key in NAMING if key in item), None) if isinstance(item, dict) else item
+        for item in list_of(told)
+    ]
+    return [name for name in names if isinstance(name, str)] if len(names) == len(list_of(told)) else []
+
+
+def _columns(fields: Json) -> list[Json]:
+    """The rows of lists of one length, one a column, or of maps with the same keys."""
+    maps = {key: list(mapping_of(value).values()) for key, value in fields.items() if _is_column(value)}
+    keys = {tuple(mapping_of(fields[key])) for key in maps}
+    lists = (
+        {key: value for key, value in fields.items() if isinstance(value, list) and len(value) > 1}
+        if len(keys) != 1
+        else maps
+    )
+    lengths = [len(value) for value in lists.values()]
+    for length in sorted(set(lengths), key=lengths.count, reverse=True):
+        alike = {key: value for key, value in lists.items() if len(value) in (length, length - 1)}
+        speech = [v for v in alike.values() if all(isinstance(text, str) for text in v)]
+        if len(alike) > 1 and speech:
+            return [{key: v[at] for key, v in alike.items() if at < len(v)} for at in range(length)]
+    return []
+
+
+def _is_column(value: object) -> bool:
+    column = mapping_of(value)
+    return (
+        len(column) > 1
+        and all(key.isdigit() for key in column)
+        and not any(isinstance(v, dict | list) for v in column.values())
+    )
+
+
+def _numbered(fields: Json) -> list[Json]:
+    """The records of keys that are a name with a number: `user_1`, `bot_1`, `user_2`; by number where those repeat."""
+    found = [
+        (match["name"] or match["after"], key)
+        for key in fields
+        if isinstance(fields[key], str) and (match := _NUMBERED.match(key))
+    ]
+    sides = {side_of(name) for name, _ in found}
+    if len(found) < 4 or not {"user", "assistant"} <= sides or len({name for name, _ in found}) > MOST_SPEAKERS:  # noqa: PLR2004
+        return []
+    counted = [(int("".join(filter(str.isdigit, key))), name, key) for name, key in found]
+    ordered = sorted(counted, key=lambda one: one[0])  # stable: of one number as they stand
+    return [{"speaker": name, "text": fields[key]} for _, name, key in ordered]

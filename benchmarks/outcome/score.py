@@ -1,8 +1,8 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest]
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|all]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts and of what was written
-    python benchmarks/outcome/score.py FOLDER... --shown 0.85     what is shown from a confidence on, counted in other files
+    python benchmarks/outcome/score.py FOLDER... --curve          precision against coverage: what is shown from a confidence on that is counted in other files
 
 The folders hold the transcripts that `episodes.tsv` names (GUIDE.md). Look at the parts `last` and `rest` for their numbers only.
 """
@@ -23,6 +23,7 @@ from draw import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
 from pastchats_memory.outcome import TABLE, Outcome, Row, TaskChange, outcome_of
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Scored:
     given: Outcome
 
 
+LEASTS = (0, 0.7, 0.8, 0.85, 0.9, 0.95)
+"""Confidences that the curve has."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 
 
@@ -75,9 +78,9 @@ def given(episode: Episode) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--part", choices=("build", "test", "later", "last", "rest"), default="last")
+    parser.add_argument("--part", choices=("build", "test", "later", "last", "rest", "retyped", "all"), default="all")
     parser.add_argument("--signals", action="store_true")
-    parser.add_argument("--shown", type=float, metavar="LEAST")
+    parser.add_argument("--curve", action="store_true")
     arguments = parser.parse_args()
     by_place = {(one.file, one.line, one.digest): one for one in all_episodes(arguments.folders)}
     truth = labels("labels.tsv")
@@ -93,10 +96,10 @@ def main() -> None:
         print(f"{missing} episodes are not in the folders, or their readers give them otherwise now", file=sys.stderr)
     if arguments.signals:
         report_signals(scored, of_written())
-    elif arguments.shown is not None:
-        report_shown(scored, arguments.shown)
+    elif arguments.curve:
+        report_curve(scored, of_written())
     else:
-        report(arguments.part, [one for one in scored if one.part == arguments.part])
+        report(arguments.part, [one for one in scored if arguments.part in (one.part, "all")])
 
 
 def of_written() -> list[Scored]:
@@ -131,23 +134,31 @@ def report_signals(real: Sequence[Scored], made: Sequence[Scored]) -> None:
         print(f"{verdict:8}{name:18}{counts}  {rule(seen + invented, name):.2f}  in the table {confidence:.2f}")
 
 
-def report_shown(scored: Sequence[Scored], least: float) -> None:
-    """What would be shown of each file, had the confidence of the signals been counted in all the others."""
-    pairs: Counter[tuple[str, str]] = Counter()
-    for file in {one.file for one in scored}:
-        elsewhere = counted(one for one in scored if one.file != file)
-        for one in scored:
-            if one.file == file:
-                shown = rule(elsewhere, one.given.signal) >= least
-                pairs[one.true, one.given.verdict if shown else "unknown"] += 1
-    print(f"shown from {least:.2f} on, each file by the others: {len(scored)} episodes")
-    print_table(pairs)
+def report_curve(scored: Sequence[Scored], made: Sequence[Scored]) -> None:
+    """What would be shown of each file, had the confidence of the signals been counted in all the others and in what was written."""
+    confidences = [confidence_elsewhere(one, [*scored, *made]) for one in scored]
+    print(f"{len(scored)} episodes\n\n| from | *worked* | *failed* | shown |\n|---|---|---|---|")
+    for least in LEASTS:
+        shown = [one for one, known in zip(scored, confidences, strict=True) if one.given.signal and known >= least]
+        said = {verdict: [one for one in shown if one.given.verdict == verdict] for verdict in ("worked", "failed")}
+        shares = (wilson(sum(one.true == verdict for one in ones), len(ones)) for verdict, ones in said.items())
+        print(f"| {least:.2f} | {' | '.join(shares)} | {len(shown) / len(scored):.2f} |")
+
+
+def confidence_elsewhere(one: Scored, scored: Sequence[Scored]) -> float:
+    return rule(counted(other for other in scored if other.file != one.file), one.given.signal)
 
 
 def report(part: str, scored: Sequence[Scored]) -> None:
     agreement = kappa(labels("labels-a.tsv"), labels("labels-b.tsv"))
     print(f"part {part}: {len(scored)} episodes; kappa of all that were labelled twice {agreement:.2f}")
     print_table(Counter((one.true, one.given.verdict) for one in scored))
+    print("\nwhat is told:")
+    print_table(Counter((one.true, told(one.given)) for one in scored))
+
+
+def told(outcome: Outcome) -> str:
+    return outcome.verdict if outcome.confidence >= LEAST_CONFIDENCE else "unknown"
 
 
 def print_table(pairs: Counter[tuple[str, str]]) -> None:

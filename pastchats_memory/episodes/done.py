@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pastchats_memory.commands import SHELLS, is_look
+from pastchats_memory.commands import SHELLS, is_editor, is_look
 from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
-
-EDITORS = frozenset({
-    "apply_diff", "apply_patch", "create", "create_file", "edit", "edit_file", "insert_edit_into_file", "multiedit",
-    "notebookedit", "patch", "replace", "replace_in_file", "replace_string_in_file", "search_replace", "str_replace",
-    "str_replace_editor", "update", "write", "write_file", "write_to_file",
-})  # fmt: skip
-"""Tools that change a file."""
 
 
 def done_in(episode: Sequence[Item], failed: Iterable[int] = ()) -> tuple[str, ...]:
@@ -50,7 +43,7 @@ def _files(turn: Item) -> Iterator[str]:
     if isinstance(listed, list):
         yield from (str(name).rpartition("/")[2] for name in listed)
     for tool, subject in _calls(turn):
-        if tool.lower() in EDITORS:
+        if is_editor(tool):
             yield from (name.rpartition("/")[2] for name in subject.split(", ") if name)
 
 

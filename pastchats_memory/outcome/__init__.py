@@ -23,6 +23,7 @@ from pastchats_memory.outcome.endings import (
     edit_stands,
     error_follows,
     gave_up,
+    moved_on,
     partial,
     rejected,
     rejected_in_part,
@@ -31,8 +32,9 @@ from pastchats_memory.outcome.endings import (
     torn,
     unanswered,
 )
-from pastchats_memory.outcome.next_words import asked_again, half_works, same_error, still_so, undone
+from pastchats_memory.outcome.next_words import half_works, still_so, undone
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
+from pastchats_memory.outcome.sent_again import asked_again, same_error
 
 __all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
 
@@ -74,11 +76,11 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     # What the person says or does next beats everything that the assistant said of itself.
     ("failed", 0.96, undone),
-    ("failed", 0.85, asked_again),
+    ("failed", 0.87, asked_again),
     ("mixed", 0.80, half_works),
-    ("failed", 0.98, still_so),
+    ("failed", 0.94, still_so),
     ("failed", 0.70, same_error),
-    ("mixed", 0.36, rejected_in_part),
+    ("mixed", 0.35, rejected_in_part),
     ("failed", 0.94, rejected),
     ("failed", 0.75, error_follows),
     ("mixed", 0.80, partial),
@@ -91,14 +93,15 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.94, check_failed),
     ("failed", 0.94, command_failed),
     ("failed", 0.92, gave_up),
-    ("worked", 0.97, check_passed),
-    ("worked", 0.95, commit_stands),
+    ("worked", 0.97, moved_on),
+    ("worked", 0.95, check_passed),
+    ("worked", 0.89, commit_stands),
     # What the list of tasks says.
     ("failed", 0.50, task_stuck),
-    ("worked", 0.83, task_completed),
+    ("worked", 0.75, task_completed),
     # What the assistant did, and says of itself.
-    ("worked", 0.91, claim_stands),
-    ("worked", 0.88, edit_stands),
+    ("worked", 0.86, claim_stands),
+    ("worked", 0.89, edit_stands),
     ("worked", 0.90, built_on),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from pastchats_memory.commands import is_editor
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -25,10 +26,6 @@ _COMMITTED = Pattern(
 )
 _COMMIT_CALL = Pattern(
     r"\bgit\ (?:-\S+\ \S+\ )?(?:commit|push|merge)\b|\bgh\ pr\ (?:create|merge)\b|\bhub\ pull-request\b"
-)
-_EDIT_CALL = Pattern(
-    r"""(?:functions\.|\w+__)?(?:Edit|Write|MultiEdit|NotebookEdit|apply_patch|create_file|write_file|write_to_file|edit_file|replace_in_file|insert_edit_into_file|replace_string_in_file
-    |str_replace\w*|search_replace|patch|write|edit|create|replace|WriteFile|StrReplace|ApplyPatch)(?:\ |$)"""
 )
 _PARTICIPLE = (
     r"(?:done|fixed|updated|written|wrote|recorded|locked\ in|committed|moved|added|removed|created|implemented|finished|completed?|applied|captured|resolved|renamed"
@@ -77,7 +74,8 @@ _LEFT = Pattern(
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
-_APPLIED = Pattern(r"^Applied\ edit\ to\ .+")
+_APPLIED = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
+"""What the client wrote between answers: aider its notice, Cursor as SpecStory has it the difference that it made."""
 LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
 """The key that leaves a program, pressed at its prompt."""
 
@@ -154,7 +152,7 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
 
 def is_edit(label: str) -> bool:
     """Whether the call changes a file."""
-    return bool(_EDIT_CALL.match(label))
+    return is_editor(label.partition(" ")[0])
 
 
 @once
@@ -177,7 +175,7 @@ def edit_made(episode: Episode) -> tuple[Evidence, ...]:
     if not text or place != len(episode.turns) - 1 or not is_finished(episode) or asks_back(episode):
         return ()
     if found := _APPLIED.search(text):
-        return quoted(text, place, found.start())
+        return quoted(text, place, found.end() - 1)
     made = edits(episode)
     broken = [episode.step_of(at) for at, row in episode.traffic() if row.kind == "error" and not episode.is_mended(at)]
     if made and not any(step > made[-1][0] for step in broken):

@@ -26,21 +26,18 @@ from pastchats_memory.outcome.answers import (
 )
 from pastchats_memory.outcome.checks import last_checks, noise_in
 from pastchats_memory.outcome.next_words import (
-    FEW_WORDS,
     agreed,
     did_as_asked,
     doubted,
     finds_fault,
     finds_it_partial,
+    goes_ahead,
     goes_on,
-    is_foreign,
     is_inquiry,
-    is_paste,
-    next_words,
-    pasted_error,
     refuses,
     thanked,
 )
+from pastchats_memory.outcome.requests import went_on
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -54,6 +51,8 @@ from pastchats_memory.outcome.rows import (
     once,
     quoted,
 )
+from pastchats_memory.outcome.said import next_words, opening
+from pastchats_memory.outcome.sent_again import FEW_WORDS, is_foreign, is_paste, pasted_error
 
 _INTERRUPTED = Pattern(
     r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
@@ -113,19 +112,28 @@ def built_on(episode: Episode) -> tuple[Evidence, ...]:
     """The person agrees with what was answered or goes on from it, and it was no question back."""
     if asks_back(episode) or is_question(episode) or not last_answer(episode)[1]:
         return ()
-    return (
-        next_words(episode)
-        if goes_on(episode) or (agreed(episode) and (is_inquiry(episode) or not offers(episode)))
-        else ()
-    )
+    told_to = goes_ahead(episode) and ends_asking(episode)
+    agrees = agreed(episode) and (is_inquiry(episode) or not offers(episode))
+    return next_words(episode) if not told_to and (goes_on(episode) or agrees) else ()
+
+
+@once
+def _green(episode: Episode) -> tuple[Evidence, ...]:
+    """The last run of every kind of check was green, and the answer after it is an end."""
+    checks = last_checks(episode)
+    return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
 
 
 def check_passed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last run of every kind of check was green, and nobody doubts it."""
-    checks = last_checks(episode)
-    if not checks or not all(check.passed for check in checks) or not is_finished(episode) or doubted(episode):
+    """The last run of every kind of check was green, and nobody says anything after it."""
+    return () if opening(episode) else _green(episode)
+
+
+def moved_on(episode: Episode) -> tuple[Evidence, ...]:
+    """Work is in sight, and the person asks for something else, or goes on from it."""
+    if _red(episode) or not (went_on(episode) or goes_on(episode) or agreed(episode)):
         return ()
-    return checks[0].evidence
+    return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
 
 
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
@@ -175,18 +183,18 @@ def _told(row: Row, place: int) -> tuple[Evidence]:
 
 
 def commit_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """A commit, and no words that cast doubt on it."""
-    return () if doubted(episode) or _red(episode) else committed(episode)
+    """A commit, and no words after it."""
+    return () if opening(episode) or _red(episode) else committed(episode)
 
 
 def claim_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """A claim after steps in sight, and neither words nor checks that cast doubt on it."""
-    return () if doubted(episode) or _red(episode) else claimed(episode)
+    """A claim after steps in sight, and neither words nor red checks after it."""
+    return () if opening(episode) or _red(episode) else claimed(episode)
 
 
 def edit_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """An edit, and neither words nor checks that cast doubt on it."""
-    return () if doubted(episode) or _red(episode) else edit_made(episode)
+    """An edit, and neither words nor red checks after it."""
+    return () if opening(episode) or _red(episode) else edit_made(episode)
 
 
 def _red(episode: Episode) -> bool:

@@ -6,31 +6,17 @@ Several languages, where a few words are enough; negation and sarcasm count agai
 from __future__ import annotations
 
 import re
-from itertools import islice
 
-from pastchats_memory.outcome.checks import red_line
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, listed, once, quoted
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
+from pastchats_memory.outcome.said import first_sentence, next_words, opening
+from pastchats_memory.outcome.sent_again import FEW_WORDS, TELLING, asked_again, is_paste, pasted_error
 
-SAME_WORDS = 0.95
-"""Share of words in common above which a prompt was sent again, with a slip mended."""
-MOST_ADDED = 0.6
-"""The same where it was sent again with something added."""
-FEW_WORDS = 3
-"""Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
 MOST_WORDS = 20
 """Words up to which a yes is about what was answered, and not the beginning of something else."""
 SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
 """Letters from which on a word is about something."""
-TELLING = 20
-"""Characters from which on a line of an error is that error and no other."""
-
-_BOOKKEEPING = Pattern(
-    r"""\s*/(?:add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context|status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings
-    |resume|export|web|voice|paste|clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename|plugin)\b[^\n]*(?:\n|\Z)"""
-)
-"""Commands to the client at the beginning of what was said, which tell nothing about the work."""
 
 _UNDONE = Pattern(
     r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
@@ -39,7 +25,7 @@ _UNDONE = Pattern(
 )
 _STILL = Pattern(
     r"""(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
-    |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
+    |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:(?:seem|appear|look)s?\ (?:like\ )?(?:to\ (?:be\ )?)?)?(?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
     |\A\W*(?:(?:hm+|nope|no|ok|sorry)[\s,.]+)?(?:it\ |this\ |that\ |they\ |the\ \w+\ )?(?:doesn't|does\ not|doesnt|didn't|did\ not|didnt|won't|wont|isn't|isnt|aren't|arent)\ (?!(?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b)\w+
     |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
     |\bi\ (?:don't|dont|do\ not|can't|cant|cannot)\ see\ (?:any|the|it|a|an|that|them|anything)\b(?![^.\n]{0,30}\b(?:point|need|reason|why|how|problems?|issues?|errors?|warnings?|harm|value|benefit)\b)
@@ -49,7 +35,10 @@ _STILL = Pattern(
     |\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает|не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно|та\ ж\ помилка|то\ саме|знову
     |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche[rn]?\ fehler|tut\ sich\ nichts|hilft\ nicht|stimmt\ (?:so\ )?nicht|passt\ (?:so\ )?nicht|(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
     |ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro|(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore|выда[её]т\ ошибк|continua\ (?:dando|com|igual|não)|stesso\ errore|nadal|nog\ steeds|hâlâ|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
-    |不行|没用|没有用|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히"""
+    |(?:n'|ne\ )\w+\ (?:toujours|encore)\ pas|\bne\ (?:\w+\ )?(?:marche|fonctionne|s'affiche|change|compile)\w*\ (?:\w+\ )?(?:pas|rien)|\bencore\ (?:\w+\ )?(?:pourri|cassé|faux|mauvais|la\ même|le\ même)
+    |\bn[ãa]o\ (?:est[áa]\ )?(?:funcion\w+|deu\ certo|aparece\w*|resolveu|mudou|carrega|abre)|\bcontinua\ (?:sem|o\ mesmo|a\ mesma)|\bno\ (?:aparece|sirve|carga|se\ ve|ha\ cambiado|compila|abre)\b|\btodav[ií]a\ no\b
+    |\b(?:masih|belum|tidak|gak|ngg?ak|ga)\ (?:bisa|jalan|muncul|berfungsi|berhasil|berubah|error|sama|tampil)\b|\berror\ (?:lagi|nih|bro)\b
+    |不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히"""
 )
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
 
@@ -101,6 +90,7 @@ _THANKED = Pattern(
     |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
     |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|deu\ certo|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
     |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|できました|고마워|감사|완벽)(?=[\s,.!:;，。、！—-]|$)
+    |\A\W*(?:(?:non|oui|ok|sim|sí|si|ya|ja|sudah)[\s,]+)?(?:(?:on\ est\ revenu\ |c'est\ |ça\ )(?:maintenant\ )?(?:c'est\ )?(?:bon|parfait|nickel|mieux)|top\b|nickel|ótimo|excelente|muy\ bien|funcionou|funcionó|listo\b|vale\b|sehr\ gut|läuft|mantap|bagus|berhasil|sip\b|terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|可以了|好了|成功了|没问题|いいですね|素晴らしい|直りました|좋아요|됐어|잘\ 됩니다)
     |\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\bthat\ (?:did|was)\ it\b|\bthat(?:'s|\ is)\ the\ one\b|\bi\ (?:can\ )?(?:see|get)\ (?:it|them|that|those)\ now\b|\bup\ and\ running\b|\b(?:runs?|builds?|loads?|starts?|compiles|deploys?)\ (?:fine|now|again|great|perfectly|cleanly)\b|\bgeklappt\b|\b(?:geht|läuft)\ (?:jetzt|wieder)\b|\bconfirmed\b|\b(?:did|does)\ the\ trick\b|\bnailed\ it\b|\A\W*(?:good|great|nice)\ (?:find|catch|call|point|idea|one)\b|\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?right\b
     |\b(?:is|are)\ back\ (?:up|online|to\ normal)\b|(?<!how\ )\b(?:(?:everything|all\ tests|all)\ (?:still\ |now\ )?|(?:it|they)\ (?:still\ |now\ ))(?:builds?|pass(?:es)?|runs?|works?)\b(?!\ (?:not|for\ the))|\b(?:ci|build|pipeline|tests?|everything|all)\ (?:is|are|has\ been|went|came\ back|turned)\ (?:all\ )?green\b|\bno\ more\ (?:errors?|warnings?|crashes|failures|complaints)\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice|interesting)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
 )
@@ -127,7 +117,7 @@ _INQUIRES = Pattern(
     |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?))\b|\btell\ me\b|\bfailing\ test\b"""
 )
 _BUT = Pattern(
-    r"\b(?:but|however|except|although|yet|uh|um)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
+    r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
     r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
@@ -137,57 +127,17 @@ _TROUBLE = Pattern(
 )
 """Words of trouble: in the first line they may be about what was done."""
 _YET = Pattern(
-    r"(?<!you\ )(?<!you're\ )\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|want|need|have\ to|remember))"
+    r"(?<!you\ )(?<!you're\ )\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|want|need|have\ to|remember|make|keep|be|let|allow|use))"
 )
 """Something goes on."""
-_SENTENCE = re.compile(r"[.!?\n。！？]")
 _SARCASM = Pattern(
     r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b|\A\W*(?:(?:wow|oh|ok(?:ay)?)[\s,.!]+)?(?:great|nice|perfect|thanks|awesome|wonderful|brilliant|super|well\ done|good\ job)\b[^.\n]{0,40}\b(?:gone|slower|worse|broken|missing|empty|blank|deleted)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
-_ERROR_LINE = Pattern(
-    r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
-    (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
-    |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
-    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}|^.{0,60}\b(?:flag\ provided\ but\ not\ defined|unrecognized\ arguments?|(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch))\b.{0,80}
-    |\bFile\ "[^"\n]{1,200}",\ line\ \d+|^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
-)
-_PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
-_TERMINAL = Pattern(
-    r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
-    cased=True,
-)
-_NAMED = re.compile(r"(?<![\w-])-(-?[a-zA-Z][\w-]{3,})")
-"""An option that is named in what was asked."""
-_VOLATILE = re.compile(r"0x[0-9a-f]+|\d+")
-
-
-def words_of(following: str) -> str:
-    """What was said, without the commands to the client before it."""
-    text = following
-    while (found := _BOOKKEEPING.match(text)) and found.end():
-        text = text[found.end() :]
-    return text.strip()
-
-
-def first_sentence(text: str) -> str:
-    """Up to its end, at most 240 characters."""
-    return _SENTENCE.split(text, maxsplit=1)[0][:OPENING]
-
-
-@once
-def _opening(episode: Episode) -> str:
-    return words_of(episode.following[:LONGEST])[:OPENING]
-
-
-def next_words(episode: Episode, at: int = 0) -> tuple[Evidence]:
-    """The first line of what the person said next, or the one at the place, as evidence."""
-    text = words_of(episode.following[:LONGEST]) or episode.following
-    return quoted(text, len(episode.turns), at)
 
 
 def _found(episode: Episode, pattern: Pattern) -> tuple[Evidence, ...]:
-    found = pattern.search(_opening(episode))
+    found = pattern.search(opening(episode))
     return next_words(episode, found.start()) if found else ()
 
 
@@ -205,7 +155,7 @@ def still_so(episode: Episode) -> tuple[Evidence, ...]:
 
 def _persists(episode: Episode) -> tuple[Evidence, ...]:
     """What was asked about is said again, with a "still" in it."""
-    sentence = first_sentence(_opening(episode))
+    sentence = first_sentence(opening(episode))
     found = _YET.search(sentence)
     if not found:
         return ()
@@ -219,7 +169,7 @@ def _persists(episode: Episode) -> tuple[Evidence, ...]:
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that nothing of it is right, or praises what they are angry about."""
     for pattern in (_FLAT_NO, _SARCASM):
-        if found := pattern.search(_opening(episode)):
+        if found := pattern.search(opening(episode)):
             return next_words(episode, found.start())
     return ()
 
@@ -227,9 +177,9 @@ def refuses(episode: Episode) -> tuple[Evidence, ...]:
 @once
 def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     """The person says no, that something broke, or that it is otherwise than asked for."""
-    opening = _opening(episode)
+    said = opening(episode)
     for pattern in (_NO, _BROKEN, _OTHERWISE):
-        if found := pattern.search(opening):
+        if found := pattern.search(said):
             return next_words(episode, found.start())
     return refuses(episode)
 
@@ -238,7 +188,7 @@ def half_works(episode: Episode) -> tuple[Evidence, ...]:
     """The person says what works and what does not."""
     if is_paste(episode):
         return ()
-    return _found(episode, _HALF) if _BUT.search(_opening(episode)) or doubted(episode) else ()
+    return _found(episode, _HALF) if _BUT.search(opening(episode)) or doubted(episode) else ()
 
 
 def finds_it_partial(episode: Episode) -> tuple[Evidence, ...]:
@@ -248,23 +198,35 @@ def finds_it_partial(episode: Episode) -> tuple[Evidence, ...]:
 
 def thanked(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is good, without a but and without meaning the contrary, or commits it."""
-    opening = _opening(episode)
-    if doubted(episode):
+    said = opening(episode)
+    if doubted(episode) or _echoes(episode):
         return ()
-    praised = _THANKED.search(opening) or _RELIEVED.search(opening) or _COMMITS.search(opening)
+    praised = _THANKED.search(said) or _RELIEVED.search(said) or _COMMITS.search(said)
     return next_words(episode) if praised else ()
+
+
+def _echoes(episode: Episode) -> bool:
+    """Whether the person sends back what was answered."""
+    line = opening(episode).partition("\n")[0].strip()
+    return len(line) >= TELLING and any(line in answer for _, answer in episode.answers())
 
 
 def did_as_asked(episode: Episode) -> bool:
     """Whether the person reports on what they themselves did."""
-    return bool(_DID.search(_opening(episode)))
+    return bool(_DID.search(opening(episode)))
 
 
 def agreed(episode: Episode) -> bool:
     """Whether the person says yes, and little else."""
-    opening = _opening(episode)
-    go = _GO.search(opening) and "?" not in episode.asked
-    return bool(_AGREED.search(opening)) and not go and len(opening.split()) <= MOST_WORDS and not doubted(episode)
+    said = opening(episode)
+    go = _GO.search(said) and "?" not in episode.asked
+    return bool(_AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
+
+
+def goes_ahead(episode: Episode) -> bool:
+    """Whether the person only says that it may be done."""
+    said = opening(episode)
+    return bool(_GO.search(said)) and len(said.split()) <= 2 * FEW_WORDS
 
 
 def is_inquiry(episode: Episode) -> bool:
@@ -274,106 +236,38 @@ def is_inquiry(episode: Episode) -> bool:
 
 def goes_on(episode: Episode) -> bool:
     """Whether the person goes on from what was answered; a mere go counts where a question was asked."""
-    opening = _opening(episode)
-    going = _BUILT_ON.search(opening) or (_GO.search(opening) and is_inquiry(episode))
+    said = opening(episode)
+    going = _BUILT_ON.search(said) or (_GO.search(said) and is_inquiry(episode))
     return bool(going) and not doubted(episode)
 
 
 @once
 def doubted(episode: Episode) -> bool:
     """Whether anything in the person's next words speaks against the work."""
-    opening = _opening(episode)
+    said = opening(episode)
     return (
         bool(
             finds_fault(episode)
-            or _PARTLY.search(opening)
-            or _STILL.search(opening)
-            or (_DOUBTS.search(opening) and not _RELIEVED.search(opening))
+            or _PARTLY.search(said)
+            or _STILL.search(said)
+            or (_DOUBTS.search(said) and not _RELIEVED.search(said))
             or pasted_error(episode)
         )
-        or bool(_BUT.search(first_sentence(opening)))
-        or bool(_TROUBLE.search(opening.partition("\n")[0]) and not _RELIEVED.search(opening))
+        or bool(_BUT.search(first_sentence(said)))
+        or bool(_TROUBLE.search(said.partition("\n")[0]) and not _RELIEVED.search(said))
         or bool(undone(episode))
     )
 
 
-@once
-def is_paste(episode: Episode) -> bool:
-    """Whether what was said begins as the output of a program does."""
-    return bool(_TERMINAL.match(_opening(episode)))
-
-
-def asked_again(episode: Episode) -> tuple[Evidence, ...]:
-    """The same prompt was sent once more."""
-    words = words_of(episode.following)
-    prompts = [turn.content for turn in episode.turns if turn.role == "user"]
-    for text in filter(None, (words, episode.following)):
-        if any(_same(prompt, text) for prompt in prompts):
-            return quoted(text, len(episode.turns))
-    return ()
-
-
-def _same(first: str, second: str) -> bool:
-    """Equal, or one with something added to the other; where a word stands for another one, something else was asked."""
-    one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
-    if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
-        return True
-    if one[:OPENING] == other[:OPENING] and min(len(one), len(other)) >= OPENING // 2:
-        return True
-    words, others = (frozenset(_WORD.findall(text.lower())) for text in (one, other))
-    shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
-    added = shared == least and shared > MOST_ADDED * most
-    return least >= FEW_WORDS and (added or shared > SAME_WORDS * len(words | others))
-
-
-@once
-def pasted_error(episode: Episode) -> tuple[Evidence, ...]:
-    """The line of an error in what the person pasted, near its beginning or in the output of a program."""
-    text = episode.following[: LONGEST if is_paste(episode) else 3 * OPENING]
-    found = _ERROR_LINE.search(text) or (red_line(text) if is_paste(episode) else None)
-    return quoted(text, len(episode.turns), found.start()) if found else ()
-
-
-def same_error(episode: Episode) -> tuple[Evidence, ...]:
-    """The person pastes an error: the one there was before, or that of a command which was asked for or recommended."""
-    text = episode.following[:LONGEST]
-    errors = list(_ERROR_LINE.all(text))
-    if not errors:
-        return ()
-    asked = _alike(episode.asked[-4 * LONGEST :])
-    known = [error for error in errors if len(line := _alike(error[0])) >= TELLING and line in asked]
-    said = "\n".join(answer for _, answer in episode.answers())[-4 * LONGEST :]
-    names = {*_NAMED.findall(episode.asked), *_files_of(episode)}
-    named = [error for error in errors if any(name in error[0] for name in names)]
-    telling = (command for command in pasted_commands(episode) if " " in command or "/" in command)
-    if not known and not named and not any(_is_named(command, said) for command in telling):
-        return ()
-    return quoted(text, len(episode.turns), (known or named or errors)[0].start())
-
-
-def _files_of(episode: Episode) -> set[str]:
-    """Names of the files that the client says it changed."""
-    return {name.rpartition("/")[2] for turn in episode.turns for name in listed(turn, "files") if "." in name}
-
-
-def pasted_commands(episode: Episode) -> list[str]:
-    """What stands behind the prompts of a terminal in what the person pasted."""
-    found = (one["command"].strip() for one in _PASTED_COMMAND.finditer(episode.following[:LONGEST]))
-    return list(islice(found, MOST_WORDS))
-
-
-def is_foreign(episode: Episode) -> bool:
-    """Whether the person pasted commands of which none was spoken of."""
-    commands = pasted_commands(episode)
-    said = "\n".join(turn.content[-4 * LONGEST :] for turn in episode.turns)[-4 * LONGEST :]
-    return bool(commands) and not any(_is_named(command, said) for command in commands)
-
-
-def _is_named(command: str, said: str) -> bool:
-    """Whether the command stands in what was said, and not inside another word."""
-    return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", said))
-
-
-def _alike(text: str) -> str:
-    """Without numbers and spacing, which differ from run to run."""
-    return " ".join(_VOLATILE.sub("0", text).split())
+def speaks_against(episode: Episode) -> bool:
+    """Whether a request, unlike a statement, is about what is wrong with the work: its first sentence has words of doubt, or what follows finds fault."""
+    said = opening(episode)
+    return bool(
+        finds_fault(episode)
+        or _STILL.search(said)
+        or _PARTLY.search(said)
+        or _DOUBTS.search(first_sentence(said))
+        or undone(episode)
+        or asked_again(episode)
+        or pasted_error(episode)
+    )

@@ -1,0 +1,40 @@
+"""What the person said next, without the commands to the client before it, and its sentences."""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
+
+_BOOKKEEPING = Pattern(
+    r"""\s*/(?:add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context|status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings
+    |resume|export|web|voice|paste|clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename|plugin)\b[^\n]*(?:\n|\Z)"""
+)
+"""Commands to the client at the beginning of what was said, which tell nothing about the work."""
+
+_SENTENCE = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
+
+
+def words_of(following: str) -> str:
+    """What was said, without the commands to the client before it."""
+    text = following
+    while (found := _BOOKKEEPING.match(text)) and found.end():
+        text = text[found.end() :]
+    return text.strip()
+
+
+def first_sentence(text: str) -> str:
+    """Up to its end, at most 240 characters."""
+    return _SENTENCE.split(text, maxsplit=1)[0][:OPENING]
+
+
+@once
+def opening(episode: Episode) -> str:
+    """The first 240 characters of what the person said next, without commands to the client."""
+    return words_of(episode.following[:LONGEST])[:OPENING]
+
+
+def next_words(episode: Episode, at: int = 0) -> tuple[Evidence]:
+    """The first line of what the person said next, or the one at the place, as evidence."""
+    text = words_of(episode.following[:LONGEST]) or episode.following
+    return quoted(text, len(episode.turns), at)

@@ -1,0 +1,120 @@
+"""What the person sends a second time: the same prompt, or the output of a program, pasted, with the error in it."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from pastchats_memory.outcome.checks import red_line
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, listed, once, quoted
+from pastchats_memory.outcome.said import opening, words_of
+
+SAME_WORDS = 0.95
+"""Share of words in common above which a prompt was sent again, with a slip mended."""
+MOST_ADDED = 0.6
+"""The same where it was sent again with something added."""
+FEW_WORDS = 3
+"""Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
+TELLING = 20
+"""Characters from which on a line of an error is that error and no other."""
+MOST_COMMANDS = 20
+"""Pasted commands that are looked at."""
+
+_WORD = re.compile(r"[^\W_]+")
+_ERROR_LINE = Pattern(
+    r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
+    (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
+    |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
+    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}|^.{0,60}\b(?:flag\ provided\ but\ not\ defined|unrecognized\ arguments?|(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch))\b.{0,80}
+    |\bFile\ "[^"\n]{1,200}",\ line\ \d+|^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
+)
+_PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
+_TERMINAL = Pattern(
+    r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
+    cased=True,
+)
+_NAMED = re.compile(r"(?<![\w-])-(-?[a-zA-Z][\w-]{3,})")
+"""An option that is named in what was asked."""
+_VOLATILE = re.compile(r"0x[0-9a-f]+|\d+")
+
+
+@once
+def is_paste(episode: Episode) -> bool:
+    """Whether what was said begins as the output of a program does."""
+    return bool(_TERMINAL.match(opening(episode)))
+
+
+def asked_again(episode: Episode) -> tuple[Evidence, ...]:
+    """The same prompt was sent once more."""
+    words = words_of(episode.following)
+    prompts = [turn.content for turn in episode.turns if turn.role == "user"]
+    for text in filter(None, (words, episode.following)):
+        if any(_same(prompt, text) for prompt in prompts):
+            return quoted(text, len(episode.turns))
+    return ()
+
+
+def _same(first: str, second: str) -> bool:
+    """Equal, or one with something added to the other; where a word stands for another one, something else was asked."""
+    one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
+    if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
+        return True
+    if one[:OPENING] == other[:OPENING] and min(len(one), len(other)) >= OPENING // 2:
+        return True
+    words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
+    shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
+    added = shared == least and shared > MOST_ADDED * most
+    return least >= FEW_WORDS and (added or shared > SAME_WORDS * len(words | others))
+
+
+@once
+def pasted_error(episode: Episode) -> tuple[Evidence, ...]:
+    """The line of an error in what the person pasted, near its beginning or in the output of a program."""
+    text = episode.following[: LONGEST if is_paste(episode) else 3 * OPENING]
+    found = _ERROR_LINE.search(text) or (red_line(text) if is_paste(episode) else None)
+    return quoted(text, len(episode.turns), found.start()) if found else ()
+
+
+def same_error(episode: Episode) -> tuple[Evidence, ...]:
+    """The person pastes an error: the one there was before, or that of a command which was asked for or recommended."""
+    text = episode.following[:LONGEST]
+    errors = list(_ERROR_LINE.all(text))
+    if not errors:
+        return ()
+    asked = _alike(episode.asked[-4 * LONGEST :])
+    known = [error for error in errors if len(line := _alike(error[0])) >= TELLING and line in asked]
+    said = "\n".join(answer for _, answer in episode.answers())[-4 * LONGEST :]
+    names = {*_NAMED.findall(episode.asked), *_files_of(episode)}
+    named = [error for error in errors if any(name in error[0] for name in names)]
+    telling = (command for command in pasted_commands(episode) if " " in command or "/" in command)
+    if not known and not named and not any(_is_named(command, said) for command in telling):
+        return ()
+    return quoted(text, len(episode.turns), (known or named or errors)[0].start())
+
+
+def _files_of(episode: Episode) -> set[str]:
+    """Names of the files that the client says it changed."""
+    return {name.rpartition("/")[2] for turn in episode.turns for name in listed(turn, "files") if "." in name}
+
+
+def pasted_commands(episode: Episode) -> list[str]:
+    """What stands behind the prompts of a terminal in what the person pasted."""
+    found = (one["command"].strip() for one in _PASTED_COMMAND.finditer(episode.following[:LONGEST]))
+    return list(islice(found, MOST_COMMANDS))
+
+
+def is_foreign(episode: Episode) -> bool:
+    """Whether the person pasted commands of which none was spoken of."""
+    commands = pasted_commands(episode)
+    said = "\n".join(turn.content[-4 * LONGEST :] for turn in episode.turns)[-4 * LONGEST :]
+    return bool(commands) and not any(_is_named(command, said) for command in commands)
+
+
+def _is_named(command: str, said: str) -> bool:
+    """Whether the command stands in what was said, and not inside another word."""
+    return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", said))
+
+
+def _alike(text: str) -> str:
+    """Without numbers and spacing, which differ from run to run."""
+    return " ".join(_VOLATILE.sub("0", text).split())

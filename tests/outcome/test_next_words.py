@@ -1,0 +1,288 @@
+"""What the words of the person who goes on mean for the work before them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory.outcome import Row, outcome_of
+from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "thanks!",
+        "Perfect, now the other one",
+        "ok great, that works",
+        "it works now",
+        "commit!",
+        "danke",
+        "gracias",
+        "可以，开始实施",
+        "спасибо, работает",
+    ],
+)
+def test_words_that_accept_are_worked(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "still broken",
+        "no, that is wrong",
+        "it doesn't work",
+        "that did not fix it",
+        "undo that",
+        "same error as before",
+        "thanks, but it still fails",
+        "great, another crash",
+        "Deployed to staging. I stopped the receiver for a minute, and it fell over at once.",
+        "funktioniert nicht",
+        "no funciona",
+        "не работает",
+        "还是报错",
+    ],
+)
+def test_words_that_reject_are_failed(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "failed"
+
+
+@pytest.mark.parametrize("words", ["Which port does the server use?", "the README is in docs", "no problem", "A"])
+def test_words_that_say_neither_are_unknown(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wow, it actually worked",
+        "this is a useful summary, thanks",
+        "that looks good",
+        "now everything works",
+        "works like a charm",
+        "/diff\n/add app.py\nperfect",
+        "git commit -am 'fix the clock'",
+        "push it to main",
+        "merci, ça marche",
+    ],
+)
+def test_praise_and_a_commit_by_the_person_are_worked(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "/diff\n/undo",
+        "git checkout -- app.py",
+        "please revert that",
+        "it still does not load",
+        "this did not solve the problem",
+        "that threw an error: undefined is not a function",
+        "now I get a new exception",
+        "everything is broken now",
+        "not true",
+        "are you sure? you are saying the same things repeatedly",
+        "nothing happens when I click",
+        "i cant see it",
+        "perfect, but it still crashes",
+        "ok. uh. no. it runs on another branch",
+        "great job breaking the build, wonderful, another crash",
+        "всё ещё не работает",
+        "ne marche pas",
+    ],
+)
+def test_words_that_say_it_does_not_work_are_failed(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "failed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no, I meant the other test",
+        "you forgot the second file",
+        "don't use a mock there",
+        "this is not correct for leap years",
+        "we don't want a retry in there",
+    ],
+)
+def test_a_correction_of_work_in_sight_is_mixed(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, following=words) == "mixed"
+
+
+@pytest.mark.parametrize("words", ["the gradient is a little too much", "good, but the margin is off", "not quite"])
+def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "mixed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "why is it slower in ci?",
+        "hmm",
+        "3 more",
+        "there is an error in the log",
+        "where is the file?",
+        "Error: connect ECONNREFUSED 127.0.0.1:5432",
+    ],
+)
+def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
+    assert verdict(LOOKING, DONE) == "worked"
+    assert verdict(LOOKING, DONE, following=words) == "unknown"
+
+
+def test_a_new_and_long_request_is_no_doubt() -> None:
+    assert verdict(LOOKING, DONE, following="Review of the change\n\n1. A bug remains in the parser.") == "worked"
+
+
+def test_a_yes_to_leave_or_to_an_offered_fix_shows_nothing() -> None:
+    leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
+    offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
+    plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
+    assert verdict(leave, following="yes") == "unknown"
+    assert verdict(offer, following="yes please") == "unknown"
+    assert verdict(plan, following="yes") == "worked"
+
+
+def test_what_the_person_did_as_asked_is_no_praise() -> None:
+    ask = Row("assistant", "answer", "Please run `npm install` and try again.")
+    assert verdict(ask, following="done") == "unknown"
+    assert verdict(ask, following="done, it works") == "worked"
+
+
+def test_the_persons_words_beat_the_check() -> None:
+    assert verdict(RED, ANSWER, following="works, thanks") == "worked"
+    assert verdict(GREEN, DONE, following="it still fails on my machine") == "failed"
+    assert verdict(GREEN, DONE, following="you forgot the second test") == "mixed"
+
+
+def test_the_same_prompt_again_is_failed() -> None:
+    assert verdict(ANSWER, following=ASKED.content) == "failed"
+    assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
+    assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
+    assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "worked"
+
+
+def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
+    advice = Row("assistant", "answer", "Run `npm run dev` in another terminal.")
+    pasted = "(venv) mira@home shop % npm run dev\nnpm error Missing script: dev"
+    assert verdict(advice, following=pasted) == "failed"
+    assert verdict(advice, following="mira@home % docker ps\nError: no daemon") == "unknown"
+
+
+def test_an_error_that_names_what_was_asked_for_or_made_is_failed() -> None:
+    asked = Row("user", "prompt", "Add a --dry-run flag.")
+    made = Row("assistant", "answer", "It prints what would be done.", {"files": ("cmd/backup.sh",)})
+    for error in ("flag provided but not defined: -dry-run", "backup.sh: line 3: syntax error: unexpected `('"):
+        assert outcome_of((asked, made), error).verdict == "failed"
+    assert outcome_of((asked, made), "Error: cannot reach the database").verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("it's 3x slower now, thanks", "mixed"),
+        ("wow thanks, it's 3x slower now", "failed"),
+        ("no no no. keep the store for tests", "failed"),
+        ("that's the wrong file", "failed"),
+        ("failed again on CI just now", "failed"),
+        ("looks exactly the same to me", "failed"),
+        ("there's still 12 of them", "failed"),
+        ("did that, rebooted, same thing", "failed"),
+        ("too clever. go back to what it was", "failed"),
+        ("reverted, this locked out the office", "failed"),
+        ("it closes now but it also clears the form", "mixed"),
+        ("ok pushed it, QA says the crash is gone", "worked"),
+        ("no more errors, cheers", "worked"),
+        ("prod is back up", "worked"),
+        ("ah, that makes sense. add a check for it", "worked"),
+        ("you're right!", "worked"),
+        ("できました、ありがとうございます", "worked"),
+        ("deu certo, obrigado!", "worked"),
+        ("エラーになります", "failed"),
+        ("remote ist es noch da, geht immer noch nicht", "failed"),
+        ("is it still used anywhere?", "unknown"),
+        ("I don't see any problem with it", "unknown"),
+        ("Let's not rush to conclusions.", "unknown"),
+    ],
+)
+def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, expected: str) -> None:
+    edit = Row("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
+    assert verdict(edit, following=words) == expected
+
+
+MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "add a test for the logout button",
+        "ok, now please rename it to submit",
+        "Can you also expand the tooltip?",
+        "If there is no text in the box, hide the icon.",
+        "the header should have one too",
+        "Review the search bar. While I type, every letter sends a request that is thrown away, which costs us much.",
+        "/diff",
+        "@docs/icons.md",
+        "请把标题也改成蓝色",
+        "agora adicione um botão no rodapé",
+        "ajoute aussi une légende",
+        "フッターにも追加してください",
+    ],
+)
+def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
+    assert verdict(MADE, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "agent is walking into walls",
+        "Somehow the picture next to it became invisible. Give it a border.",
+        "the icon is 4 px too low",
+        "add it again, properly this time",
+        "Put the old one back",
+        "I think the label is cut",
+    ],
+)
+def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody_knows(words: str) -> None:
+    assert verdict(MADE, following=words) in ("unknown", "failed", "mixed")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "that doesn't seem to work",
+        "masih error",
+        "ça ne marche toujours pas",
+        "c'est encore cassé",
+        "todavía no carga",
+        "não aparece nada",
+        "还是打不开",
+    ],
+)
+def test_the_commonest_complaints_are_known_in_other_languages(words: str) -> None:
+    assert verdict(MADE, following=words) == "failed"
+
+
+def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
+    offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
+    assert verdict(offer, following="Ok, proceed.") == "unknown"
+
+
+def test_what_is_sent_back_is_no_praise_of_it() -> None:
+    text = "Perfect the order of the modules, so that the build finds them"
+    assert verdict(Row("assistant", "answer", text), following=text) == "unknown"
+
+
+def test_the_same_request_in_the_plural_is_the_same_request() -> None:
+    turns = (Row("user", "prompt", "fix the error in roster.ts"), MADE)
+    assert outcome_of(turns, "fix the errors in roster.ts").signal == "asked_again"
+
+
+def test_the_difference_that_a_client_shows_is_an_edit() -> None:
+    shown = Row("assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there.")
+    found = outcome_of((ASKED, shown), "now the second file")
+    assert (found.verdict, found.evidence[-1].quotation) == ("worked", "+ KEY=value")

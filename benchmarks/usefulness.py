@@ -1,8 +1,8 @@
 """How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
 
-    python benchmarks/usefulness.py FOLDER [--db FILE] [--misses]
+    python benchmarks/usefulness.py FOLDER [--tasks first|fresh] [--db FILE] [--misses]
 
-The folder holds the transcripts that `usefulness/tasks.tsv` names: of each task a question as a later session would ask it, and
+The folder holds the transcripts that the files in `usefulness/` name: of each task a question as a later session would ask it, and
 file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
 database is made of the folder unless one is given that was. The plain excerpts are those of the first release over today's
 ranking: of the turn that matched, or of the answer with most of the question's words, 700 characters around what matched.
@@ -29,7 +29,9 @@ from pastchats_memory.readers.source import Source
 from pastchats_memory.recollection import Block
 from pastchats_memory.search.terms import Terms
 
-TASKS = Path(__file__).parent / "usefulness" / "tasks.tsv"
+FOLDER = Path(__file__).parent / "usefulness"
+FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv"}
+"""The forty by which the lines were weighed, and forty from other episodes that were written when that was done."""
 BYTES = 1500
 ENTRIES = 3
 """As a prompt's hook asks for."""
@@ -62,8 +64,8 @@ def digest(piece: str) -> str:
     return hashlib.sha256(piece.encode()).hexdigest()[:16]
 
 
-def tasks() -> list[Task]:
-    with TASKS.open(encoding="utf-8", newline="") as file:
+def tasks(name: str = "first") -> list[Task]:
+    with (FOLDER / FILES[name]).open(encoding="utf-8", newline="") as file:
         return [
             Task(row["question"], row["file"], int(row["line"]), row["digest"])
             for row in csv.DictReader(file, delimiter="\t")
@@ -106,9 +108,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--db", type=Path)
+    parser.add_argument("--tasks", choices=FILES, default="first")
     parser.add_argument("--misses", action="store_true", help="name the tasks whose line is missing")
     arguments = parser.parse_args()
-    lines = {task: decisive_line(arguments.folder, task) for task in tasks()}
+    lines = {task: decisive_line(arguments.folder, task) for task in tasks(arguments.tasks)}
     known = {task: line for task, line in lines.items() if line is not None}
     if len(known) < len(lines):
         print(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
 
 from pastchats_memory.outcome import Row, outcome_of
-from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
 
 
 @pytest.mark.parametrize(
@@ -283,6 +283,8 @@ def test_the_same_request_in_the_plural_is_the_same_request() -> None:
 
 
 def test_the_difference_that_a_client_shows_is_an_edit() -> None:
-    shown = Row("assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there.")
+    shown = Row(
+        "assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there."
+    )
     found = outcome_of((ASKED, shown), "now the second file")
     assert (found.verdict, found.evidence[-1].quotation) == ("worked", "+ KEY=value")

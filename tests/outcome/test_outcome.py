@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
 
 from pastchats_memory.outcome import UNKNOWN, Row, TaskChange, outcome_of
-from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
 
 
 def test_an_answer_that_nothing_follows_is_unknown() -> None:

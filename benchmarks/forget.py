@@ -7,9 +7,11 @@ Beside it: the same rows deleted and nothing more, and FTS5's `optimize` in one 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,9 +30,32 @@ ROWS = 100_000
 
 @contextmanager
 def timed(took: dict[str, float], name: str) -> Iterator[None]:
-    start = time.perf_counter()
+    start, work = time.perf_counter(), time.process_time()
     yield
     took[name] = time.perf_counter() - start
+    took[f"{name}, of the processor"] = time.process_time() - work
+
+
+@contextmanager
+def another_writer(path: Path, took: dict[str, float]) -> Iterator[None]:
+    """Takes the lock ten times a second and gives it back; for how long it had to wait at most."""
+    waits, is_over = [0.0], threading.Event()
+
+    def write() -> None:
+        with open_database(path) as other, other.patient():
+            while not is_over.wait(0.1):
+                start = time.perf_counter()
+                with other.transaction():
+                    waits.append(time.perf_counter() - start)
+
+    beside = threading.Thread(target=write)
+    beside.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        beside.join()
+    took["another writer waited at most"] = max(waits)
 
 
 @contextmanager
@@ -55,19 +80,23 @@ def main() -> None:
             ]
             choice = Choice(Filters(), {"turns": ids, "tasks": [], "comments": [], "attachments": []})
             selector = Selector(tuple(map(str, ids)))
-            with timed(took, "forget, one transaction"), database.transaction():
-                forgetting.forget(database, choice, selector.remembered())
-            with timed(took, "rows deleted in steps"):
-                forgetting.finish(database)
-            with timed(took, "indexes and log written anew"):
-                erasing.finish(database)
+            with another_writer(database.path, took):
+                with timed(took, "buried, one transaction"), database.transaction():
+                    forgetting.forget(database, choice, selector.remembered())
+                with timed(took, "rows deleted in steps"):
+                    forgetting.finish(database)
+                with timed(took, "indexes and log written anew"):
+                    erasing.finish(database)
         with copy_of(path) as database:
             with timed(took, "beside it: delete alone"), database.transaction():
                 database.run(f"DELETE FROM prompts WHERE id IN ({','.join(map(str, ids))})")
                 vectors.catch_up(database)
             with timed(took, "beside it: one `optimize`"):
                 database.run("INSERT INTO prompts_fts(prompts_fts) VALUES ('optimize')")
-        print(f"{count:,} of {ROWS:,}: " + "; ".join(f"{name} {seconds:.2f} s" for name, seconds in took.items()))
+        print(
+            f"{count:,} of {ROWS:,}, load {os.getloadavg()[0]:.1f}: "
+            + "; ".join(f"{name} {seconds:.2f} s" for name, seconds in took.items())
+        )
 
 
 if __name__ == "__main__":

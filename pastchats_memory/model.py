@@ -115,8 +115,7 @@ class Filters(NamedTuple):
     notes: bool | None = None
     """True for notes alone, False for turns that are no notes; either leaves tasks out, as a role does."""
     kinds: tuple[str, ...] = ()
-    """Of the texts of tasks: `epic`, `task`, `subtask`, `comment`, `attachment`; empty for all. Any leaves turns out, as
-    the fields below do."""
+    """Of tasks' texts: `epic`, `task`, `subtask`, `comment`, `attachment`; empty for all. Any leaves turns out, as do the next two."""
     statuses: tuple[str, ...] = ()
     """Of the task, as `statuses.wanted_statuses` gives them."""
     priorities: tuple[int, ...] = ()
@@ -125,6 +124,8 @@ class Filters(NamedTuple):
     """Of the episode that a turn belongs to, as recall says it; a resolved task has worked. Empty for all."""
     hidden: tuple[str, ...] = ()
     """Projects whose rows do not pass, because they are private and the caller is not in them."""
+    buried: bool = False
+    """Whether rows that were forgotten and are yet to be deleted are there: they do not pass."""
 
     @property
     def of_tasks(self) -> bool:

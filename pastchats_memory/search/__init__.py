@@ -34,6 +34,7 @@ from pastchats_memory.search.pool import by_evidence, by_words
 from pastchats_memory.search.terms import Matches, Terms, best, matches_of, shares, terms_of
 from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
+from pastchats_memory.store.buried import without_buried
 from pastchats_memory.store.database import Database
 
 MODES = ("hybrid", "keyword", "semantic")
@@ -122,6 +123,7 @@ def search_terms(
     Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
     """
     asked = asked_in(request.text)
+    request = replace(request, filters=without_buried(database, request.filters))
     embedding = _Embedding(embedder, asked.said) if request.needs_vector else None
     terms = terms_of(database, asked)
     times = times_of(database, asked.said, request.filters, request.today, may_filter=request.time_filters)

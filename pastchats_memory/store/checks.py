@@ -7,6 +7,7 @@ from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import generations, trigrams, vectors
+from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.engines import differing
 from pastchats_memory.store.erasing import FULL_TEXT
@@ -33,6 +34,7 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{GOING}' AND NOT json_valid(value)",
 }
 """What is said of rows that no release writes, and how one of them is found."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.store import vec0
+from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import BUSY_MS, Database
 from pastchats_memory.store.sources import meta, set_meta
 
@@ -21,8 +22,6 @@ UNERASED = "unerased"
 """Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
 UNMERGED = "unmerged"
 """Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
-GOING = "going"
-"""Key of `embedding_meta`: the process that deletes rows in steps, and those that are left, by kind, as JSON."""
 PAUSE = 0.12
 """Seconds after which a step follows a step: a writer that waits looks ten times a second."""
 TURN_MS = 200

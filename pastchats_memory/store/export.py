@@ -9,6 +9,7 @@ import orjson
 
 from pastchats_memory.model import EXPORT
 from pastchats_memory.store import task_exchange
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 
 TURNS = (
@@ -16,7 +17,7 @@ TURNS = (
     "p.content_hash, p.echo_hash, p.metadata_json, "
     "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id) FROM prompts p "
-    "WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id"
+    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {buried('turns')} ORDER BY p.id"
 )
 NAMES = (
     "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",

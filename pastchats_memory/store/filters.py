@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.statuses import RESOLVED
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
 
@@ -48,6 +49,8 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         clause, wanted = _outcome_condition(filters.outcomes)
         clauses.append(clause)
         values.append(wanted)
+    if filters.buried:
+        clauses.append(f"p.id NOT IN {buried('turns')}")
     if filters.hidden:
         clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
         values.append(orjson.dumps(filters.hidden).decode())
@@ -88,6 +91,11 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         if wanted:
             clauses.append(clause)
             values.append(orjson.dumps(wanted).decode())
+    if filters.buried:
+        clauses += (
+            f"ifnull({id_} NOT IN {buried(kind)}, 1)"
+            for id_, kind in (("k.id", "tasks"), ("t.comment_id", "comments"), ("t.attachment_id", "attachments"))
+        )
     return " AND ".join(clauses) or "1", values
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 import orjson
 
+from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.erasing import GOING, PAUSE
+from pastchats_memory.store.erasing import PAUSE
 from pastchats_memory.store.partial import is_alive
 from pastchats_memory.store.sources import meta, set_meta
 
@@ -20,6 +22,8 @@ KINDS = ("turns", "tasks", "comments", "attachments")
 FEW = 64
 """Rows that go at once, and with which the steps begin."""
 MOST = 2048
+SILENT = 60.0
+"""Seconds after which a process that has deleted nothing counts as ended, since another one may have its number."""
 SECONDS = 0.5
 """That a step may take, after which the next is smaller."""
 
@@ -31,7 +35,7 @@ def begin(database: Database, rows: Rows) -> None:
     """Write down, inside the caller's transaction, which rows go. Raises StoreFault."""
     before = _left(database)
     left = {kind: sorted({*before[kind], *rows[kind]}) for kind in KINDS}
-    set_meta(database, {GOING: orjson.dumps({"pid": os.getpid(), **left}).decode()})
+    set_meta(database, {GOING: orjson.dumps(_by() | left).decode()})
 
 
 def is_left(database: Database) -> bool:
@@ -39,8 +43,9 @@ def is_left(database: Database) -> bool:
     written = meta(database).get(GOING)
     if written is None:
         return False
-    process = int(orjson.loads(written)["pid"])
-    return process == os.getpid() or not is_alive(process)
+    by = orjson.loads(written)
+    is_recent = abs(time.time() - by.get("at", 0)) < SILENT
+    return by["pid"] == os.getpid() or not is_alive(by["pid"]) or not is_recent
 
 
 def carry_out(database: Database, delete: Delete) -> None:
@@ -67,8 +72,12 @@ def _step(database: Database, delete: Delete, most: int) -> bool:
         return False
     delete({kind: left[kind][:most] for kind in KINDS})
     rest = {kind: left[kind][most:] for kind in KINDS}
-    set_meta(database, {GOING: orjson.dumps({"pid": os.getpid(), **rest}).decode()})
+    set_meta(database, {GOING: orjson.dumps(_by() | rest).decode()})
     return True
+
+
+def _by() -> dict[str, Any]:
+    return {"pid": os.getpid(), "at": time.time()}
 
 
 def _left(database: Database) -> Rows:

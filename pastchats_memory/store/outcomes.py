@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from pastchats_memory.model import Item, Metadata
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 
 RULES = "outcome_rules"
@@ -15,7 +16,8 @@ RULES = "outcome_rules"
 COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 ROWS = (
     "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
-    "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' ORDER BY turn_index, id"
+    "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
+    f"AND id NOT IN {buried('turns')} ORDER BY turn_index, id"
 )
 """Of a conversation from an index on, in order, but for notes."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")

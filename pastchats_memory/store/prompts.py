@@ -10,6 +10,7 @@ import orjson
 
 from pastchats_memory.model import Item, Metadata, Place, Prompt
 from pastchats_memory.store import projects, sightings
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live import LIVE
 from pastchats_memory.store.outcomes import Ending
@@ -196,7 +197,8 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
 
 
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
-    rows = database.run(f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} ORDER BY p.turn_index, p.id", values)
+    asked = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {buried('turns')} ORDER BY p.turn_index, p.id"
+    rows = database.run(asked, values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}
     for id_, path, line, end_line in database.run(
         "SELECT g.prompt_id, s.path, g.line, g.end_line FROM sightings g JOIN sources s ON s.id = g.source_id "

@@ -17,6 +17,7 @@ import apsw
 import orjson
 
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
+from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.migrations import schema
 from pastchats_memory.store.pages import Record, Value, records
@@ -28,8 +29,8 @@ DURABLE = (
     "forgotten",
 )  # fmt: skip
 """Tables from which all others are made."""
-KEPT = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES)
-"""Keys of `embedding_meta` that say something of durable rows; the others say how far what is derived has come."""
+KEPT = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, GOING)
+"""Keys of `embedding_meta` that say something of durable rows, or which of them go; the others say how far what is derived has come."""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """What a value of a column is in Python, by the column's type."""
 OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
@@ -243,6 +244,7 @@ def _drop_broken_vectors(new: Database) -> None:
     """Leave only vectors that are some, of the database's own model."""
     marks = ", ".join("?" * len(KEPT))
     new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", KEPT)
+    new.run("DELETE FROM embedding_meta WHERE key = ? AND NOT json_valid(value)", (GOING,))
     known = dict(new.run("SELECT key, value FROM embedding_meta"))
     model, dim = known.get("model_name"), known.get("embedding_dim")
     if model is None or dim is None or not dim.isdecimal():

@@ -17,6 +17,7 @@ from pastchats_memory.model import (
     TaskState,
     TaskText,
 )
+from pastchats_memory.store.buried import buried, without_buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
 
@@ -25,8 +26,8 @@ COLUMNS = (
     "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
 )
 MOST_LISTED = 1_000
-SEEN = "project NOT IN (SELECT value FROM json_each(?))"
-
+UNSEEN = "project IN (SELECT value FROM json_each(?))"
+SEEN = f"NOT ({UNSEEN}) AND id NOT IN {buried('tasks')}"
 
 ATTACHED = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
@@ -140,7 +141,7 @@ def count(database: Database) -> int:
 def unseen(database: Database, hidden: Sequence[str]) -> int:
     """How many tasks the hidden projects have. Raises StoreFault."""
     wanted = (orjson.dumps(hidden).decode(),)
-    return int(database.value(f"SELECT count(*) FROM tasks WHERE NOT ({SEEN})", wanted))
+    return int(database.value(f"SELECT count(*) FROM tasks WHERE {UNSEEN}", wanted))
 
 
 def identity(database: Database, id_: int) -> str:
@@ -206,7 +207,7 @@ def listed(
     Raises:
         StoreFault: the database cannot be read.
     """
-    where, values = task_conditions(filters)
+    where, values = task_conditions(without_buried(database, filters))
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
     where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
     by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"

@@ -13,8 +13,11 @@ from program import write_messages
 from whole import assert_whole
 
 from pastchats_memory import Memory
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Filters
 from pastchats_memory.store import erasing, going
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.tasks.desk import Change
 
 COUNT = 300
 
@@ -69,14 +72,40 @@ def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, step
     assert b"lighthouse" not in path.read_bytes()
 
 
-def test_while_the_process_lives_nobody_does_its_work_for_it(path: Path) -> None:
+def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
+    """Another process, which lives, has begun to forget the long conversation and a task; ids of its turns and the task's key."""
+    with Memory.open(path) as memory:
+        key = memory.tasks.add(Change(title="Paint the lighthouse")).key
     with open_database(path) as database, database.transaction():
-        going.begin(database, {"turns": [1, 2], "tasks": [], "comments": [], "attachments": []})
+        turns = [id_ for (id_,) in database.run("SELECT id FROM prompts WHERE content LIKE '%lighthouse%'")]
+        going.begin(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
         database.run(
-            "UPDATE embedding_meta SET value = replace(value, ?, '1') WHERE key = 'going'", (str(os.getpid()),)
+            "UPDATE embedding_meta SET value = json_set(value, '$.pid', 1, '$.at', (value ->> 'at') - ?) WHERE key = 'going'",
+            (seconds_ago,),
         )
+    return [*map(str, turns), key]
+
+
+def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_what_goes(path: Path) -> None:
+    *turns, key = going_elsewhere(path)
     with Memory.open(path) as memory:
         assert memory.status().turns == COUNT + 2
+        for mode in ("keyword", "semantic", "hybrid"):
+            assert not any("lighthouse" in hit.content for hit in memory.search("lighthouse", mode=mode))
+        assert "Nothing found" in memory.recall("lighthouse").text
+        assert memory.show(turns[5]) == []
+        assert memory.tasks.listed(Filters()) == []
+        with pytest.raises(UsageFault, match="no task"):
+            memory.tasks.task(key)
+        assert len(list(memory.export())) == 2
+        memory.index([path.parent / "said"], force=True)
+        assert memory.search("lighthouse", mode="keyword") == []
+
+
+def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process_has_its_number(path: Path) -> None:
+    going_elsewhere(path, seconds_ago=going.SILENT + 1)
+    Memory.open(path).close()
+    assert turns(path) == 2
 
 
 def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:

@@ -33,7 +33,7 @@ from pastchats_memory.store.database import open_database  # noqa: E402 - after 
 from pastchats_memory.store.vectors import catch_up_at_opening  # noqa: E402 - after the folders that they lie in
 
 State = dict[str, list[tuple]] | None
-"""What `whole.state` says; None where there is no database."""
+"""What `whole.state` says; None where there is no database, or one that is damaged as it was before."""
 WAYS = ("clock", "statement", "write", "torn write")
 MOST_IN_A_ROW = 3
 """Kills of one database before the command is run to its end."""
@@ -85,7 +85,7 @@ def finish(scene: Scene, page: Page) -> None:
 def seen(scene: Scene, *, aside: Path | None = None) -> State:
     """The state of the database, which must be whole; of a copy of its files where the original is not to be touched."""
     path = scene.database
-    if not path.exists():
+    if not path.exists() or scene.is_as_before:
         return None
     if aside is not None:
         shutil.rmtree(aside, ignore_errors=True)

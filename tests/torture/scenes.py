@@ -1,4 +1,4 @@
-"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, migrations."""
+"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, mending, migrations."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.ingest import writer
 from pastchats_memory.store import trigrams
+from pastchats_memory.store.database import open_database
+from pastchats_memory.store.pages import PAGE
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CHATS, SAID = 4, 24
@@ -57,6 +59,8 @@ class Scene:
     codes: tuple[int, ...] = (0,)
     """How it may end: done, or that there was nothing left to do."""
     weight: int = 1
+    is_damaged: bool = False
+    """The database is, before; it is that file, under this name or another, until there is a whole one."""
     variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -64,14 +68,23 @@ class Scene:
         return self.home / "memory.db"
 
     @property
+    def is_as_before(self) -> bool:
+        """A damaged database has not been mended yet. Raises AssertionError where it lies nowhere any more."""
+        if not self.is_damaged:
+            return False
+        kept = [file.read_bytes() == self.before for file in self.home.glob("memory.db*")]
+        assert any(kept), "the damaged file is gone"
+        return self.database.read_bytes() == self.before
+
+    @property
     def environment(self) -> dict[str, str]:
         """Nothing of the person's own."""
         return Program(self.home, variables={"OPENBLAS_NUM_THREADS": "1", **self.variables}).environment
 
     def reset(self) -> None:
-        """The database as it was before."""
-        for name in ("memory.db", "memory.db-wal", "memory.db-shm"):
-            (self.home / name).unlink(missing_ok=True)
+        """The database as it was before, and nothing beside it."""
+        for file in self.home.glob("memory.db*"):
+            file.unlink()
         if self.before is not None:
             self.database.touch(mode=0o600)
             self.database.write_bytes(self.before)
@@ -177,6 +190,53 @@ def _restore(home: Path, finish: Finish) -> Scene:
     return Scene("restore", home, program("restore", "kept.db", "--yes"))
 
 
+def _doctor(home: Path, finish: Finish) -> Scene:
+    """Over a database of whose turns some pages are overwritten, and nothing else."""
+    finish(_index(home, finish))
+    with open_database(home / "memory.db") as database:
+        database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        pages = [
+            page
+            for (page,) in database.run(
+                "SELECT pageno FROM dbstat WHERE name = 'prompts' AND pagetype = 'leaf' LIMIT 3"
+            )
+        ]
+    content = bytearray((home / "memory.db").read_bytes())
+    for page in pages:
+        content[(page - 1) * PAGE : page * PAGE] = b"\xa5" * PAGE
+    (home / "memory.db").write_bytes(content)
+    return Scene("doctor --yes", home, program("doctor", "--yes"), is_damaged=True)
+
+
+def _with_tasks(home: Path, finish: Finish) -> str:
+    """A task's key."""
+    finish(_index(home, finish))
+    for title in ("Water the roses", "Cut the roses"):
+        finish(Scene("task add", home, program("task", "add", title, "--project", "garden")))
+    with open_database(home / "memory.db") as database:
+        return database.value("SELECT key FROM tasks WHERE title = ?", ("Water the roses",))
+
+
+def _import_tasks(home: Path, finish: Finish) -> Scene:
+    _with_tasks(home, finish)
+    finish(Scene("task export", home, program("task", "export", "tasks.jsonl")))
+    finish(Scene("purge", home, program("purge", "--yes")))
+    finish(Scene("index", home, program("index", "history/chats")))
+    return Scene("task import", home, program("task", "import", "tasks.jsonl"))
+
+
+def _attach(home: Path, finish: Finish) -> Scene:
+    """Enough text for several chunks."""
+    key = _with_tasks(home, finish)
+    (home / "build.log").write_text("".join(f"Step {number} of the build is done.\n" for number in range(400)))
+    return Scene("task attach", home, program("task", "attach", key, "build.log"))
+
+
+def _delete_task(home: Path, finish: Finish) -> Scene:
+    key = _with_tasks(home, finish)
+    return Scene("task delete", home, program("task", "delete", key, "--yes"), is_repeatable=False)
+
+
 def _migration(home: Path, version: str) -> Scene:
     home.mkdir()
     scene = Scene(f"migration from {version}", home, program("status"))
@@ -212,6 +272,10 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "restore": _restore,
     "redact": _redact,
     "older": _older,
+    "doctor": _doctor,
+    "task-import": _import_tasks,
+    "task-attach": _attach,
+    "task-delete": _delete_task,
     **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
 }
 

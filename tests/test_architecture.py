@@ -39,6 +39,7 @@ PURE = {
     "questions",
     "spans",
     "dates",
+    "rulebook",
 }
 SEARCHING = {"search", "episodes", "recall", "context", "tasks"}
 BELOW = (
@@ -72,6 +73,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: {"model", "errors"} for room in PURE},
     "render": {"recollection", "model"},
     "pieces": set(),
+    "rulebook": set(),
+    "redact": {"rulebook", "model", "errors"},
     "excerpt": {"pieces"},
     "decisive": {"excerpt"},
     "outcome": {"commands", "model"},

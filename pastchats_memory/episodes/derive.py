@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pastchats_memory.episodes import T, episodes
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
+from pastchats_memory.rulebook import version_of
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
@@ -54,11 +54,10 @@ class Derived:
 
 @cache
 def rules() -> str:
-    """The version of the rules, which nobody has to count up: twelve hex digits of what they are written in."""
+    """The version of the rules: of all that says how an episode ended."""
     here = Path(__file__)
     package = here.parent.parent
-    sources = [here, package / "commands.py", *sorted((package / "outcome").glob("*.py"))]
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+    return version_of([here, package / "commands.py", *sorted((package / "outcome").glob("*.py"))])
 
 
 def derive(

@@ -58,7 +58,9 @@ class OpenMemory:
         except Empty:
             asked = _Asked(self._config, self._notice)
         try:
-            return call(asked.memory())
+            memory = asked.memory()
+            with memory.explaining_damage():
+                return call(memory)
         finally:
             self._idle.put(asked)
 

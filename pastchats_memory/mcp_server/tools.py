@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -57,7 +58,8 @@ def _one_at_a_time(tool: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     def answered(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
         with LOCK:
             try:
-                return tool(*args, **kwargs)
+                with args[0].explaining_damage():  # type: ignore[attr-defined] # of `Tools`, as all that are wrapped
+                    return tool(*args, **kwargs)
             except MemoryFault as fault:
                 raise ToolError(sanitised(f"{fault.message}\n{fault.hint}").strip()) from fault
 
@@ -86,6 +88,17 @@ class Tools:
             self._memory = Memory.open(file, create=self._allow_write, config=self._config)
             self._file = file_identity(file)
         return self._memory
+
+    @contextmanager
+    def explaining_damage(self) -> Iterator[None]:
+        """As the memory does, where it is open."""
+        try:
+            yield
+        except Exception:
+            if self._memory is None:
+                raise
+            with self._memory.explaining_damage():
+                raise
 
     @_one_at_a_time
     def search(

@@ -125,6 +125,12 @@ class Opened:
 
         return examine(self._database, self._model())
 
+    @contextmanager
+    def explaining_damage(self) -> Iterator[None]:
+        """For who keeps it open over many questions: what goes wrong since its rows are damaged is explained. Raises DatabaseCorrupt."""
+        with _damage_explained(self._database):
+            yield
+
     def close(self) -> None:
         """Give the file back."""
         self._database.close()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -173,6 +175,15 @@ def test_a_damaged_database_is_an_error_and_no_traceback(program: Program) -> No
     program.database.write_bytes(b"no database at all" * 500)
     with serving(program) as server:
         assert kind(httpx.get(f"{server.url}/search?query=fence"), 500) == "database_corrupt"
+        assert "Traceback" not in "".join(server.said)
+
+
+def test_damage_that_is_met_while_the_memory_is_open_is_an_error_and_no_bug(own_demo: Program) -> None:
+    with serving(own_demo) as server:
+        assert httpx.get(f"{server.url}/items/1").status_code == 200
+        with closing(sqlite3.connect(own_demo.database)) as connection, connection:
+            connection.execute("UPDATE prompts SET metadata_json = '{'")
+        assert kind(httpx.get(f"{server.url}/items/1"), 500) == "database_corrupt"
         assert "Traceback" not in "".join(server.said)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +249,19 @@ def test_a_database_that_was_deleted_is_answered_from_and_written_to_no_more(pro
     assert found.structured_content["results"] == []
     assert stored.structured_content["is_new"]
     assert program("show", "1").status == 0
+
+
+def test_damage_that_is_met_while_the_memory_is_open_is_explained(own_demo: Program) -> None:
+    async def asking(client: Client) -> list[CallToolResult]:
+        before = await client.call_tool("read", {"id": "1"})
+        with closing(sqlite3.connect(own_demo.database)) as connection, connection:
+            connection.execute("UPDATE prompts SET metadata_json = '{'")
+        return [before, await client.call_tool("read", {"id": "1"})]
+
+    before, after = talk(own_demo, asking)
+    assert not before.is_error
+    assert after.is_error
+    assert "doctor" in text_of(after)
 
 
 def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: Program) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -40,6 +41,7 @@ OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
     "forgettings": (("selector", dict, "{}"),),
 }
 """Columns of JSON: the kind of the value, and what stands for one that is broken."""
+_ROOTED = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
 MOST_MISSING = 4
 """Columns that rows of older releases lack at their end."""
 
@@ -180,6 +182,10 @@ def _pick_up(
     """Add the records of some tables that stand in the pages; those that may be of several tables are left."""
     for record in records(content):
         fitting = [name for name, columns in tables.items() if _fits(record, columns)]
+        # One that lacks no column is not of a table to which columns were added since, as it would otherwise seem.
+        fitting = [name for name in fitting if len(tables[name]) == len(record.values)] or fitting
+        if _is_folder(record):
+            fitting = ["project_folders"]
         if len(fitting) == 1 and fitting[0] in damaged:
             columns = damaged[fitting[0]]
             values = dict(zip((column.name for column in columns), record.values, strict=False))
@@ -187,6 +193,14 @@ def _pick_up(
                 if column.is_rowid:
                     values[column.name] = record.rowid
             _put(new, fitting[0], columns, values)
+
+
+def _is_folder(record: Record) -> bool:
+    """Whether it is a row of `project_folders`, which in columns is like `outcomes_due` and entries of several indexes."""
+    match record:
+        case Record(None, (str(folder), str(), -1 | 0 | 1)):
+            return _ROOTED.match(folder) is not None
+    return False
 
 
 def _fits(record: Record, columns: Sequence[Column]) -> bool:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import apsw
 import pytest
-from program import DEMO, Program
-from whole import assert_whole
+from program import DEMO, Program, write_messages
+from whole import assert_whole, state
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.pages import PAGE, records
+from pastchats_memory.tasks.desk import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
 QUESTION = "flaky login test"
@@ -89,6 +90,34 @@ def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
     assert after.items() <= before.items()
     least = {in_the_middle: 0.8, headless: 1, without_schema: 1, cut: 0.2}[damage]
     assert len(after) >= least * len(before)
+
+
+@pytest.mark.parametrize("damage", [headless, without_schema])
+def test_rows_of_small_tables_that_look_alike_are_told_apart(
+    tmp_path: Path, damage: Callable[[bytearray], None]
+) -> None:
+    """States of tasks are like comments without an end, folders like entries of indexes."""
+    path = tmp_path / "memory.db"
+    write_messages(tmp_path / "garden" / "chat.jsonl", ("user", "Water the roses?"), ("assistant", "Yes."))
+    with Memory.open(path) as memory:
+        memory.index([tmp_path / "garden" / "chat.jsonl"], project="garden")
+        task = memory.tasks.add(Change(title="Water the roses", project="garden"))
+        memory.tasks.update(task.key, Change(status="done"))
+        memory.tasks.comment(task.key, "The can leaks.")
+    with open_database(path) as database:
+        database.run("UPDATE project_folders SET is_private = 1")
+        database.run("INSERT INTO task_conversations VALUES (?, 'c1')", (task.id,))
+        before = state(database)
+    content = bytearray(path.read_bytes())
+    damage(content)
+    path.write_bytes(content)
+    Memory.mend(path)
+    with open_database(path) as database:
+        after = state(database)
+        assert database.run("SELECT * FROM task_conversations") == [(task.id, "c1")]
+    for name in ("prompts", "tasks", "states", "comments", "folders", "model"):
+        assert before[name], name
+        assert after[name] == before[name], name
 
 
 def test_what_was_lost_comes_back_from_the_transcripts_and_what_was_forgotten_does_not(damaged: Path) -> None:

@@ -112,16 +112,12 @@ def _copy_over(new: Database, old: Database) -> None:
     for that, so another connection is written to.
     """
     old.run("PRAGMA journal_mode=WAL")  # or it could not be read while it is written
-    with translated(str(old.path)):
-        target = apsw.Connection(str(old.path), flags=apsw.SQLITE_OPEN_READWRITE)
-        target.set_busy_timeout(BUSY_MS)
-        try:
-            with _copying(new.connection, target) as copying:
-                copying.step(0)  # which takes the lock and copies nothing
-                reburial.rebury(new, reburial.graves(old))
-                _pages(copying)
-        finally:
-            target.close()
+    with _raw(old.path, str(old.path), apsw.SQLITE_OPEN_READWRITE) as target, translated(str(old.path)):
+        target.wait(BUSY_MS)
+        with _copying(new.connection, target.connection) as copying:
+            copying.step(0)  # which takes the lock and copies nothing
+            reburial.rebury(new, reburial.graves(old))
+            _pages(copying)
     old.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from pathlib import Path
 
@@ -30,10 +31,16 @@ def is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def _in_short(said: re.Match[str]) -> str:
+    """Of a docstring, which may be all that a function has, an empty one, so that what is left can be read."""
+    indented = said[0].partition('"""')
+    return f'{indented[0]}""\n' if indented[1] else ""
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_nothing_that_a_rule_states_is_left_out_of_its_version(module: Path) -> None:
     text = module.read_text(encoding="utf-8")
-    kept = rulebook._SAID.sub("", text)  # noqa: SLF001 - what the version is of
+    kept = rulebook._SAID.sub(_in_short, text)  # noqa: SLF001 - what the version is of
     assert stated(kept) == stated(text)
     assert len(kept) < len(text)
 

@@ -42,6 +42,8 @@ _AGO = re.compile(rf"\b{_COUNT} {_UNIT}s? ago\b")
 _THE_LAST = re.compile(rf"\b(?:in|over|during|within) the (?:last|past) (?:{_COUNT} )?{_UNIT}s?\b")
 _CALENDAR = re.compile(rf"{_WITH}(?P<which>last|this) {_UNIT}\b")
 _YESTERDAY = re.compile(rf"{_WITH}yesterday\b")
+_ONWARD = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
+_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 class When(NamedTuple):
@@ -136,7 +138,7 @@ def _bounded(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When |
     if not spans:
         return None
     word, words = found["with"], found[0].strip()
-    if found["distance"] or word not in FROM_THEN_ON | UP_TO_THEN:
+    if not _is_bound(found):
         return When(words, tuple(spans), is_filter=False)
     bounds: list[Bounds] = []
     for start, end in spans:
@@ -145,6 +147,14 @@ def _bounded(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When |
         else:
             bounds.append((None, start - timedelta(days=1) if word == "before" else end))
     return When(words, tuple(bounds), is_filter=True)
+
+
+def _is_bound(found: re.Match[str]) -> bool:
+    """Whether it says since or until when; "notes from May" says of when, "since last week's release" since what."""
+    word, behind = found["with"], found.string[found.end() :]
+    if found["distance"] or _POSSESSIVE.match(behind):
+        return False
+    return word in FROM_THEN_ON | UP_TO_THEN and (word != "from" or _ONWARD.match(behind) is not None)
 
 
 def _month_number(name: str) -> int:

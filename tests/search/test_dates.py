@@ -24,7 +24,8 @@ TODAY = date(2026, 5, 20)
         ("decisions after 3 March 2025", "2025-03-04", None),
         ("what we knew before February 2026", None, "2026-01-31"),
         ("everything until Oct 5, 2025", None, "2025-10-05"),
-        ("commits from June 2025", "2025-06-01", None),
+        ("commits from June 2025 on", "2025-06-01", None),
+        ("commits from 3 June 2025 to 5 June", "2025-06-03", None),
         ("retries since 2024", "2024-01-01", None),
         ("what failed since last month", "2026-04-01", None),
         ("since yesterday the build is red", "2026-05-19", None),
@@ -50,6 +51,9 @@ def test_what_bounds_one_side_of_time_is_a_filter(question: str, since: str | No
         ("what did we ship last week", "2026-05-11", "2026-05-17"),
         ("how often did we go to the beach in 2023?", "2023-01-01", "2023-12-31"),
         ("the outage 3 weeks ago", "2026-04-26", "2026-05-02"),
+        ("the report from June 2025", "2025-06-01", "2025-06-30"),
+        ("what was the bug from last week?", "2026-05-11", "2026-05-17"),
+        ("what broke since last week's release", "2026-05-11", "2026-05-17"),
     ],
 )
 def test_the_time_at_which_something_happened_only_speaks_for_what_was_said_then(

@@ -193,13 +193,10 @@ class _Part:
             place += 1
         if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
             return None
-        end = place
-        mark = self._lines[place].lstrip()[:3]
-        while end + 1 < len(self._lines) and self._code[end + 1]:
-            end += 1
-            if self._lines[end].strip() == mark:
-                break
-        return place, end
+        mark = self._lines[place].lstrip(" \t>")
+        run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+        ends = (at for at in range(place + 1, len(self._lines)) if _closes(self._lines[at].strip(" \t>"), run))
+        return place, next(ends, len(self._lines) - 1)
 
     def _inside(self, first: int, last: int) -> str:
         return "\n".join(self._lines[first + 1 : last])
@@ -216,6 +213,11 @@ class _Part:
 
 def _ends_answer(line: str) -> bool:
     return bool(_ANSWERED.match(line)) or line.startswith(("<environment_details>", "<feedback>"))
+
+
+def _closes(line: str, run: str) -> bool:
+    """Whether the line is a bare fence, at least as long as the one that it closes."""
+    return line.startswith(run) and not line.strip(run[0])
 
 
 def _behind_musing(lines: Sequence[str]) -> int:

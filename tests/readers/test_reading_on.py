@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mutations import damaged
 
 from pastchats_memory.model import Task
-from pastchats_memory.readers import READERS, claude_code, messages, source
+from pastchats_memory.readers import READERS, claude_code, cursor, messages, source
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import SAMPLE_RECORDS, NotText, Source
 
@@ -126,3 +126,23 @@ def test_what_was_added_is_read_alike_where_it_is_too_much_to_be_held(tmp_path, 
     longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
     monkeypatch.setattr(source, "LARGE_DOCUMENT", longest)
     assert gone_on_with(claude_code, path, tmp_path / path.name)
+
+
+def test_a_call_that_tells_late_where_a_session_runs_has_the_file_read_as_a_whole(tmp_path):
+    path = tmp_path / "projects" / "home-ada-kiln" / "agent-transcripts" / "6d1f" / "6d1f.jsonl"
+    path.parent.mkdir(parents=True)
+    said = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nlook\n</user_query>"}]}},
+        {"role": "assistant", "message": {"content": [{"type": "text", "text": "I look."}]}},
+        {"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "Read", "input": {"path": "/home/ada/kiln/a.py"}}]}},
+        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nand now?\n</user_query>"}]}},
+    ]  # fmt: skip
+    lines = [json.dumps(record) + "\n" for record in said]
+    path.write_text("".join(lines[:2]), encoding="utf-8")
+    _, place, _ = read(cursor, path)
+    path.write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(CannotResume):
+        read(cursor, path, place)
+    certain, place, shown = read(cursor, path)
+    assert {row.cwd for row in certain + shown} == {"/home/ada/kiln"}
+    assert [row.content for row in read(cursor, path, place)[2]] == ["and now?"]

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pastchats_memory.redact.commands import GRAMMARS, manifest_secrets
+from pastchats_memory.redact.commands import GRAMMARS, OF_SECRETS, manifest_secrets
 from pastchats_memory.redact.detector import TELLING, Found, Looked, Rule
 from pastchats_memory.redact.literals import Literals
 from pastchats_memory.redact.named import FOREIGN_NAMES, NAMES
-from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
+from pastchats_memory.redact.shapes import TOKENS
+from pastchats_memory.redact.structures import STRUCTURES
 from pastchats_memory.redact.views import (
     View,
     base64_texts,
@@ -180,15 +181,27 @@ def secrets(text: str, depth: int = 0) -> list[Found]:
     if not is_ascii:
         for name in FOREIGN_NAMES:
             found += name.find(looked, (one.start() for one in re.finditer(name.part, lowered)))
-    found += manifest_secrets(text)
-    for view in unwrapped(text):
-        found += _seen_in(view, _tokens(view.text))
+    if OF_SECRETS in text:
+        found += manifest_secrets(text)
+    if "\n" in text:
+        for view in unwrapped(text):
+            found += _seen_in(view, _tokens(view.text))
     if depth < DEEPEST:
-        for view in (*unquoted(text), *([seen(text)] if may_be_unseen(text) else ())):
-            found += _seen_in(view, secrets(view.text, depth + 1))
-        for start, end, decoded in base64_texts(text):
-            found += [Found(start, end, one.kind, one.rank) for one in secrets(decoded, depth + 1)]
+        found += _encoded(text, depth + 1)
     return found
+
+
+def _encoded(text: str, depth: int) -> Iterator[Found]:
+    """Those in what is written as URLs, HTML, terminals and base64 write texts."""
+    if "%" in text or "&" in text:
+        for view in unquoted(text):
+            yield from _seen_in(view, secrets(view.text, depth))
+    if may_be_unseen(text):
+        view = seen(text)
+        yield from _seen_in(view, secrets(view.text, depth))
+    for start, end, decoded in base64_texts(text):
+        for one in secrets(decoded, depth):
+            yield Found(start, end, one.kind, one.rank)
 
 
 DEEPEST = 2

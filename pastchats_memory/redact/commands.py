@@ -161,13 +161,13 @@ MANIFEST = 2000
 
 def manifest_secrets(text: str) -> Iterator[Found]:
     """What a Kubernetes Secret holds, whatever it is called there."""
-    at = text.find(_OF_SECRETS)
+    at = text.find(OF_SECRETS)
     while at >= 0:
         for block in _DATA.finditer(text, max(0, at - MANIFEST), at + MANIFEST):
             for entry in _ENTRY.finditer(text, *block.span("entries")):
                 if of_user(entry["secret"], ""):
                     yield Found(*entry.span("secret"), "kubernetes-secret", RANK)
-        at = text.find(_OF_SECRETS, at + MANIFEST)
+        at = text.find(OF_SECRETS, at + MANIFEST)
 
 
-_OF_SECRETS = "kind: Secret\n"
+OF_SECRETS = "kind: Secret\n"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pastchats_memory.redact.detector import Found, Looked
-from pastchats_memory.redact.ways import ways_by_letter, ways_of
+from pastchats_memory.redact.ways import ASSIGNS, ways_by_letter, ways_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,5 +139,6 @@ def _value(looked: Looked, at: int, name: _Name) -> Found | None:
     end = _NAME_REST.match(looked.text, at).end()  # type: ignore[union-attr] # it fits everywhere
     if end > at and _HARMLESS_ENDING.fullmatch(looked.lowered, at, end):
         return None
-    ways = _WAYS_FROM[name.kind].get(looked.text[end : end + 1])
+    begins = ASSIGNS if looked.text.startswith(ASSIGNS, end) else looked.text[end : end + 1]
+    ways = _WAYS_FROM[name.kind].get(begins)
     return ways.value(looked, end) if ways else None

@@ -16,8 +16,6 @@ _NOT_BASE64 = r"(?![A-Za-z0-9+/=_\-])"
 """Where a token ends whose beginning is too short to tell it from a piece of an image."""
 _B64 = r"[A-Za-z0-9+/]"
 _URL64 = r"[A-Za-z0-9_\-]"
-_BREAK = r"(?:\r?\n|\\{1,3}r\\{1,3}n|\\{1,3}n|[ \t])"
-"""The end of a line as it is, or as JSON in JSON writes it."""
 
 
 def _prefixed(kind: str, prefixes: str, rest: str) -> tuple[Detector, ...]:
@@ -288,101 +286,59 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("ssh-private-key", "b3BlbnNzaC1rZXktdjE", rf"{_B64}{{100,8000}}={{0,2}}"),
 )
 
-STRUCTURES: tuple[Detector, ...] = (
-    shape(
-        "private-key",
-        "-----BEGIN ",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----)[A-Za-z0-9+/=:,.()<>@\-\s\\\"'|*#→│;&]){16,20000})"
-        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
-        bounded=False,
+MORE: tuple[Detector, ...] = (
+    *_prefixed("adafruit-key", "aio_", rf"[A-Za-z0-9]{{28}}{_END}"),
+    *_prefixed("anyscale-token", "esecret_", rf"[a-z0-9]{{20,60}}{_END}"),
+    *_prefixed("cockroach-key", "CCDB1_", r"[A-Za-z0-9]{22}_[A-Za-z0-9]{40}"),
+    *_prefixed("devcycle-key", "dvc_server_ dvc_client_ dvc_mobile_", r"[A-Za-z0-9_\-]{30,80}"),
+    *_prefixed("chief-tools-token", "ctp_", rf"[A-Za-z0-9]{{36}}{_END}"),
+    *_prefixed("ionic-token", "ion_", rf"(?=[A-Za-z]{{0,42}}\d)[A-Za-z0-9]{{42}}{_END}"),
+    *_prefixed("jd-cloud-key", "JDC_", rf"[A-Z0-9]{{25,40}}{_END}"),
+    *_prefixed("logicmonitor-token", "lmb_ lma_", r"[A-Za-z0-9+/=_\-]{40,140}"),
+    *_prefixed("langsmith-key", "ls__", rf"[a-f0-9]{{32}}{_END}"),
+    *_prefixed(
+        "mercury-token", "secret-token:mercury_production_ secret-token:mercury_sandbox_", r"[A-Za-z0-9_]{20,120}"
     ),
-    shape(
-        "private-key",
-        "Private-Lines: ",
-        rf"Private-Lines: \d{{1,3}}(?P<secret>(?:{_BREAK}{{1,2}}[A-Za-z0-9+/=]{{4,80}}){{1,99}})",
-        bounded=False,
+    *_prefixed("onfido-token", "api_live. api_sandbox. api_live_us. api_live_ca.", rf"{_URL64}{{11}}\.{_URL64}{{32}}"),
+    *_prefixed("persona-key", "persona_production_ persona_sandbox_", r"[A-Za-z0-9\-]{20,80}"),
+    *_prefixed("pinterest-token", "pina_", rf"[A-Z0-9]{{40,120}}{_END}"),
+    *_prefixed(
+        "polar-token",
+        "polar_oat_ polar_pat_ polar_cs_ polar_at_u_ polar_at_o_ polar_rt_u_ polar_rt_o_",
+        r"[A-Za-z0-9]{30,80}",
     ),
-    shape("jwt", "eyJ", rf"eyJ{_URL64}{{8,4000}}\.(?:eyJ)?{_URL64}{{10,8000}}\.{_URL64}{{10,2000}}"),
-    shape(
-        "url-password",
-        "://",
-        r"://[^\s/:@\"'<>\\?#]{0,128}:(?P<secret>(?!//)(?!(?:password|passwd|pass|pwd|pw|PASSWORD|PASS|secret)@)(?![\$<{*][^@]{0,60}[}>*]?@|%[sd]@|\[redacted)[^\s/@\"'<>\\]{1,256}"
-        r"(?:[/#?][^\s/@\"'<>\\]{1,64})?)@(?=[A-Za-z0-9\[_$\{.\-])",
-        bounded=False,
-    ),
-    shape("url-token", "://", r"://(?P<secret>[A-Za-z0-9_\-]{20,128})@(?=[A-Za-z0-9])", bounded=False, rank=1),
-    shape(
-        "url-password",
-        ":\\/\\/",
-        r":\\/\\/[^\s/:@\"'<>\\?#]{0,128}:(?P<secret>(?![\$<{*%\[])[^\s/@\"'<>\\]{2,256})@(?=[A-Za-z0-9\[_.\-])",
-        bounded=False,
-    ),
-    shape(
-        "private-key",
-        "---- BEGIN SSH2 ENCRYPTED",
-        r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----(?P<secret>[A-Za-z0-9+/=:,.@\-\s\\\"]{16,20000}?)(?:---- END|\Z)",
-        bounded=False,
-    ),
-    shape(
-        "aws-secret-key",
-        "IA",
-        rf"A[KS]IA[A-Z2-7]{{16}}(?![A-Za-z0-9])[\s\S]{{1,80}}?(?<![A-Za-z0-9+/=_\-.])(?P<secret>(?![0-9a-f]{{40}}){_B64}{{40}})(?![A-Za-z0-9+/=_\-.])",
-        reach=2,
-        bounded=False,
-    ),
-    shape(
-        "oracle-password",
-        "oracle:thin:",
-        r"oracle:thin:[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{3,128})@",
-        bounded=False,
-    ),
-    shape(
-        "google-chat-webhook",
-        "chat.googleapis.com/",
-        r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_\-]{4,40}/messages\?(?P<secret>[^\s\"'\\<>]{20,300})",
-    ),
-    shape("password-hash", "$argon2", r"\$argon2(?:id|i|d)\$[^\s\"'\\]{20,400}", bounded=False),
-    shape("telegram-token", "/bot", r"/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{35})", bounded=False),
-    shape("rpc-key", "alchemy.com/v2/", r"alchemy\.com/v2/(?P<secret>[A-Za-z0-9_\-]{20,64})", bounded=False),
-    shape("rpc-key", "infura.io/v3/", r"infura\.io/v3/(?P<secret>[a-f0-9]{32})", bounded=False),
-    shape("private-key", '"d"', r'"d"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_\-]{40,1400})"', bounded=False),
-    shape(
-        "mysql-password",
-        "@tcp(",
-        r"[\"'][^\s:\"'/@]{1,64}:(?P<secret>[^\s\"'@]{4,128})@tcp\(",
-        reach=200,
-        bounded=False,
-    ),
-    shape(
-        "private-key",
-        "-----BEGIN OpenVPN",
-        r"-----BEGIN OpenVPN Static key V1-----(?P<secret>[0-9a-f\s\\n]{16,2000})",
-        bounded=False,
-    ),
-    shape(
-        "private-key",
-        "-----END ",
-        r"(?P<secret>(?:[A-Za-z0-9+/=]{16,76}\r?\n[ \t>+|]{0,12}){1,30})-----END [A-Z0-9 ]{0,40}PRIVATE KEY",
-        reach=2400,
-        bounded=False,
-    ),
-    shape(
-        "totp-secret",
-        "otpauth://",
-        r"otpauth://[^\s\"'<>\\]{0,200}?[?&]secret=(?P<secret>[A-Za-z2-7]{8,128})",
-        bounded=False,
-    ),
-    shape(
-        "aws-signature",
-        "SignedHeaders=",
-        r"SignedHeaders=[A-Za-z0-9;\-%]{1,400}[,&][ ]{0,2}(?:X-Amz-)?Signature=(?P<secret>[0-9a-f]{64})",
-        bounded=False,
-    ),
-    shape("wifi-password", "WIFI:", r"WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){0,4}P:(?P<secret>[^;\s]{4,64});", bounded=False),
-    shape("logic-app-signature", "&sig=", r"&sig=(?P<secret>[A-Za-z0-9_\-]{40,60})(?![A-Za-z0-9_\-])", bounded=False),
+    *_prefixed("runpod-key", "rpa_", rf"[A-Za-z0-9]{{40,60}}{_END}"),
+    *_prefixed("rootly-key", "rootly_", r"[a-f0-9]{64}"),
+    *_prefixed("samsara-token", "samsara_api_", r"[A-Za-z0-9]{20,60}"),
+    *_prefixed("sindri-key", "sindri_development_ sindri_production_ sindri_staging_", r"[A-Za-z0-9]{30,60}"),
+    *_prefixed("thunderstore-token", "tss_", rf"[A-Za-z0-9]{{35,45}}{_END}"),
+    *_prefixed("val-town-token", "vtwn_", r"[A-Za-z0-9]{25,40}"),
+    *_prefixed("wakatime-key", "waka_", r"[0-9a-f]{8}-[0-9a-f\-]{27}"),
+    *_prefixed("zuplo-key", "zpka_ zpcka_", r"[a-f0-9]{32}_[a-f0-9]{8}"),
+    *_prefixed("axiom-token", "xaat- xapt- xait-", r"[0-9a-f]{8}-[0-9a-f\-]{27}"),
+    *_prefixed("unkey-key", "unkey_", rf"(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{20,40}}{_END}"),
+    *_prefixed("trigger-key", "tr_dev_ tr_prod_ tr_stg_ tr_preview_ tr_pat_", r"[A-Za-z0-9]{20,60}"),
+    *_prefixed("inngest-key", "signkey-prod- signkey-test- signkey-branch-", r"[a-f0-9]{24,64}"),
+    *_prefixed("mem0-key", "m0-", rf"(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{40}}{_END}"),
+    *_prefixed("browserbase-key", "bb_live_", r"[A-Za-z0-9_\-]{24,40}"),
+    *_prefixed("cal-key", "cal_live_", r"[a-f0-9]{32}"),
+    *_prefixed("deno-token", "ddp_ ddo_ ddw_", rf"[A-Za-z0-9]{{36}}{_END}"),
+    *_prefixed("socket-token", "sktsec_", r"[A-Za-z0-9_\-]{30,80}"),
+    *_prefixed("firehydrant-token", "fhb-", r"[a-f0-9]{32,64}"),
+    *_prefixed("pubnub-key", "sec-c-", r"(?:[A-Za-z0-9]{48,52}|[0-9a-f]{8}-[0-9a-f\-]{27})"),
+    *_prefixed("tigris-key", "tsec_", r"[A-Za-z0-9_+/\-]{40,80}"),
+    *_prefixed("xata-key", "xau_", r"[A-Za-z0-9]{30,50}"),
+    *_prefixed("gitbook-token", "gb_api_", r"[A-Za-z0-9]{30,60}"),
+    *_prefixed("liveblocks-key", "sk_prod_ sk_dev_", rf"(?=[^\s\d]{{0,60}}\d){_URL64}{{40,80}}"),
+    *_prefixed("ory-token", "ory_pat_ ory_at_ ory_rt_ ory_st_ ory_apikey_", r"[A-Za-z0-9_\-.]{30,120}"),
+    *_prefixed("lichess-token", "lip_", rf"[A-Za-z0-9]{{20}}{_END}"),
+    *_prefixed("amazon-oauth-secret", "amzn1.oa2-cs.v1.", r"[a-f0-9]{64}"),
+    *_prefixed("amazon-oauth-token", "Atza| Atzr|", r"[A-Za-z0-9_\-]{100,2000}"),
+    *_prefixed("docker-swarm-token", "SWMTKN-1-", r"[a-z0-9]{50}-[a-z0-9]{25}"),
+    *_prefixed("k3s-token", "K10", r"[0-9a-f]{48,64}::(?:server|node|agent|[a-z0-9]{6}):?[A-Za-z0-9.:]{0,64}"),
 )
 
 TOKENS: tuple[Detector, ...] = tuple(
-    replace(one, is_token=True) for one in (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES)
+    replace(one, is_token=True) for one in (*LANGUAGE_MODELS, *CLOUDS, *CODE_HOSTS, *MESSENGERS, *SERVICES, *MORE)
 )
 """What stands within one run of token characters."""

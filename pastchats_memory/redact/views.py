@@ -48,8 +48,6 @@ _ENTITIES = {
 
 def unquoted(text: str) -> Iterator[View]:
     """Each line that has `%XX` or an entity of HTML in it, without them."""
-    if "%" not in text and "&" not in text:
-        return
     at = 0
     while first := _ESCAPED.search(text, at):
         start = text.rfind("\n", 0, first.start()) + 1

@@ -90,6 +90,8 @@ class _Way:
     """Of the value and the name's kind."""
     begins: str = ANY_LETTER
     """Of the letters that a name may end at those with which the pattern can begin."""
+    may_assign: bool = False
+    """Whether it can begin with a blank and `=`, as most names in a program go on."""
 
 
 _BRACKETED = re.compile(r"(?:[()\[\]{}]++[^\s\"'`<>.,;:|\\()\[\]{}]{2,}[^\s\"'`<>,;|\\]*+)+(?=\s|\Z|\\n|\\?\")")
@@ -103,33 +105,37 @@ LEAST_LENGTH = 4
 _ANY = frozenset({"password", "secret", "token", "api-key"})
 _WAYS: tuple[_Way, ...] = (
     _Way(
-        _SCHEME, frozenset({"authorization", "token", "api-key", "auth"}), believed.shown_in_header, _QUOTED + " \t:=,"
+        _SCHEME,
+        frozenset({"authorization", "token", "api-key", "auth"}),
+        believed.shown_in_header,
+        _QUOTED + " \t:=,",
+        may_assign=True,
     ),
     _Way(_BEARER, frozenset({"authorization"}), believed.shown_in_header),
     _Way(_JOINED, frozenset({"authorization"}), believed.shown_in_header, _QUOTED),
-    _Way(_COOKIE, frozenset({"authorization"}), believed.of_cookie, _QUOTED + " \t\n:="),
-    _Way(_ASSIGNED, _ANY | {"authorization"}, believed.assigned, _QUOTED + "] \t\n:=!?|：是%"),
-    _Way(_ASSIGNED, frozenset({"auth"}), believed.shown_in_header, _QUOTED + "] \t\n:=!?|：是%"),
+    _Way(_COOKIE, frozenset({"authorization"}), believed.of_cookie, _QUOTED + " \t\n:=", may_assign=True),
+    _Way(_ASSIGNED, _ANY | {"authorization"}, believed.assigned, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
+    _Way(_ASSIGNED, frozenset({"auth"}), believed.shown_in_header, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
     _Way(_PARAMETER_VALUE, frozenset({"url-token"}), believed.in_a_cell),
     _Way(_NEXT_LINE, _ANY, believed.said, " \t:"),
     _Way(_VALUE_BESIDE, _ANY, believed.assigned, _QUOTED + ", \t\n"),
     _Way(_CELL, _ANY, believed.in_a_cell, "`* \t|"),
     _Way(_ARGUMENT, _ANY | {"authorization"}, believed.assigned, _QUOTED),
-    _Way(_ELEMENT, _ANY, believed.assigned, "\"' \t\n><"),
+    _Way(_ELEMENT, _ANY, believed.assigned, "\"' \t\n><", may_assign=True),
     _Way(_CALL, _ANY, believed.assigned, " \t("),
     _Way(_TYPED, _ANY, believed.assigned, "\"']"),
     _Way(_CHANGED, _ANY, believed.said, " \t"),
     _Way(_CONTENT, _ANY, believed.in_a_cell, "\"'"),
     _Way(_COMMA, _ANY, believed.in_a_cell, ","),
-    _Way(_ALONE, _ANY, believed.alone),
+    _Way(_ALONE, _ANY, believed.alone, may_assign=True),
     _Way(_BRACKETS, _ANY, believed.in_brackets, "\"'`* \t"),
-    _Way(_ASSIGNED, frozenset({"spoken-password"}), believed.mixed, _QUOTED + "] \t\n:=!?|：是%"),
+    _Way(_ASSIGNED, frozenset({"spoken-password"}), believed.mixed, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
     _Way(_USER, frozenset({"basic-auth"}), believed.of_user),
-    _Way(_FLAG, _ANY, believed.said, " \t"),
+    _Way(_FLAG, _ANY, believed.said, " \t", may_assign=True),
     _Way(_SAID, _ANY, believed.said),
-    _Way(_ASSIGNED, frozenset({"key"}), believed.of_any_key, _QUOTED + "] \t\n:=!?|：是%"),
+    _Way(_ASSIGNED, frozenset({"key"}), believed.of_any_key, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
     _Way(_ARGUMENT, frozenset({"key"}), believed.of_any_key, _QUOTED),
-    _Way(_FLAG, frozenset({"key"}), believed.of_any_key, " \t"),
+    _Way(_FLAG, frozenset({"key"}), believed.of_any_key, " \t", may_assign=True),
     _Way(_SAID, frozenset({"key"}), believed.of_any_key),
 )
 
@@ -185,12 +191,14 @@ def ways_of(kind: str) -> Ways:
 
 
 def ways_by_letter(kind: str) -> dict[str, Ways]:
-    """Those of a kind, by the letter at which the name ends."""
-    return {
-        letter: Ways(kind, chosen)
-        for letter in ANY_LETTER
-        if (chosen := tuple(way for way in _WAYS if kind in way.kinds and letter in way.begins))
-    }
+    """Those of a kind, by the letter at which the name ends, and by `ASSIGNS`."""
+    of_kind = [way for way in _WAYS if kind in way.kinds]
+    begins = {letter: tuple(way for way in of_kind if letter in way.begins) for letter in ANY_LETTER}
+    begins[ASSIGNS] = tuple(way for way in begins[" "] if way.may_assign)
+    return {start: Ways(kind, ways) for start, ways in begins.items() if ways}
+
+
+ASSIGNS = " ="
 
 
 def _believed(looked: Looked, fits: re.Match[str], group: str, way: _Way, kind: str) -> Found | None:

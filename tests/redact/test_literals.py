@@ -10,7 +10,8 @@ from pastchats_memory.redact import literals
 from pastchats_memory.redact.commands import GRAMMARS
 from pastchats_memory.redact.literals import Literals
 from pastchats_memory.redact.named import NAMES
-from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
+from pastchats_memory.redact.shapes import TOKENS
+from pastchats_memory.redact.structures import STRUCTURES
 
 LITERALS = sorted(
     {one.anchor.lower() for one in (*TOKENS, *STRUCTURES)}

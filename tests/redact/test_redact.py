@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pastchats_memory.redact import redact, redacted_value, without_split_secret
 from pastchats_memory.redact.named import NAMES
-from pastchats_memory.redact.shapes import STRUCTURES, TOKENS
+from pastchats_memory.redact.shapes import TOKENS
+from pastchats_memory.redact.structures import STRUCTURES
 
 LETTERS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"

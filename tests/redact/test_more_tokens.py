@@ -1,0 +1,38 @@
+"""Tokens of further providers, of which the generated corpus has none: known by their shape wherever they stand."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+
+from pastchats_memory.redact import redact
+
+LETTERS = string.ascii_letters + string.digits
+LOWER = string.ascii_lowercase + string.digits
+UPPER = string.ascii_uppercase + string.digits
+HEX = "0123456789abcdef"
+UUID = ((HEX, 8), ("-", 1), (HEX, 4), ("-", 1), (HEX, 4), ("-", 1), (HEX, 4), ("-", 1), (HEX, 12))
+Parts = tuple[tuple[str, int], ...]
+SHAPES: dict[str, Parts] = {
+    "aio_": ((LETTERS, 28),), "esecret_": ((LOWER, 26),), "CCDB1_": ((LETTERS, 22), ("_", 1), (LETTERS, 40)), "dvc_server_": ((LETTERS, 40),), "ctp_": ((LETTERS, 36),),
+    "JDC_": ((UPPER, 30),), "lmb_": ((LETTERS, 60),), "ls__": ((HEX, 32),), "secret-token:mercury_production_": ((LETTERS, 40),), "api_live.": ((LETTERS, 11), (".", 1), (LETTERS, 32)),
+    "persona_production_": ((LETTERS, 32),), "pina_": ((UPPER, 64),), "polar_oat_": ((LETTERS, 43),), "rpa_": ((LETTERS, 44),), "rootly_": ((HEX, 64),), "samsara_api_": ((LETTERS, 30),),
+    "sindri_production_": ((LETTERS, 32),), "tss_": ((LETTERS, 40),), "vtwn_": ((LETTERS, 27),), "waka_": UUID, "zpka_": ((HEX, 32), ("_", 1), (HEX, 8)), "xaat-": UUID,
+    "tr_prod_": ((LETTERS, 24),), "signkey-prod-": ((HEX, 64),), "m0-": ((LETTERS, 40),), "bb_live_": ((LETTERS, 27),), "cal_live_": ((HEX, 32),), "ddp_": ((LETTERS, 36),), "sktsec_": ((LETTERS, 48),),
+    "fhb-": ((HEX, 64),), "sec-c-": ((LETTERS, 48),), "tsec_": ((LETTERS, 48),), "xau_": ((LETTERS, 40),), "gb_api_": ((LETTERS, 40),), "sk_prod_": ((LETTERS, 64),), "ory_pat_": ((LETTERS, 32),),
+    "lip_": ((LETTERS, 20),), "amzn1.oa2-cs.v1.": ((HEX, 64),), "Atzr|": ((LETTERS, 300),), "SWMTKN-1-": ((LOWER, 50), ("-", 1), (LOWER, 25)), "K10": ((HEX, 64), ("::server:", 1), (HEX, 32)),
+}  # fmt: skip
+"""By prefix what follows it: alphabets and how many of each."""
+
+
+@pytest.mark.parametrize("prefix", SHAPES)
+def test_a_token_is_taken_out_of_prose_code_and_urls(prefix: str) -> None:
+    draw = random.Random(prefix)  # noqa: S311 - nothing is kept secret with it
+    rest = "".join("".join(draw.choices([one] if one == "::server:" else one, k=many)) for one, many in SHAPES[prefix])
+    for context in ("Take {} until Monday.", 'use("{}")', "https://api.example.org/v1?a={}&b=1", '"first\\n{}\\nlast"'):
+        redacted = redact(context.format(prefix + rest)).text
+        assert rest[-10:] not in redacted
+        assert "[redacted:" in redacted
+        assert redact(context.format(prefix + "x" * len(rest))).text.count("[redacted:") == 0

@@ -47,6 +47,8 @@ class Program:
     home: Path
     command: Sequence[str] = INSTALLED
     variables: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+    """Where it runs; None: at home."""
 
     @property
     def database(self) -> Path:
@@ -71,10 +73,10 @@ class Program:
     def __call__(self, *arguments: object, timeout: float = 120) -> Run:
         """Run it to its end, with pipes and no terminal."""
         if self.command == INSTALLED and "PYTHONPATH" not in self.variables:
-            return Run(*warm.run([*map(str, arguments)], self.home, self.environment, timeout))
+            return Run(*warm.run([*map(str, arguments)], self.folder or self.home, self.environment, timeout))
         done = subprocess.run(
             [*self.command, *map(str, arguments)],
-            cwd=self.home,
+            cwd=self.folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -94,7 +96,7 @@ class Program:
         """Start it and come back at once."""
         return subprocess.Popen(
             [*self.command, *map(str, arguments)],
-            cwd=self.home,
+            cwd=self.folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -104,12 +106,16 @@ class Program:
 
     def with_variables(self, **variables: str) -> Program:
         """The same program in a further environment."""
-        return Program(self.home, self.command, {**self.variables, **variables})
+        return Program(self.home, self.command, {**self.variables, **variables}, self.folder)
 
     def altered(self, statements: str) -> Program:
         """The same program with some of it replaced before it starts: how a test breaks a rule on purpose."""
         code = f"{statements}\nimport pastchats_memory.__main__\npastchats_memory.__main__.main()\n"
-        return Program(self.home, (sys.executable, "-c", code), self.variables)
+        return Program(self.home, (sys.executable, "-c", code), self.variables, self.folder)
+
+    def within(self, folder: Path) -> Program:
+        """The same program with another working directory."""
+        return Program(self.home, self.command, self.variables, folder)
 
     def without_sqlite_vec(self, folder: Path) -> Program:
         """The same program on a machine where sqlite-vec is installed but does not load."""

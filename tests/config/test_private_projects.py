@@ -45,7 +45,7 @@ def _line(name: str, number: int, cwd: Path, text: str) -> dict[str, Any]:
 
 def inside(program: Program, folder: Path, *arguments: object) -> Run:
     """Run the program with a folder as its working directory."""
-    return program.altered(f"import os; os.chdir({str(folder)!r})")(*arguments)
+    return program.within(folder)(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,7 @@ def test_a_project_that_is_private_is_exported_from_inside_alone_and_stays_priva
     assert "secret" not in (program.home / "outside.jsonl").read_text(encoding="utf-8")
     elsewhere = Program(program.home / "elsewhere")
     elsewhere.home.mkdir()
-    inside = program.altered(f"import os; os.chdir({str(diary)!r})")
-    assert inside("export", elsewhere.home / "all.jsonl").status == 0
+    assert program.within(diary)("export", elsewhere.home / "all.jsonl").status == 0
     assert "secret" in (elsewhere.home / "all.jsonl").read_text(encoding="utf-8")
     shutil.rmtree(diary)
     assert elsewhere("index", "all.jsonl").status == 0

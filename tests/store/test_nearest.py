@@ -71,18 +71,17 @@ def test_equal_vectors_come_in_the_order_of_their_ids(crowd: Corpus) -> None:
     assert [id_ for id_, _ in found] == sorted(id_ for id_, _ in found)
 
 
-@pytest.mark.parametrize("vec0", [True, False])
-def test_a_filter_that_three_rows_of_a_hundred_thousand_pass_finds_all_three(multitude: Corpus, vec0: bool) -> None:
+def test_of_a_hundred_thousand_rows_a_filter_finds_all_three_that_pass_and_both_engines_answer_alike(
+    multitude: Corpus,
+) -> None:
     needles = {id_ for id_, row in multitude.rows.items() if row.project == "needle"}
     far_from_all = -multitude.rows[min(needles)].vector
     narrow = multitude.rows[max(needles)].timestamp
-    with open_database(multitude.path, vec0=vec0) as database:
-        assert {id_ for id_, _ in answers(database, far_from_all, 10, Filters(project="needle"))} == needles
-        one = answers(database, far_from_all, 10, Filters(project="needle", since=narrow, until=narrow))
-        assert [id_ for id_, _ in one] == [max(needles)]
-
-
-def test_both_engines_answer_alike_over_a_hundred_thousand_rows(multitude: Corpus) -> None:
+    for vec0 in (True, False):
+        with open_database(multitude.path, vec0=vec0) as database:
+            assert {id_ for id_, _ in answers(database, far_from_all, 10, Filters(project="needle"))} == needles
+            one = answers(database, far_from_all, 10, Filters(project="needle", since=narrow, until=narrow))
+            assert [id_ for id_, _ in one] == [max(needles)]
     query = unit(np.random.default_rng(1))
     for filters in (Filters(), Filters(since=moment(99_990))):
         assert_both(multitude, query, 25, filters)

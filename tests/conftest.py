@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from program import DEMO, NO_NETWORK, Program, Reader
 
 # No process of the tests leaves this machine: neither this one nor those that it starts.
@@ -26,6 +27,10 @@ os.environ["TZ"] = "UTC"
 time.tzset()
 os.environ["COLUMNS"] = "100"  # the width of a table where nobody looks, whatever the terminal of the tests is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
+
+# How long an example took or was made for tells only how busy the machine is; what has to be fast is measured by its test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 UNTOUCHED = "untouched.db"
 """The demo memory as it was indexed, which no reader has open while it is copied."""

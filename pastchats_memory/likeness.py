@@ -191,8 +191,8 @@ def features(cosine: float, title_cosine: float, first: str, second: str) -> dic
         "title_words": _overlap(one.title_stems, other.title_stems),
         "words": _overlap(one.stems, other.stems),
         "substituted": _substituted(one, other),
-        "opposite": float(_are_opposite(one.title_words, other.title_words)),
-        "identifiers": float(_differ(one.identifiers, other.identifiers)),
+        "opposite": float(are_opposite(one.title_words, other.title_words)),
+        "identifiers": float(differ(one.identifiers, other.identifiers)),
         "always": 1.0,
     }
 
@@ -215,7 +215,7 @@ class _Profile:
 def _profile(text: str) -> _Profile:
     title = text.partition("\n")[0]
     order = tuple(_stem(word) for word in _WORD.findall(title.lower()))
-    return _Profile(_plain(text), stems(text), stems(title), _words(title), identifiers(title), order)
+    return _Profile(_plain(text), stems(text), stems(title), words_of(title), identifiers(title), order)
 
 
 def _probability(weights: Mapping[str, float], found: Mapping[str, float]) -> float:
@@ -229,12 +229,8 @@ def _substituted(first: _Profile, second: _Profile) -> float:
     return SequenceMatcher(a=first.order, b=second.order, autojunk=False).ratio()
 
 
-def are_opposite(first: str, second: str) -> bool:
-    """Whether one says a word and the other its opposite, and neither says both."""
-    return _are_opposite(_words(first), _words(second))
-
-
-def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
+def are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether one has a word and the other its opposite, and neither has both."""
     return any(
         not (OPPOSITES[word] & one) and OPPOSITES[word] & other and word not in other
         for word in one
@@ -242,12 +238,8 @@ def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
     )
 
 
-def differ_in_identifiers(first: str, second: str) -> bool:
-    """Whether each has numbers, names of code or paths, and they have none in common."""
-    return _differ(identifiers(first), identifiers(second))
-
-
-def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+def differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether each has identifiers, and they have none in common."""
     return bool(one) and bool(other) and not one & other
 
 
@@ -258,10 +250,11 @@ def identifiers(text: str) -> frozenset[str]:
 
 def stems(text: str) -> frozenset[str]:
     """Words that tell something, without their endings, synonyms as one."""
-    return frozenset(_stem(word) for word in _words(text) if word not in _STOP)
+    return frozenset(_stem(word) for word in words_of(text) if word not in _STOP)
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """Each as its simplest form, those that are spelled in two as one."""
     joined = _TWO_WORDS.sub(
         lambda found: _JOINED.get((found[1].lower(), found[2].lower()), f"{found[1]}{found[2]}"), text
     )

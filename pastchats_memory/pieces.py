@@ -22,7 +22,6 @@ _PAIRED = (
 """Chinese, Japanese, Korean and Yi. Korean has spaces, but joins to a noun what other languages say beside it."""
 _TRIPLED = r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3\u1950-\u19df\u1a20-\u1a7c"
 """Thai, Lao, Tibetan, Burmese, Khmer and their neighbours, which spell words out in more characters."""
-SPACELESS = _PAIRED + _TRIPLED
 
 _RUN = re.compile(f"([{_PAIRED}]+)|([{_TRIPLED}]+)")
 _WORD = re.compile(r"[^\W_]+")

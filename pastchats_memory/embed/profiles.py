@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 CLS, MEAN, BUILT_IN = "cls", "mean", "built-in"
-POOLINGS = (CLS, MEAN, BUILT_IN)
 
 
 @dataclass(frozen=True, slots=True)

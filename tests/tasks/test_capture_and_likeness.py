@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pastchats_memory import Memory
 from pastchats_memory.arguments import task_filters
 from pastchats_memory.errors import InputMissing, MemoryFault, UsageFault
-from pastchats_memory.likeness import GUIDE, are_opposite, differ_in_identifiers, label_of, likeness
+from pastchats_memory.likeness import GUIDE, are_opposite, differ, identifiers, label_of, likeness, words_of
 from pastchats_memory.statuses import STATUSES, priority_of, status_of, wanted_statuses
 from pastchats_memory.task_render import whole
 from pastchats_memory.tasks.desk import Change
@@ -80,11 +80,11 @@ def test_opposites_and_other_numbers_are_not_the_same_task(memory: Memory, first
 
 
 def test_words_for_the_same_are_no_opposites() -> None:
-    assert are_opposite("Logging in fails", "Logging out fails")
-    assert not are_opposite("Add and remove tags", "Remove tags")
-    assert not are_opposite("Cannot sign in", "Login broken")
-    assert differ_in_identifiers("Upgrade to v1.2", "Upgrade to v1.3")
-    assert not differ_in_identifiers("Fix parse_date()", "parse_date() is wrong")
+    assert are_opposite(words_of("Logging in fails"), words_of("Logging out fails"))
+    assert not are_opposite(words_of("Add and remove tags"), words_of("Remove tags"))
+    assert not are_opposite(words_of("Cannot sign in"), words_of("Login broken"))
+    assert differ(identifiers("Upgrade to v1.2"), identifiers("Upgrade to v1.3"))
+    assert not differ(identifiers("Fix parse_date()"), identifiers("parse_date() is wrong"))
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.floats(-1, 1), st.floats(-1, 1))

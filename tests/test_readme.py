@@ -79,3 +79,12 @@ def test_every_file_and_every_make_target_that_a_document_names_exists(document:
     assert missing - OTHERS == set()
     targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
     assert set(re.findall(r"`make ([a-z-]+)", text)) <= targets
+
+
+def test_the_table_of_rooms_has_every_module_and_no_other() -> None:
+    table = text_of("ARCHITECTURE.md").partition("| module | one responsibility |")[2].partition("\n\n")[0]
+    cells = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    named = {name for cell in cells for name in re.findall(r"`(\w+)/?`", cell)}
+    package = REPOSITORY / "pastchats_memory"
+    there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert named == there - {"__init__"}

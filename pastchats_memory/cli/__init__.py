@@ -171,10 +171,11 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
         body = {"schema": "error/1", "error": about}
         click.echo(orjson.dumps(body).decode(), err=True)
     else:
+        from pastchats_memory.cli.output import hanging
         from pastchats_memory.render import sanitised
 
         said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
-        click.echo(sanitised(said), err=True)  # a name of a file, or what was typed, stands in it
+        click.echo(hanging(sanitised(said), err=True), err=True)  # a name of a file, or what was typed, stands in it
     return EXPLAINED
 
 

@@ -26,7 +26,7 @@ def emit_json(body: dict[str, Any]) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Each on stderr."""
     for warning in warnings:
-        click.echo(f"Warning: {sanitised(warning)}", err=True)
+        click.echo(hanging(f"Warning: {sanitised(warning)}", err=True), err=True)
 
 
 def width() -> int:
@@ -77,9 +77,10 @@ def _columns(text: str) -> int:
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
-def hanging(text: str) -> str:
-    """The text as it is; on a terminal each line that is too long broken between words, its rest further in."""
-    if not sys.stdout.isatty():
+def hanging(text: str, *, err: bool = False) -> str:
+    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None or not stream.isatty():  # None where the shell closed it
         return text
     from wcwidth import wrap
 

@@ -139,6 +139,18 @@ def on_a_terminal(program: Program, *arguments: object) -> tuple[int, str]:
     return process.returncode, shown.decode()
 
 
+@pytest.mark.parametrize(("arguments", "said"), [(["search", "登录"], "Warning: "), (["index", "x" * 150], "Error: ")])
+def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
+    own_demo: Program, arguments: list[str], said: str
+) -> None:
+    write_messages(own_demo.home / "chat.jsonl", ("user", "登录页面出错"), ("assistant", "好了"))
+    assert own_demo("index", "chat.jsonl").status == 0
+    _, shown = on_a_terminal(own_demo, *arguments)
+    lines = shown.replace("\r", "").partition(said)[2].split("\n")
+    assert len(lines) > 1
+    assert max(map(wcswidth, lines)) <= 100
+
+
 @pytest.fixture
 def long_history(program: Program) -> Program:
     said = ((("user", "assistant")[place % 2], f"Sentence {place} " + "and more " * 9) for place in range(40))

@@ -88,3 +88,10 @@ def test_the_table_of_rooms_has_every_module_and_no_other() -> None:
     package = REPOSITORY / "pastchats_memory"
     there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert named == there - {"__init__"}
+
+
+def test_the_table_on_top_of_the_measurements_has_every_question_of_theirs() -> None:
+    text = text_of("benchmarks/README.md")
+    listed = re.findall(r"^\| \[(.+?)\]\(#(.+?)\) \|", text, re.MULTILINE)
+    assert [question for question, _ in listed] == re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert all(anchor == re.sub(r"[^\w -]", "", question.lower()).replace(" ", "-") for question, anchor in listed)

@@ -38,7 +38,7 @@ from pastchats_memory.readers.naming import (
 )
 from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, sides_of
 from pastchats_memory.readers.sequence import PIECE, in_the_end, is_unseen, kinds_of, order_of
-from pastchats_memory.readers.tables import KEY, Instance, Table, tables_of
+from pastchats_memory.readers.tables import KEY, TURN, Instance, Table, tables_of
 
 SIDES = frozenset({"user", "assistant"})
 SAMPLE = 200
@@ -46,6 +46,8 @@ SAMPLE = 200
 FEWEST = 2
 ENOUGH = 6
 """Points of evidence that make a table talk."""
+SURE = 4
+"""Points for speakers all of whom are known."""
 MOST_TEXTS = 4
 LEAST_PROSE = 0.34
 OFTEN = 0.7
@@ -155,7 +157,8 @@ def reading_of(table: Table, document: Document) -> Reading | None:
     texts = _text_columns(rows)
     if len(rows) < 1 or not texts:
         return None
-    if is_recorded(last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)):
+    usual = [last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)]
+    if is_recorded(usual):
         return None
     place = Place(table.place, (*table.instances[0].around, *(["chat"] if document.has_a_program else [])))
     best = max(
@@ -226,6 +229,8 @@ def _by_speakers(
         if any(isinstance(word, str) and has(word, MACHINES) for word in told):
             continue
         points = _points_of_sides(sides, told, is_named=speaks or flagged)
+        if path == TURN and points < SURE:  # turns that the list was given are no evidence
+            continue
         points += _points_of_turns([sides.get(word, (str(word), 0))[0] for word in told], spoken)
         points += _points_of_names(exclusive[0], place)
         yield Reading(points, tuple(exclusive), path, tuple((word, side) for word, (side, _) in sides.items()))

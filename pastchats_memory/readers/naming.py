@@ -33,17 +33,17 @@ _ASSISTANT = """
     ассистент бот помощник робот модель アシスタント ボット 助手 机器人 機器人 모델 어시스턴트 챗봇 비서 مساعد المساعد सहायक
 """
 _ASKS = """
-    ask asks asked question query prompt prompted request instruction input inquiry enquiry q
+    ask asks asked question query prompt prompted request instruction input inquiry enquiry q heard asr stt
     frage fragt eingabe anfrage pregunta consulta entrada demande requete domanda richiesta pergunta vraag fraga sporsmal pytanie
     kysymys soru вопрос запрос 質問 问题 問題 提问 질문 سؤال प्रश्न
 """
 _ANSWERS = """
     answer answers answered answering reply replies replied response responses responded respond responding completion output fulfillment
-    fulfilment generated a
+    fulfilment generated a tts spoken uttered
     antwort antwortet ausgabe respuesta salida reponse risposta resposta antwoord svar odpowiedz vastaus cevap
     ответ 回答 答え 答案 回复 답변 응답 جواب उत्तर
 """
-_PERSPECTIVE = "incoming inbound in received left remote outgoing outbound out sent right local"
+_PERSPECTIVE = "send receive incoming inbound in received left remote outgoing outbound out sent right local"
 _SYSTEM = "system developer instructions sysprompt systemmessage preamble"
 _TOOL = """
     tool tools function functions observation ipython environment env shell terminal sandbox plugin action invocation call calls callback
@@ -92,7 +92,7 @@ _NO_TALK = """
 """
 _MACHINES = "server servers backend proxy database db worker kernel daemon scheduler cron browser frontend host router"
 _DELTA = "token delta chunk chunks token partial fragment append appended appending piece increment stream streaming streamed"
-_EDIT = "edit edited edits update updated replace replaced replaces revise revised amend amended correct corrected modify modified changed"
+_EDIT = "edit edited edits update updated replace replaced replaces revise revised amend amended regenerate regenerated rewrite correct corrected modify modified changed"
 _DELETE = "delete deleted deletes remove removed removes retract retracted redact redacted unsend unsent recall recalled withdraw withdrawn"
 _GONE = """
     removed deleted hidden retracted withdrawn unsent draft internal redacted cancelled canceled discarded superseded ignored private rejected
@@ -109,7 +109,9 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     return "".join(
-        letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter)
+        letter
+        for letter in unicodedata.normalize("NFKD", text.casefold().replace("ı", "i"))
+        if not unicodedata.combining(letter)
     )
 
 

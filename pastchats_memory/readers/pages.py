@@ -10,18 +10,22 @@ from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.naming import SPEAKER, has, side_of
 
 MOST_SPEAKERS = 6
+SIDES = ("user", "assistant")
+MOST_TAGS = 5000
+"""Each is looked for to its end, so a text with more is left."""
 LONGEST_HEAD = 200
 """Characters of a line that names columns."""
 
-_MARK = r"(?:\[[^\]\n]{1,40}\]\s*)?[<*\[(]{0,2}(?P<who>[^\W\d_][\w .'@-]{0,30}?)(?:\s*\([^)\n]{1,30}\))?[>*\])]{0,2}\s*(?::\*{0,2}|>|\||—|–)\s*"
+_MARK = r"(?:[\d.,/: -]{5,25}(?:[AaPp]\.?[Mm]\.? )?- )?(?:\[[^\]\n]{1,40}\]\s*)?[<*\[(]{0,2}(?P<who>[^\W\d_][\w .'@-]{0,30}?)(?:\s*\([^)\n]{1,30}\))?[>*\])]{0,2}\s*(?::\*{0,2}|>|\||—|–)\s*"
 _SAID = re.compile(_MARK + r"(?P<text>\S.*)", re.DOTALL)
 _BEGINS = re.compile(r"^(?:#{1,4} |\*\*)?" + _MARK, re.MULTILINE)
 _TAGGED = re.compile(
-    r"<\|(?:im_start|start_header_id)\|>(?P<who>\w+)(?:<\|end_header_id\|>)?\s*(?P<text>.*?)<\|(?:im_end|eot_id)\|>"
-    r"|<\w+ [^>]{0,80}?(?:class|role|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.*?)</(?:div|p|li|span|section|article|turn|msg|message)>"
-    r"|<(?P<tag>[A-Za-z_]{2,20})>\s*(?P<inner>.*?)\s*</(?P=tag)>",
+    r"<\|(?:im_start|start_header_id)\|>(?P<who>\w+)(?:<\|end_header_id\|>)?\s*(?P<text>.{0,20000}?)<\|(?:im_end|eot_id)\|>"
+    r"|<\w+ [^>]{0,80}?(?:class|role|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.{0,20000}?)</(?:div|p|li|span|section|article|turn|msg|message)>"
+    r"|<(?P<tag>[A-Za-z_]{2,20})>(?P<inner>.{0,20000}?)</(?P=tag)>",
     re.DOTALL,
 )
+_CLOSED = re.compile(r"</\w{1,20}>\s*\Z")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
@@ -39,27 +43,25 @@ def marked_texts(texts: list[str]) -> list[Json]:
     names = {mark["who"] for mark in marks if mark}
     if not all(marks) or not 1 < len(names) <= MOST_SPEAKERS:
         return []
-    return [{"speaker": mark["who"], "text": mark["text"]} for mark in marks if mark]
+    return [{"speaker": mark["who"], "text": _CLOSED.sub("", mark["text"])} for mark in marks if mark]
 
 
 def spoken_page(text: str) -> list[Json]:
     """The turns of a text in which two or more speakers, one of them known for a person and one for a program, are marked."""
-    tagged = (
-        [
-            (m["who"] or m["tag"] or m["kind"], m["text"] or m["inner"] or m["held"] or "")
-            for m in _TAGGED.finditer(text)
-        ]
-        if "<" in text
-        else []
-    )
+    tagged = [
+        (m["who"] or m["tag"] or m["kind"], _TAG.sub("", m["held"]) if m["held"] else m["text"] or m["inner"] or "")
+        for m in (_TAGGED.finditer(text) if 0 < text.count("<") <= MOST_TAGS else ())
+    ]
     begins = [(m["who"], m.start(), m.end()) for m in _BEGINS.finditer(text)] if "\n" in text else []
     spans = zip(begins, [*begins[1:], ("", len(text), 0)] if begins else [], strict=True)
     marked = [(who, text[end:start]) for (who, _, end), (_, start, _) in spans]
     leading = text[: begins[0][1]].strip() if begins else ""
     for said in (tagged, [] if leading else marked):
         names = {who for who, _ in said}
-        if {"user", "assistant"} <= {side_of(who) for who in names} and len(names) <= MOST_SPEAKERS and len(said) > 1:
-            return [{"speaker": who, "text": _TAG.sub("", words).strip()} for who, words in said if words.strip()]
+        sides = {side_of(who) for who in names}
+        known = sides >= {"user", "assistant"} or ("assistant" in sides and len(names) == len(sides) == len(SIDES))
+        if known and len(names) <= MOST_SPEAKERS and len(said) > 1:
+            return [{"speaker": who, "text": words.strip()} for who, words in said if words.strip()]
     return _separated(text) if "\n" in text else []
 
 

@@ -15,6 +15,7 @@ LETTERS: Mapping[str, str] = {
     "m": "assistant", "g": "assistant",
     "right": "user", "out": "user", "outgoing": "user", "outbound": "user", "sent": "user", "local": "user", "left": "assistant",
     "in": "assistant", "incoming": "assistant", "inbound": "assistant", "received": "assistant",
+    "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
     "remote": "assistant", "them": "assistant", "other": "assistant",
 }  # fmt: skip
 ROLES = ("user", "assistant")

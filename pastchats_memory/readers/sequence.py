@@ -35,6 +35,9 @@ ORDERS = frozenset(
 NAMES = frozenset(
     {
         "id",
+        "n",
+        "num",
+        "number",
         "uid",
         "uuid",
         "mid",

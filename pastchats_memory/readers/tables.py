@@ -17,9 +17,11 @@ from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_p
 from pastchats_memory.readers.patches import patched
 from pastchats_memory.readers.source import parse_json
 
+TURN = "#turn"
+"""In a list of plain texts the column with whose turn it would be of two."""
 KEY = "\0key"
 """Under this key, which no file can have, a record of a map has the key that it stood under."""
-DEEPEST = 10
+DEEPEST = 24
 MOST_COLUMNS = 16
 CODED = ("eyJ", "eyA", "ewo", "W3s", "Wwo", "W1s", "WyJ")
 """How an object or a list of some begins in base64."""
@@ -57,13 +59,13 @@ class Table:
 def tables_of(document: object) -> list[Table]:
     """Every table of the document, outer ones before inner ones."""
     tables: dict[tuple[str, ...], Table] = {}
-    for place, instance in _instances(document, (), ({}, {}), set()):
+    for place, instance in _instances(document, (), ({}, {}), set(), 0):
         tables.setdefault(place, Table(place)).instances.append(instance)
     return list(tables.values())
 
 
 def _instances(
-    value: object, place: tuple[str, ...], said: tuple[Json, Json], nested: set[int]
+    value: object, place: tuple[str, ...], said: tuple[Json, Json], nested: set[int], depth: int
 ) -> Iterator[tuple[tuple[str, ...], Instance]]:
     """Tables with their places.
 
@@ -72,14 +74,15 @@ def _instances(
         place: the keys down to it.
         said: the plain values of all objects around, and of the innermost.
         nested: by identity, what is a record of a table already; grows.
+        depth: of lists and objects.
 
     """
     value = unpacked(value)
-    if len(place) > DEEPEST or not isinstance(value, dict | list):
+    if depth > DEEPEST or not isinstance(value, dict | list):
         return
     if isinstance(value, list):
         if (document := patched(value)) is not None:
-            yield from _instances(document, (*place, "#patched"), said, nested)
+            yield from _instances(document, (*place, "#patched"), said, nested, depth + 1)
             return
         made = [_of_list(value, place, nested)]
         inner = [("", item) for item in value]
@@ -95,7 +98,7 @@ def _instances(
             yield (*place, kind) if kind else place, Instance(records, *said)
     for key, item in inner:
         if id(item) not in nested:
-            yield from _instances(item, (*place, key) if key else place, said, nested)
+            yield from _instances(item, (*place, key) if key else place, said, nested, depth + 1)
 
 
 def unpacked(value: object) -> object:
@@ -165,9 +168,7 @@ def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> t
     texts = [item for item in items if isinstance(item, str)]
     if len(texts) > 1 and len(texts) == len(items):
         return "#texts", marked_texts(texts) or taking_turns(texts) or (
-            [{"#turn": at % 2, "#text": text} for at, text in enumerate(texts)]
-            if place and has(place[-1], TALK)
-            else []
+            [{TURN: at % 2, "#text": text} for at, text in enumerate(texts)] if place and has(place[-1], TALK) else []
         )
     return "", []
 

@@ -272,6 +272,10 @@ def test_a_branch_that_was_left_is_known_by_the_leaf():
     "value",
     [
         pytest.param({"turns": each(lambda mine, text: {"incoming": not mine, "payload": text})}, id="a direction as a flag"),
+        pytest.param({"chat": each(lambda mine, text: {"icon": "🧑" if mine else "🤖", "text": text})}, id="pictures"),
+        pytest.param({"export": "\n".join(f"12.05.26, 10:00 - {'Rosa' if role == 'user' else 'Bread AI'}: {text}" for role, text in TALK)},
+                     id="a page with dates"),
+        pytest.param({"captions": each(lambda mine, text: f"<v {'Caller' if mine else 'Agent'}>{text}</v>")}, id="captions"),
         pytest.param({"chat": each(lambda mine, text: {"side": "right" if mine else "left", "text": text})}, id="sides of a screen"),
         pytest.param({"échanges": [{"demande": a, "réponse": b, "heure": "10:00"} for a, b in PAIRS]}, id="pairs in French"),
         pytest.param({"steps": each(lambda mine, text: {"human" if mine else "machine": text})}, id="a key a side"),
@@ -300,6 +304,7 @@ def test_a_shape_is_known_by_its_columns(value, tmp_path):
         each(lambda mine, text: {"source": "client" if mine else "server", "msg": text}),
         {"alerts": each(lambda mine, text: {"source": "client" if mine else "agent", "message": text})},
         each(lambda mine, text: {"author": "ada" if mine else "dependabot[bot]", "sha": "x", "message": text}),
+        {"bot": "x", "sampleUtterances": [text for _, text in TALK]},
         each(lambda mine, text: {"rating": 5 if mine else 1, "text": text}),
         {"slides": each(lambda _, text: {"title": "x", "content": text})},
     ],

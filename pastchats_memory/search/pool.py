@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.embed import Vector, is_english
 from pastchats_memory.model import Filters
+from pastchats_memory.pieces import is_spaceless
 from pastchats_memory.query import words
 from pastchats_memory.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
 from pastchats_memory.search.terms import Matches
 from pastchats_memory.search.times import Times, timely
-from pastchats_memory.store import lexical, vectors
+from pastchats_memory.store import lexical, sources, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
@@ -76,7 +77,7 @@ def _signals(
         weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
         phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=_places(beside, pool, ids),
-        deviations=deviations,
+        deviations=_as_read(database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]),
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
@@ -85,6 +86,13 @@ def _signals(
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
+
+
+def _as_read(database: Database, deviations: NDArray[np.float64], openings: Sequence[str]) -> NDArray[np.float64]:
+    """Of rows in a script that the model never learnt none: they stand out from all others by that alone."""
+    if not len(deviations) or not is_english(sources.meta(database).get("model_name", "")):
+        return deviations
+    return np.where([is_spaceless(opening) for opening in openings], np.minimum(deviations, 0.0), deviations)
 
 
 def _is_named(opening: str, asked: Iterable[str]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from program import Reader, write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.pieces import is_spaceless
 
 FIRST = 5
 
@@ -152,7 +153,7 @@ def answered(memory: Memory, question: str, said: str, mode: str = "hybrid") -> 
         pytest.param(DATE, 0.8, id="date"),
         pytest.param(PERSON, 0.8, id="person"),
         pytest.param(NEGATION, 0.7, id="negation"),
-        pytest.param(SUBSTRING, 0.9, id="part of an identifier"),
+        pytest.param(SUBSTRING, 1.0, id="part of an identifier"),
         pytest.param(PATH, 1.0, id="part of a path"),
         pytest.param(SCRIPTS, 1.0, id="script without spaces"),
     ],
@@ -167,6 +168,13 @@ def test_a_part_of_a_word_is_always_found_where_words_alone_are_asked(demo_memor
     assert [
         question for question, said in questions.items() if not answered(demo_memory, question, said, "keyword")
     ] == []
+
+
+def test_rows_in_a_script_that_the_model_never_learnt_do_not_stand_among_what_an_english_question_finds(
+    demo_memory: Memory,
+) -> None:
+    for question in (*IDENTIFIER, *SUBSTRING):
+        assert not [hit.content for hit in demo_memory.search(question, limit=10) if is_spaceless(hit.content)]
 
 
 def test_recall_says_nothing_to_questions_without_an_answer(demo_memory: Memory) -> None:

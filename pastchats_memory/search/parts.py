@@ -13,6 +13,7 @@ from pastchats_memory.rank import in_rows
 from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_ids
+from pastchats_memory.store.ids import Ids, distinct
 
 MOST_PIECES = 48
 """Of one question that are looked up: a pasted log has thousands."""
@@ -25,9 +26,7 @@ SAMPLE = 256
 NO_FILTERS = Filters()
 
 
-def rows_of_pieces(
-    database: Database, text: str, typed: Iterable[str], unheard: Iterable[str]
-) -> dict[str, lexical.Ids]:
+def rows_of_pieces(database: Database, text: str, typed: Iterable[str], unheard: Iterable[str]) -> dict[str, Ids]:
     """By piece the rows that have it, none for one that was looked for in vain; one that is in too many is left out.
 
     Args:
@@ -52,25 +51,23 @@ def rows_of_pieces(
     return found
 
 
-def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], most: int) -> lexical.Ids | None:
+def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
     """Those that have the piece; of one that is made of words also those in which these stand apart (`get_user_by_id`)."""
     text = inside(term) or ""
     rows = trigrams.containing(database, text, most, lambda content: any(True for _ in places(content, text)))
     parts = made.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows
-    return np.union1d(rows, lexical.having(database, " ".join(parts), NO_FILTERS)) if parts else rows
+    return distinct(np.concatenate([rows, lexical.having(database, " ".join(parts), NO_FILTERS)])) if parts else rows
 
 
-def postings(
-    database: Database, rows: Mapping[str, lexical.Ids], weights: Mapping[str, float]
-) -> dict[str, lexical.Scored]:
+def postings(database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]) -> dict[str, lexical.Scored]:
     """The rows of each piece with what it counts there: its weight, more in short rows than in long ones. Raises StoreFault."""
     if not rows:
         return {}
     sampled = spread_ids(database, SAMPLE)
     usual = trigrams.lengths(database, np.array(sampled, np.int64))
-    every = np.unique(np.concatenate(list(rows.values())))
+    every = distinct(np.concatenate(list(rows.values())))
     sizes = trigrams.lengths(database, every) / (usual[usual > 0].mean() if usual.any() else 1.0)
     return {
         term: lexical.Scored(ids, in_rows(weights[term], sizes[np.searchsorted(every, ids)]))

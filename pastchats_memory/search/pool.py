@@ -19,6 +19,7 @@ from pastchats_memory.store import lexical, sources, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
+from pastchats_memory.store.ids import among
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""
@@ -107,7 +108,7 @@ def _phrases(
     """The weight of the pairs of words that stand in each row, shape (ids,)."""
     total = np.zeros(len(ids))
     for pair, weight in pairs.items():
-        total += weight * np.isin(ids, lexical.having(database, pair, filters))
+        total += weight * among(ids, lexical.having(database, pair, filters))
     return total
 
 

@@ -16,6 +16,7 @@ from pastchats_memory.search.parts import NO_FILTERS, postings, rows_of_pieces
 from pastchats_memory.store import lexical, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids
+from pastchats_memory.store.ids import Ids, among, runs
 
 LIKELY = 15
 """Times as many rows as are wanted are scored first."""
@@ -36,7 +37,7 @@ class Terms(NamedTuple):
     """Words that stand side by side, and how much it tells that they do."""
     coverage: float
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
-    pieces: Mapping[str, lexical.Ids]
+    pieces: Mapping[str, Ids]
     """The rows of those to look up that are no words of the index."""
     behind: int
     """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
@@ -81,7 +82,7 @@ def _of_words(database: Database, own: dict[str, None], pasted: Sequence[str], c
     ]
 
 
-def _with_pieces(terms: Sequence[Term], pieces: Mapping[str, lexical.Ids], corpus: int) -> list[Term]:
+def _with_pieces(terms: Sequence[Term], pieces: Mapping[str, Ids], corpus: int) -> list[Term]:
     """Words and pieces; a piece that more rows have than have its word takes the word's place."""
     by_text = {term.word: term for term in terms}
     for piece, rows in pieces.items():
@@ -122,12 +123,13 @@ def matches_of(database: Database, terms: Terms, filters: Filters, *, alone: boo
     }
     every = np.concatenate([np.empty(0, np.int64), *(rows.ids for rows in found.values())])
     ceilings = np.concatenate([np.empty(0), *(terms.looked_up[word] * rows.ceilings for word, rows in found.items())])
-    ids, places = np.unique(every, return_inverse=True)
-    most = np.bincount(places, ceilings, len(ids)).astype(np.float64)
+    order = np.argsort(every, kind="stable")
+    ids, firsts = runs(every[order])
+    most = np.add.reduceat(ceilings[order], firsts) if len(ids) else np.empty(0)
     if filters == NO_FILTERS:
         return Matches(terms, found, ids, most, None)
     passing = np.array(allowed_ids(database, ids.tolist() if alone else None, filters), np.int64)
-    allowed = np.isin(ids, passing)
+    allowed = among(ids, passing)
     return Matches(terms, found, ids[allowed], most[allowed], None if alone else passing)
 
 
@@ -162,5 +164,5 @@ def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))
     for word, rows in matches.postings.items():
-        found += weights[word] * np.isin(ids, rows.ids)
+        found += weights[word] * among(ids, rows.ids)
     return found / total

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.ids import Ids, among
 
-Ids = NDArray[np.int64]
 Codes = NDArray[np.int8]
 
 BLOCK = 512
@@ -46,9 +46,9 @@ def propose(database: Database, direction: NDArray[np.float32], k: int, excluded
     scales = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
     similarity = _products(database, [(row[0], len(row[2]) // 4) for row in found], direction) * scales
     error = scales * (float(np.abs(direction).sum()) / 2) + SLACK
-    keep = ~_among(ids, excluded)
+    keep = ~among(ids, excluded)
     if allowed is not None:
-        keep &= _among(ids, allowed)
+        keep &= among(ids, allowed)
     ids, low, high = ids[keep], (similarity - error)[keep], (similarity + error)[keep]
     return ids[high >= np.partition(low, len(low) - k)[len(low) - k]] if len(ids) > k else ids
 
@@ -106,14 +106,6 @@ def _multiply(
             np.matmul(wide[: len(few)], direction, out=products[done : done + len(few)])
             done += len(few)
         free.put(codes)
-
-
-def _among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
-    """Which of the ids stand in an ascending array."""
-    if not len(ascending):
-        return np.zeros(len(ids), dtype=bool)
-    places = np.searchsorted(ascending, ids)
-    return np.asarray(ascending[np.minimum(places, len(ascending) - 1)] == ids)
 
 
 def update(

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
+from pastchats_memory.store.ids import Ids, runs
 
-Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 K1, B = 1.2, 0.75
@@ -118,8 +118,7 @@ def _occurrences(database: Database, index: str, token: str, all_rows: int) -> t
     """The rows of an index with so many that have a token, ascending, how often, and its inverse document frequency."""
     listed = database.value(f"SELECT json_group_array(doc) FROM temp.{index}_places WHERE term = ?", (token,))
     places = np.array(orjson.loads(listed), np.int64)  # ascending, a row as often as it has the token
-    firsts = np.flatnonzero(np.diff(places, prepend=-1))
-    ids = places[firsts]
+    ids, firsts = runs(places)
     idf = math.log((all_rows - len(ids) + 0.5) / (len(ids) + 0.5))
     return ids, np.diff(firsts, append=len(places)).astype(np.float64), idf if idf > 0 else LEAST_IDF
 

@@ -15,7 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.lexical import Ids, quoted
+from pastchats_memory.store.ids import Ids, distinct
+from pastchats_memory.store.lexical import quoted
 from pastchats_memory.store.sources import meta
 
 FROM = "trigrams_from"
@@ -106,7 +107,7 @@ def _trigrams(database: Database, piece: str) -> list[str]:
 def _ids(database: Database, statement: str, values: Sequence[str], most: int) -> Ids:
     """Ascending, each once; a few too many where they are more than `most`."""
     listed = database.value(f"SELECT json_group_array(id) FROM ({statement} LIMIT {most + 1})", values)
-    return np.unique(np.array(orjson.loads(listed), np.int64))
+    return distinct(np.array(orjson.loads(listed), np.int64))
 
 
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store import blocks, vec0
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids
+from pastchats_memory.store.ids import Ids
 
 Vector = NDArray[np.float32]
 
@@ -108,9 +109,7 @@ def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbo
     return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
 
-def nearest(
-    database: Database, query: Vector, k: int, filters: Filters, passing: blocks.Ids | None = None
-) -> list[Neighbour]:
+def nearest(database: Database, query: Vector, k: int, filters: Filters, passing: Ids | None = None) -> list[Neighbour]:
     """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault.
 
     Who has listed already what the filters let through gives it as `passing`, ascending.
@@ -136,7 +135,7 @@ def unit(query: Vector) -> NDArray[np.float64]:
     return wide / np.linalg.norm(wide)
 
 
-def _proposed(database: Database, query: Vector, k: int, filters: Filters, passing: blocks.Ids | None) -> list[int]:
+def _proposed(database: Database, query: Vector, k: int, filters: Filters, passing: Ids | None) -> list[int]:
     """Ids that are certain to contain the k nearest: of the blocks those that may, and all that are not in them yet."""
     behind = sorted(_behind(database, "blocks"))
     direction = unit(query).astype(np.float32)

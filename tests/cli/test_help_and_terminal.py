@@ -151,6 +151,12 @@ def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
     assert max(map(wcswidth, lines)) <= 100
 
 
+def test_a_recall_that_finds_nothing_tells_a_person_and_no_pipe_what_to_type_instead(own_demo: Program) -> None:
+    status, shown = on_a_terminal(own_demo, "recall", "xyzzy plugh qwertz")
+    assert (status, "pastchats-memory search" in shown) == (1, True)
+    assert own_demo("recall", "xyzzy plugh qwertz").stderr == ""
+
+
 @pytest.fixture
 def long_history(program: Program) -> Program:
     said = ((("user", "assistant")[place % 2], f"Sentence {place} " + "and more " * 9) for place in range(40))

@@ -14,9 +14,9 @@ from pastchats_memory.located import located
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
 from pastchats_memory.packed import archive_of, unpacking
 from pastchats_memory.passages import Passage, digest, place_of_text, places_of, unpacked
-from pastchats_memory.store import passages
+from pastchats_memory.store import cited
+from pastchats_memory.store.cited import Cited
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.passages import Cited
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
 QUICK = 16 << 20
@@ -39,7 +39,7 @@ def cited_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with their citations checked, each at the place that holds best. Raises StoreFault."""
     turns = [int(hit.id) for hit in hits if hit.task is None]
     tasks = [hit.task.id for hit in hits if hit.task is not None]
-    places = passages.places(database, turns, tasks)
+    places = cited.places(database, turns, tasks)
     files = Files(QUICK)
     checked = []
     for hit in hits:
@@ -57,7 +57,7 @@ def cited_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
 
 def cited_items(database: Database, items: Sequence[Item]) -> list[Item]:
     """The items filed under the place that holds best, that place first and with its line of now. Raises StoreFault."""
-    places = passages.places(database, [item.id for item in items], ())
+    places = cited.places(database, [item.id for item in items], ())
     files = Files(QUICK)
     checked = []
     for item in items:
@@ -127,10 +127,10 @@ def verify(
     rank = {state: place for place, state in enumerate(CITATION_STATES)}
     best: dict[tuple[bool, int], int] = {}
     failed: dict[tuple[bool, int], Failed] = {}
-    sources = passages.sources(database, paths)
+    sources = cited.sources(database, paths)
     for done, source in enumerate(sources, start=1):
         files = Files(WHOLE)
-        for row in passages.rows_of(database, source, filters):
+        for row in cited.rows_of(database, source, filters):
             key = (row.is_task, row.id)
             citation = files.check(row.place, row.text)
             if rank[citation.state] >= best.get(key, len(rank)):

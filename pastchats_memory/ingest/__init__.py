@@ -20,7 +20,7 @@ from pastchats_memory.ingest.files import Candidate, candidates, name_of
 from pastchats_memory.ingest.forecast import forecast, runs_under_way
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.passages import note_passages
+from pastchats_memory.ingest.placing import note_passages
 from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress
 from pastchats_memory.ingest.tasks import wrong_with
 from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets

@@ -11,9 +11,9 @@ import orjson
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store import erasing, going, vectors
+from pastchats_memory.store.cited import BELOW
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
-from pastchats_memory.store.passages import BELOW
 from pastchats_memory.store.task_texts import task_text
 from pastchats_memory.store.tombstones import Burial, Mark, marks_of_attachment, marks_of_comment, marks_of_task
 

@@ -15,9 +15,9 @@ from pastchats_memory.packed import archive_of, unpacking
 from pastchats_memory.passages import LONGEST, digest, passage_of, unpacked
 from pastchats_memory.readers.source import SQLITE
 from pastchats_memory.readers.together import read_with, state_of
-from pastchats_memory.store import passages
+from pastchats_memory.store import cited
+from pastchats_memory.store.cited import Row, Source
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.passages import Row, Source
 
 LOOKAHEAD = 1 << 18
 """Bytes behind a cited line in which the end of its text is looked for."""
@@ -31,15 +31,15 @@ def note_passages(database: Database) -> None:
     Raises:
         StoreFault: it cannot be written.
     """
-    for source in passages.unplaced_sources(database):
-        rows = passages.unplaced(database, source)
+    for source in cited.unplaced_sources(database):
+        rows = cited.unplaced(database, source)
         try:
             found = list(_passages(database, source, rows))
         except OSError:  # it went away, or cannot be unpacked: the next run tries again
             continue
         if found:
             with database.transaction():
-                passages.place(database, source, found)
+                cited.place(database, source, found)
 
 
 def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
@@ -62,7 +62,7 @@ def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterat
 
 def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
     """Bytes and number of a line at or above the one that is wanted, which is where it was."""
-    before = passages.placed_before(database, source, line)
+    before = cited.placed_before(database, source, line)
     passage = unpacked(before.place.passage) if before else None
     if before is None or passage is None:
         return 0, 1

@@ -122,6 +122,15 @@ GRAMMARS: tuple[_Grammar, ...] = (
         )
         for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(")
     ),
+    *(
+        _Grammar(word, re.compile(rf"[^\n,]{{0,120}},\s{{0,8}}(?=[\"']){_WORD}[\"']"))
+        for word in ("jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode(", "pscredential(")
+    ),
+    _Grammar("fernet(", re.compile(rf"b?(?=[\"']){_WORD}[\"']")),
+    _Grammar("convertto-securestring ", re.compile(rf"(?:-string[ \t]+)?(?=[\"']){_WORD}", re.IGNORECASE)),
+    _Grammar("requirepass ", re.compile(_WORD)),
+    _Grammar("net user ", re.compile(rf"\S{{1,64}}[ \t]+{_WORD}")),
+    _line("openssl enc", "-k"),
     _Grammar("basicauth(", re.compile(rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']")),
     _line("unzip", "-P"),
     _line("zip", "-P"),

@@ -83,6 +83,7 @@ NAMES: tuple[_Name, ...] = (
         for word in ("kennwort", "senha", "wachtwoord", "clave secreta", "adgangskode", "salasana")
     ),
     _Name("password", "psk", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED),
+    _Name("password", "mdp", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED),
     _Name("key", "unseal key"),
     _Name("token", "token"),
     _Name("token", "_pat", after=_NOT_A_WORD),

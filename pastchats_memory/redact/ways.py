@@ -19,7 +19,7 @@ LONGEST = 8192
 """Characters of a value: a private key in base64 is one."""
 
 _ASSIGNED = re.compile(
-    rf"(?:{_QUOTE})?\]?(?:\s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}}(?=\s?=[^=]))?[ \t]{{0,8}}(?P<sign>=>|:=|\?=|===?|!=|=|\?\?=?|\|\|=?|:|：|是|%3D|%3A)[ \t]{{0,8}}"
+    rf"(?:{_QUOTE})?\]?(?:\s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}}(?=\s?=[^=])|[ \t](?:string|String)(?=[ \t]?=[^=]))?[ \t]{{0,8}}(?P<sign>=>|<-|:=|\?=|===?|!=|=|\?\?=?|\|\|=?|:|：|是|%3D|%3A)[ \t]{{0,8}}"
     rf"(?:(?:Field|SecretStr|Secret|String|env|config|getenv)\((?:default[ \t]?=[ \t]?)?)?"
     rf"(?:(?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic)[ \t]+)?"
     rf"(?:[a-z@$]{{0,2}}(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n]){{4,{LONGEST}}}?)(?P=open)|"
@@ -54,7 +54,7 @@ _CONTENT = re.compile(r"[\"'][ \t]+content=[\"'](?P<bare>[^\s\"'<>]{8,1024})")
 _CHANGED = re.compile(rf"[ \t]++from[ \t]++{_QUOTE}?(?P<bare>{_RUN}{{6,256}}){_QUOTE}?[ \t]++to\b")
 _PARAMETER_VALUE = re.compile(r"(?P<bare>[^\s\"'`<>&#\\]{16,2048})")
 _ELEMENT = re.compile(
-    r"(?:[\"'](?=[ />])|[\"']?\s[^<>]{0,80}+|</key>\s{0,40}<(?:string|data))?/?>(?P<bare>[^<>\s]{4,1024})</"
+    r"(?:[\"'](?=[ />])|[\"']?\s[^<>]{0,80}+|</(?:key|t[dh]|dt)>\s{0,40}<(?:string|data|td|dd)[^<>]{0,60}+)?/?>(?P<bare>[^<>\s]{4,1024})</"
 )
 _FLAG = re.compile(
     rf"[ \t]++(?:(?:--type[ \t=]\S{{1,40}}[ \t]++|--overwrite[ \t]++){{0,3}}(?:--body|--value|-v)[ \t=]++)?(?:(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n\s]){{6,1024}}?)(?P=open)|"

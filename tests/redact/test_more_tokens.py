@@ -36,3 +36,26 @@ def test_a_token_is_taken_out_of_prose_code_and_urls(prefix: str) -> None:
         assert rest[-10:] not in redacted
         assert "[redacted:" in redacted
         assert redact(context.format(prefix + "x" * len(rest))).text.count("[redacted:") == 0
+
+
+SECRET = "q7Rw2Xc9Lm4Tz8Vb"  # noqa: S105 - nobody's
+WRITTEN = (
+    "mdp: {}", "<td>password</td><td>{}</td>", "<tr><th>API token</th> <td class='x'>{}</td></tr>", 'var password string = "{}"', 'password <- "{}"', "requirepass {}", "net user bob {} /add",
+    "ConvertTo-SecureString '{}' -AsPlainText -Force", "New-Object PSCredential('bob', '{}')", "openssl enc -aes-256-cbc -k {} -in a", "jwt.sign(payload, '{}')", 'jwt.encode(claims, "{}", algorithm="HS256")', "Fernet(b'{}')",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_secret_is_taken_out_of_more_languages_and_commands(written: str) -> None:
+    redacted = redact(written.format(SECRET)).text
+    before, _, after = written.partition("{}")
+    assert redacted.startswith(f"{before}[redacted:")
+    assert redacted.endswith(f"]{after}")
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    ["jwt.encode(claims, key, 'HS256')", "jwt.sign(payload, secret)", "<td>password</td><td>string</td>", "net user bob /delete", "var password string = os.Getenv(name)", "password <- readline()", "openssl enc -k $KEY", "requirepass <password>"],
+)  # fmt: skip
+def test_what_stands_there_and_is_none_stays(harmless: str) -> None:
+    assert redact(harmless).text == harmless

@@ -11,8 +11,8 @@ from pastchats_memory.model import Place
 
 BEFORE, BEHIND = 40, 400
 """Lines around the beginning of a turn in which the quotation is looked for, and in the turn itself."""
-LARGEST = 64 << 20
-"""Bytes of a file up to which it is read for that: a recall does not wait for more."""
+LARGEST = 16 << 20
+"""Bytes of a file up to which it is read for that: a recall, which may quote six lines, waits for no more."""
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
 _WORD = re.compile(r"[^\W_]+")
 

@@ -33,6 +33,7 @@ HELD_UP = {
     "readers.issue_files:_ID": ("match", "a", "0"),
     "readers.llm_logs:_SECTION": ("match", "## A", " "),
     "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
+    "readers.role_lines:_LEADING": ("match", "[0000-00-00 00:00:00.0 Z]", " "),
     "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),
     "redact.believed:_CODE": ("match", "a.", "a"),
     "redact.ways:_SAID": ("match", " is", " "),

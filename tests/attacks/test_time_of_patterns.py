@@ -9,6 +9,7 @@ from collections import deque
 
 import pytest
 
+from pastchats_memory.readers.role_lines import _LEADING
 from pastchats_memory.redact.believed import looks_random
 
 LENGTH = 5_000
@@ -33,7 +34,6 @@ HELD_UP = {
     "readers.issue_files:_ID": ("match", "a", "0"),
     "readers.llm_logs:_SECTION": ("match", "## A", " "),
     "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
-    "readers.role_lines:_LEADING": ("match", "[0000-00-00 00:00:00.0 Z]", " "),
     "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),
     "redact.believed:_CODE": ("match", "a.", "a"),
     "redact.ways:_SAID": ("match", " is", " "),
@@ -62,6 +62,11 @@ def test_a_pattern_takes_no_longer_than_its_text_is_long(name: str) -> None:
         short, long = (start + filler * (length // len(filler)) + "\x00" for length in (LENGTH, 4 * LENGTH))
         took = seconds(pattern, use, long)
         assert took < NOTHING or took < MOST_GROWTH * seconds(pattern, use, short)
+
+
+def test_blanks_behind_a_time_that_nothing_follows_are_read_once() -> None:
+    text = "[0000-00-00 00:00:00.0 Z]" + " " * 20_000
+    assert seconds(_LEADING, "match", text) < NOTHING, "two runs of blanks beside each other shared them in every way"
 
 
 @pytest.mark.parametrize("part", ["_", "a_", "a_b-"])

@@ -43,7 +43,7 @@ _ANSWERS = """
     antwort antwortet ausgabe respuesta salida reponse risposta resposta antwoord svar odpowiedz vastaus cevap
     ответ 回答 答え 答案 回复 답변 응답 جواب उत्तर
 """
-_PERSPECTIVE = "send receive incoming inbound in received left remote outgoing outbound out sent right local"
+_PERSPECTIVE = "send receive incoming in received left remote outgoing out sent right local"
 _SYSTEM = "system developer instructions sysprompt systemmessage preamble"
 _TOOL = """
     tool tools function functions observation ipython environment env shell terminal sandbox plugin action invocation call calls callback

@@ -13,8 +13,8 @@ from pastchats_memory.readers.speakers import known_role
 LETTERS: Mapping[str, str] = {
     "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
     "m": "assistant", "g": "assistant",
-    "right": "user", "out": "user", "outgoing": "user", "outbound": "user", "sent": "user", "local": "user", "left": "assistant",
-    "in": "assistant", "incoming": "assistant", "inbound": "assistant", "received": "assistant",
+    "right": "user", "out": "user", "outgoing": "user", "inbound": "user", "sent": "user", "local": "user", "left": "assistant",
+    "in": "assistant", "incoming": "assistant", "outbound": "assistant", "received": "assistant",
     "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
     "remote": "assistant", "them": "assistant", "other": "assistant",
 }  # fmt: skip

@@ -357,12 +357,18 @@ def _is_chain(own: list[str], values: list[str | None]) -> bool:
     return nearly_all and len(set(told)) * 2 >= len(told) and all(a != b for a, b in zip(values, own, strict=True))
 
 
+def _numbers_rows(name: str) -> bool:
+    """Whether a name is that of a row's number: `turn`, `message_no`, `seq_id`, but not `turn_budget`, of which less is left each time."""
+    words = words_of(name)
+    return bool(words) and (words[-1] in ORDERS or (words[0] in ORDERS and words[-1] in NAMES))
+
+
 def _orders(rows: Sequence[Row]) -> list[list[float]]:
     """Columns by which rows can be ordered: their numbers, then their times."""
     numbers, times = [], []
     for path, values in columns_of(rows).items():
         plain = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-        if set(words_of(last_key(path))) & ORDERS and len(plain) == len(values) == len(set(plain)):
+        if _numbers_rows(last_key(path)) and len(plain) == len(values) == len(set(plain)):
             numbers.append([float(v) for v in plain])
         moments = [iso_utc(v) for v in values]
         if len(set(moments)) == len(values) > 1 and None not in moments:

@@ -59,10 +59,10 @@ MOST_NUMBERS = 10
 LONGEST_KEY = 64
 
 _ROLE_WORDS = {
-    "user": "user human prompter usermessage humanmessage you me customer visitor outgoing outbound prompt",
+    "user": "user human prompter usermessage humanmessage you me customer visitor outgoing inbound prompt",
     "assistant": (
         "assistant gpt chatgpt bard model ai bot chatbot claude gemini agent llm copilot aimessage assistantmessage modelmessage apimessage "
-        "incoming inbound completion machine"
+        "incoming outbound completion machine"
     ),
     "system": "system developer systemmessage",
     "tool": "tool function observation functioncall functionresponse toolcall toolresult toolresponse tooluse toolmessage ipython",

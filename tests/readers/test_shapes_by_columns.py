@@ -255,6 +255,7 @@ def test_what_was_taken_back_says_so(row, gone):
         [{"key": "c", "prev": "b"}, {"key": "a", "prev": None}, {"key": "b", "prev": "a"}],
         [{"key": "c", "next": None}, {"key": "a", "next": "b"}, {"key": "b", "next": "c"}],
         [{"key": "c", "seq": 3}, {"key": "a", "seq": 1}, {"key": "b", "seq": 2}],
+        [{"key": "a", "turns_left": 3}, {"key": "b", "turns_left": 2}, {"key": "c", "turns_left": 1}],
         [{"key": "c", "at": "2026-05-03"}, {"key": "a", "at": "2026-05-01"}, {"key": "b", "at": "2026-05-02"}],
     ],
 )
@@ -272,6 +273,8 @@ def test_a_branch_that_was_left_is_known_by_the_leaf():
     "value",
     [
         pytest.param({"turns": each(lambda mine, text: {"incoming": not mine, "payload": text})}, id="a direction as a flag"),
+        pytest.param({"sms": each(lambda mine, text: {"direction": "inbound" if mine else "outbound", "body": text})},
+                     id="a direction as whoever runs the service sees it"),
         pytest.param({"chat": each(lambda mine, text: {"icon": "🧑" if mine else "🤖", "text": text})}, id="pictures"),
         pytest.param({"export": "\n".join(f"12.05.26, 10:00 - {'Rosa' if role == 'user' else 'Bread AI'}: {text}" for role, text in TALK)},
                      id="a page with dates"),

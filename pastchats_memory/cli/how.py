@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.render import how_json, how_text
 
 
@@ -44,8 +44,9 @@ def command(
     if as_json:
         emit_json(how_json(found, warnings))
     elif found:
-        click.echo(how_text(found), nl=False)
+        click.echo(hanging(how_text(found)), nl=False)
     else:
-        click.echo("No command is known to have worked for it here; --all looks in every project.", err=True)
+        said = "No command is known to have worked for it here; --all looks in every project."
+        click.echo(hanging(said, err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.render import lessons_json, lessons_text
 
 
@@ -30,8 +30,9 @@ def command(project: str | None, limit: int, db: str | None, *, everywhere: bool
     if as_json:
         emit_json(lessons_json(found, warnings))
     elif found:
-        click.echo(lessons_text(found), nl=False)
+        click.echo(hanging(lessons_text(found)), nl=False)
     else:
-        click.echo("Nothing is known to have failed more than once here; --all looks in every project.", err=True)
+        said = "Nothing is known to have failed more than once here; --all looks in every project."
+        click.echo(hanging(said, err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

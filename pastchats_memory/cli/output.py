@@ -78,7 +78,10 @@ def _columns(text: str) -> int:
 
 
 def hanging(text: str, *, err: bool = False) -> str:
-    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in."""
+    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in.
+
+    A source stays whole, so that its path can be copied; words are not broken at hyphens, since options of commands have them.
+    """
     stream = sys.stderr if err else sys.stdout
     if stream is None or not stream.isatty():  # None where the shell closed it
         return text
@@ -86,8 +89,11 @@ def hanging(text: str, *, err: bool = False) -> str:
 
     lines = []
     for line in text.split("\n"):
+        if line.startswith("Source: "):
+            lines.append(line)
+            continue
         margin = " " * (len(line) - len(line.lstrip()) + 4)
-        lines += wrap(line, width(), subsequent_indent=margin) or [""]
+        lines += wrap(line, width(), subsequent_indent=margin, break_on_hyphens=False) or [""]
     return "\n".join(lines)
 
 

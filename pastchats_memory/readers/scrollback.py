@@ -1,6 +1,7 @@
 """What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺`, `●`, `✦` or `•`.
 
-Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it only the names of the tools are kept.
+Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it only the names of the tools are kept,
+and that an answer was cut short or did not come at all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import conversation_hash
 
 FORMAT = "scrollback"
-VERSION = 2
+VERSION = 3
 
 FEWEST = 2
 """Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""
@@ -32,9 +33,12 @@ _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|V
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
+_FAULT = re.compile(r"\s*⎿\s+(API Error\b.*)\Z")
+"""What came in the place of an answer; directly behind a call it is what the tool printed."""
+_STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")
 _STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)|─ ?Worked for ")
-CALL = "call"
+CALL, STOPPED = "call", "stopped"
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _INDENT = "  "
 
@@ -54,13 +58,15 @@ def recognise(source: Source) -> bool:
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
     said = list(_blocks(source.text.split("\n")))
-    told = ((mark, text) for mark, _, text in said)
+    told = ((mark, text) for mark, _, text in said if mark != STOPPED)
     telling = Telling(About(conversation_hash(told)))
     for mark, line, text in said:
         if mark == "user":
             command = _COMMAND.match(text)
             if command is None or command[1].lower() not in BUILT_INS:
                 telling.prompt(text, At(line), kind="command" if command else "prompt")
+        elif mark == STOPPED:
+            telling.drafts.flag("interrupted")
         elif call := _CALL.match(text) or (_DEED.match(text) if mark == CALL else None):
             words = call[2].partition("\n")[0]
             telling.call("", call[1], {"command": words if mark == CALL else words.removesuffix(")")})
@@ -70,14 +76,18 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """Who, the 1-based line and the text of everything that was said or called."""
+    """Who, the 1-based line and the text of everything that was said or called; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
     for number, line in enumerate(lines, start=1):
         prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
-        if (found := prompt or answer) or _ends(line, mark):
+        is_called = mark == "assistant" and bool(_CALL.match(block[0]))
+        fault = None if is_called else _FAULT.match(line)
+        if (found := prompt or answer or fault) or _ends(line, mark):
             if mark:
                 text = "\n".join(block).strip()
                 yield CALL if _is_deed(text, line) else mark, first, text
+            if _STOPPED.match(line):
+                yield STOPPED, number, ""
             mark, first, block = "", number, []
         if found:
             mark, block = "user" if prompt else "assistant", [found[1]]

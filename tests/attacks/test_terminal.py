@@ -24,7 +24,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     words = f"Why does the {EVIL}webhook retry fail?\r\nSee{EVIL}"
     failed = f"`make {EVIL}test` exited with code 1: {EVIL} AssertionError: webhook retry"
     for conversation in ("one", "two"):
-        said = [("user", words), ("assistant", failed), ("user", f"still broken {EVIL}"), ("assistant", f"Fixed {EVIL}: all 12 tests pass now."), ("user", f"perfect, thanks {EVIL}")]  # fmt: skip
+        said = [("user", words), ("assistant", failed), ("user", f"still broken {EVIL}"), ("assistant", f"Fixed {EVIL}: all 12 tests pass now."),
+                ("tool", f"$ make webhook{EVIL} DRY=1\n12 passed in 0.8s"), ("user", f"perfect, thanks {EVIL}")]  # fmt: skip
         lines = [
             {"conversation_id": f"{conversation}{EVIL}", "project": f"gar{EVIL}den", "role": role, "content": text, "timestamp": f"2026-05-0{number + 1}T08:00:00Z"}
             for number, (role, text) in enumerate(said)
@@ -47,7 +48,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 PRINTED = (
     "search webhook", "search webhook --explain", "search webhook --mode keyword", "search webhook --type task", "recall {words}",
-    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "how {words} --project gar{evil}den", "show 1",
+    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "lessons --all", "how {words} --project gar{evil}den", "how {words} --all", "show 1",
     "show t:{key}", "show c:1", "similar {key}", "find-duplicates {words}", "duplicates --scan", "check-prior-work {words}",
     "consult-episodic-memory {words}", "task list", "task show {key}", "task recall {words}", "task update {key} --status open",
     "task add New{evil}task", "task comment {key} Hello{evil}", "task depend {key} {other}", "task export", "capture {words} --no", "sources", "verify", "status", "doctor",
@@ -57,6 +58,9 @@ PRINTED = (
     "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
 )  # fmt: skip
 """Every command that prints what is stored, what was typed, or a name of a file."""
+
+FOUND = ("recall", "lessons --all", "how {words} --all")
+"""Of which something is found: an empty answer would hold nothing to look at."""
 
 
 @pytest.mark.parametrize("line", PRINTED)
@@ -68,6 +72,7 @@ def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
     }  # fmt: skip
     said = shell(*(word.format(**known) for word in line.split()))
     assert said.status in (0, 1, 2), said.stderr
+    assert said.status == 0 or not line.startswith(FOUND), said.stderr
     for printed in (said.stdout, said.stderr):
         unseen = UNSEEN.search(printed if not line.startswith("task export") else "")
         assert unseen is None, printed[max(0, unseen.start() - 60) : unseen.start() + 60]

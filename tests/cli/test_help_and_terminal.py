@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import termios
 from importlib.metadata import version
@@ -149,6 +150,21 @@ def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
     lines = shown.replace("\r", "").partition(said)[2].split("\n")
     assert len(lines) > 1
     assert max(map(wcswidth, lines)) <= 100
+
+
+@pytest.mark.parametrize("command", ["how 'run the tests' --all", "lessons"])
+def test_what_was_learned_is_broken_between_words_on_a_terminal_and_whole_in_a_pipe(
+    own_demo: Program, command: str
+) -> None:
+    run, (_, shown) = own_demo(*shlex.split(command)), on_a_terminal(own_demo, *shlex.split(command))
+    lines = shown.replace("\r", "").removesuffix("\n").split("\n")
+    sources = [line for line in lines if line.startswith("Source: ")]
+    assert sources == [line for line in run.stdout.split("\n") if line.startswith("Source: ")]
+    folded = [line for line in lines if line not in sources]
+    assert max(map(wcswidth, folded)) <= 100
+    assert " ".join("\n".join(lines).split()) == " ".join((run.stdout + run.stderr).split())
+    assert any(line.startswith("    ") for line in folded) == (command != "lessons")
+    assert not re.search("^    ", run.stdout, re.MULTILINE)
 
 
 def test_a_recall_that_finds_nothing_tells_a_person_and_no_pipe_what_to_type_instead(own_demo: Program) -> None:

@@ -102,6 +102,12 @@ def _cursor(around: Surroundings) -> Iterator[Path]:
     yield around.programs / "Cursor" / "User" / "globalStorage" / "state.vscdb"
 
 
+def _gemini(around: Surroundings) -> Iterator[Path]:
+    home = around.named("GEMINI_CLI_HOME", around.home)
+    yield home / ".gemini" / "tmp"
+    yield home / ".cache" / ".gemini" / "tmp"  # inside the sandbox of macOS
+
+
 def _goose(around: Surroundings) -> Iterator[Path]:
     root = around.variables.get("GOOSE_PATH_ROOT")
     if root:
@@ -134,7 +140,7 @@ def _below_home(*names: str) -> Callable[[Surroundings], Iterator[Path]]:
 PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Claude Code": _claude,
     "Codex": _codex,
-    "Gemini CLI": lambda around: iter([around.named("GEMINI_CLI_HOME", around.home) / ".gemini" / "tmp"]),
+    "Gemini CLI": _gemini,
     "OpenCode": lambda around: iter([around.data / "opencode"]),
     "Cline, Roo Code, Kilo Code": _extensions,
     "Continue": lambda around: iter([around.named("CONTINUE_GLOBAL_DIR", around.home / ".continue") / "sessions"]),

@@ -53,6 +53,7 @@ def plans(
     found = list(found)
     moved = _moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
+    expected = _Expected.by(options)
     planned = []
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
@@ -62,7 +63,7 @@ def plans(
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else redact(options.project or "").text or None
         planned.append(
-            Plan(candidate, state, project, not options.force and _unchanged(candidate, state, project, options))
+            Plan(candidate, state, project, not options.force and expected.unchanged(candidate, state, project))
         )
     return planned, moved
 
@@ -82,14 +83,29 @@ def recipe_of_left(*, notes: bool) -> str:
     return ",".join(f"{name}={version}" for name, version in VERSIONS.items()) + f";notes={notes:d}"
 
 
-def _unchanged(candidate: Candidate, state: SourceState | None, project: str | None, options: IndexOptions) -> bool:
-    if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
-        return False
-    if state.format is None:
-        return state.recipe == recipe_of_left(notes=options.wants_notes_at(candidate.path) or candidate.named)
-    if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
-        return False
-    return (state.recipe, state.project) == (recipe_of(state.format, options), project)
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What a file that is as it was was read by, if it would be read the same way today: put together once a run."""
+
+    options: IndexOptions
+    of: Mapping[str, str]
+    """By format."""
+    of_left: Mapping[bool, str]
+    """Of what was not understood, by whether notes were wanted."""
+
+    @classmethod
+    def by(cls, options: IndexOptions) -> _Expected:
+        of = {format_: recipe_of(format_, options) for format_ in VERSIONS}
+        return cls(options, of, {notes: recipe_of_left(notes=notes) for notes in (False, True)})
+
+    def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None) -> bool:
+        if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
+            return False
+        if state.format is None:
+            return state.recipe == self.of_left[candidate.named or self.options.wants_notes_at(candidate.path)]
+        if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
+            return False
+        return (state.recipe, state.project) == (self.of.get(state.format), project)
 
 
 def _moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:

@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft, Drafts
-from pastchats_memory.readers.exported import Told, told_in
+from pastchats_memory.readers.exported import Told, lists_calls, told_in
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.role_lines import RoleLine, role_line
@@ -25,7 +25,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 4
+VERSION = 5
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -84,11 +84,13 @@ def recognise(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """One turn for every marker with words after it, and one for every tool that failed or checked something; todo lists."""
-    dialogue = _Dialogue(source.text.split("\n"), source.path)
+    lines = source.text.split("\n")
+    dialogue = _Dialogue(lines, source.path)
     parts = [
         part for place in range(len(dialogue.markers)) if (part := dialogue.part(place)).content not in NOTHING_SAID
     ]
-    told = [(part, _told(part)) for part in parts]
+    listed = lists_calls(lines)
+    told = [(part, _told(part, lists_calls=listed)) for part in parts]
     facts = dialogue.facts
     named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
     said = ((part.marker.role, what.text) for part, what in told if what.text)
@@ -113,10 +115,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     yield from drafts.tasks()
 
 
-def _told(part: _Part) -> Told:
+def _told(part: _Part, *, lists_calls: bool) -> Told:
     """What a person or an assistant says, without what a program put into it; what anybody else does as it is."""
     if part.marker.role in SPEAKERS:
-        return told_in(part.content.split("\n"), person=part.marker.role == "user")
+        return told_in(part.content.split("\n"), person=part.marker.role == "user", lists_calls=lists_calls)
     return Told(part.content, KINDS.get(part.marker.role, "prompt"))
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from pastchats_memory.readers.fields import Json, mapping_of
+from pastchats_memory.readers.chatgpt_message import NEVER_SHOWN
+from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.visible import shown_of
@@ -38,6 +39,8 @@ _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
 _TOOL_TEXT = re.compile(r"\[\w+ for '")
+MOST_BEFORE_TYPE = 40
+"""Characters of an object of ChatGPT's within which it says its type."""
 MOST_FOLDED_ABOVE = 3
 """Lines of a fold within which its summary stands."""
 
@@ -65,11 +68,18 @@ class Told:
     interrupted: bool = False
 
 
-def told_in(lines: Sequence[str], *, person: bool) -> Told:
+def lists_calls(lines: Sequence[str]) -> bool:
+    """Whether several lines of a file name a tool: one alone may be a sentence about an export."""
+    return sum(_CALL.match(line) is not None for line in lines) > 1 and (
+        sum(_CALL.match(line) is not None for line, code in zip(lines, in_code(lines), strict=True) if not code) > 1
+    )
+
+
+def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     """The words of a part, and the tools in it."""
-    reading = _Part(lines, person=person)
+    reading = _Part(lines, person=person, lists_calls=lists_calls)
     reading.read()
-    text = "\n".join(reading.words).strip()
+    text = _without_contents("\n".join(reading.words).strip())
     if not person:
         return Told("" if text in NO_WORDS else text, "answer", reading.used)
     if _TOOL_TEXT.match(text) and not span(text, "feedback"):
@@ -90,11 +100,12 @@ def told_in(lines: Sequence[str], *, person: bool) -> Told:
 class _Part:
     """A part's lines on the way into words and tools."""
 
-    def __init__(self, lines: Sequence[str], *, person: bool) -> None:
+    def __init__(self, lines: Sequence[str], *, person: bool, lists_calls: bool) -> None:
         self.words: list[str] = []
         self.used: list[Used] = []
         self._lines = lines
         self._person = person
+        self._lists_calls = lists_calls
         self._code = in_code(lines)
         self._thinking = -1
 
@@ -112,7 +123,7 @@ class _Part:
         if self._code[place]:
             self.words.append(line)
             return place + 1
-        if found := _CALL.match(line):
+        if (found := _CALL.match(line)) and (self._lists_calls or self._is_borne_out(found, place)):
             self._forget_thoughts()
             return self._call(found, place)
         if self._person and (answered := _ANSWERED.match(line)):
@@ -132,6 +143,17 @@ class _Part:
         if self._thinking >= 0:
             del self.words[self._thinking :]
         self._thinking = -1
+
+    def _is_borne_out(self, call: re.Match[str], place: int) -> bool:
+        """Whether the only line that names a tool has an id, or below it what the tool was given or what it answered."""
+        below = next((line for line in self._lines[place + 1 :] if line.strip()), "")
+        labels = (_INPUT, _OUTPUT, _KEY) if call["open"].startswith("[") else (_INPUT, _OUTPUT)
+        return (
+            "ID: " in call[0]
+            or below.startswith("Input: ")
+            or any(label.match(below) for label in labels)
+            or self._fence(place + 1) is not None
+        )
 
     def _call(self, found: re.Match[str], place: int) -> int:
         if found["open"].startswith("["):
@@ -225,6 +247,23 @@ def _behind_musing(lines: Sequence[str]) -> int:
     first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
     end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
     return end if end > first and _MUSED.match(lines[end - 1]) else 0
+
+
+def _without_contents(text: str) -> str:
+    """The text without the objects above it that ChatGPT keeps in place of words: instructions, thoughts, pictures."""
+    while text.startswith("{") and '"content_type"' in text[:MOST_BEFORE_TYPE]:
+        pretty = text.find("\n}") + 2
+        ends = (end for end in (pretty if pretty > 1 else 0, text.find("\n"), len(text)) if end > 0)
+        end = next((end for end in ends if _is_unseen(_parsed(text[:end]))), 0)
+        if not end:
+            break
+        text = text[end:].lstrip()
+    return text
+
+
+def _is_unseen(fields: Json) -> bool:
+    kind = text_of(fields.get("content_type"))
+    return kind in NEVER_SHOWN or kind.endswith("_asset_pointer")
 
 
 def _parsed(text: str) -> Json:

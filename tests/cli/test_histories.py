@@ -199,3 +199,11 @@ def _wait(is_so, seconds: float) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_what_gemini_cli_writes_inside_the_sandbox_of_macos_is_found_beside_the_rest(tmp_path: Path) -> None:
+    folders = [tmp_path / ".gemini" / "tmp", tmp_path / ".cache" / ".gemini" / "tmp"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    around = Surroundings({}, tmp_path, "darwin")
+    assert [found.path for found in histories(around) if found.program == "Gemini CLI"] == folders

@@ -35,7 +35,7 @@ class Looked(NamedTuple):
 class Rule(Protocol):
     """How secrets are found where a literal stands."""
 
-    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+    def find(self, looked: Looked, places: Iterable[int]) -> Iterable[Found]:
         """Such secrets in a text, from left to right; `places` are those at which the literal stands in small letters."""
 
 

@@ -41,27 +41,32 @@ class Literals(Generic[T]):
 
     def __init__(self, looked_for: Sequence[tuple[str, T]]) -> None:
         self._things = tuple(thing for _, thing in looked_for)
-        behind: dict[int, list[tuple[int, int, str]]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, (literal, _) in enumerate(looked_for):
+            numbers.setdefault(literal, []).append(number)
+        self._numbers = {literal: tuple(of_literal) for literal, of_literal in numbers.items()}
+        behind: dict[int, list[tuple[int, str]]] = {}
+        for literal in numbers:
             at = _rarest(literal)
             for code in _codes(literal[at : at + _SPAN]):
-                behind.setdefault(code, []).append((number, at, literal))
+                behind.setdefault(code, []).append((at, literal))
         self._behind = {code: tuple(literals) for code, literals in behind.items()}
         self._is_of_any = np.zeros(1 << _SPAN * _BITS, np.bool_)
         self._is_of_any[list(behind)] = True
 
-    def places(self, lowered: str) -> Iterator[tuple[T, list[int]]]:
+    def places(self, lowered: str) -> list[tuple[T, list[int]]]:
         """In the order in which they were given, those whose literal stands in a text in small letters, with its places."""
-        places: dict[int, list[int]] = {}
+        places: dict[str, list[int]] = {}
         letters = lowered.encode("latin-1", "replace").translate(_CLASS_OF) + b" " * (_SPAN - 1)
         for start in range(0, len(lowered), _AT_ONCE):
             for at, code in self._known(letters[start : start + _AT_ONCE + _SPAN - 1]):
-                for number, within, literal in self._behind[code]:
+                for within, literal in self._behind[code]:
                     begins = start + at - within
                     if begins >= 0 and lowered.startswith(literal, begins):
-                        places.setdefault(number, []).append(begins)
-        for number in sorted(places):
-            yield self._things[number], places[number]
+                        places.setdefault(literal, []).append(begins)
+        found = [(number, at) for literal, at in places.items() for number in self._numbers[literal]]
+        found.sort()
+        return [(self._things[number], at) for number, at in found]
 
     def _known(self, letters: bytes) -> Iterator[tuple[int, int]]:
         """Places at which the number is one of a literal's, with the number."""

@@ -7,7 +7,7 @@ value has its own test of whether the value looks like one that somebody keeps s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pastchats_memory.redact.detector import Found, Looked
@@ -24,23 +24,30 @@ class _Name:
     """Has to match right before the part, in the lower-cased text; None: anything does."""
     after: re.Pattern[str] | None = None
     """Has to match right behind it."""
+    follows: str = ""
+    """The characters of which `after` begins with one; none: any. Most places are given up here, without a pattern."""
     reach: int = 24
     """Characters before the part that `before` may look at."""
 
-    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+    def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """Values behind names with this part, from left to right."""
-        lowered, end = looked.lowered, 0
+        lowered, end, length = looked.lowered, 0, len(self.part)
+        before, after, follows = self.before, self.after, self.follows
+        values: list[Found] = []
         for at in places:
             if at < end:
                 continue
-            end = at + len(self.part)
-            if (self.after is None or self.after.match(lowered, end)) and (
-                self.before is None or self.before.search(lowered, max(0, at - self.reach), at)
+            end = at + length
+            if follows and lowered[end : end + 1] not in follows:
+                continue
+            if (after is None or after.match(lowered, end)) and (
+                before is None or before.search(lowered, max(0, at - self.reach), at)
             ):
                 found = _value(looked, end, self)
                 if found is not None:
-                    yield found
+                    values.append(found)
                     end = found.end
+        return values
 
 
 _PROVIDERS = (
@@ -66,6 +73,8 @@ _PASS_OF = re.compile(
     r"(?:[_\-]|(?<![a-z])(?:db|my|root|user|admin|smtp|imap|mail|email|redis|sql|mysql|mongo|pg|postgres|ssh|sftp|ftp|ldap|bind|login|"
     r"auth|become|sudo|proxy|http|api|app|wifi|wlan|vault|key|cert|store))\Z"
 )
+_SIGNS = "\\\"'`] \t:="
+"""What `_PASS_ASSIGNED` begins with."""
 _PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?\]?[ \t]{0,4}[:=])")
 _PASS = re.compile(r"(?:w(?:or)?d|phrase|wd|code|wort)s?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])")
 _BEHIND_NO_LETTER = re.compile(r"(?<![a-z])(?<!publishable[_\-])(?<!public[_\-])\Z")
@@ -73,17 +82,17 @@ _KEY_SAID = re.compile(r"(?=[\"'`\])\\ \t]{0,8}[:=,|]|[ \t]+(?:is|was|for|you|[\
 _PARAMETER = re.compile(r"(?:[?&;]|%3f|%26)(?:[a-z][\w.\-]{0,40}[_\-])?\Z")
 
 NAMES: tuple[_Name, ...] = (
-    _Name("password", "pass", after=_PASS),
-    _Name("password", "pass", before=_PASS_OF, after=_PASS_ASSIGNED),
-    _Name("spoken-password", "pass", before=re.compile(r"(?<![a-z_\-])\Z"), after=_PASS_ASSIGNED),
+    _Name("password", "pass", after=_PASS, follows="wpce\"'="),
+    _Name("password", "pass", before=_PASS_OF, after=_PASS_ASSIGNED, follows=_SIGNS),
+    _Name("spoken-password", "pass", before=re.compile(r"(?<![a-z_\-])\Z"), after=_PASS_ASSIGNED, follows=_SIGNS),
     _Name("secret", "secret"),
     _Name("secret", "credential"),
     *(
         _Name("password", word)
         for word in ("kennwort", "senha", "wachtwoord", "clave secreta", "adgangskode", "salasana")
     ),
-    _Name("password", "psk", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED),
-    _Name("password", "mdp", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED),
+    _Name("password", "psk", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
+    _Name("password", "mdp", before=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
     _Name("key", "unseal key"),
     _Name("token", "token"),
     _Name("token", "_pat", after=_NOT_A_WORD),
@@ -137,9 +146,10 @@ def _value(looked: Looked, at: int, name: _Name) -> Found | None:
     """The secret behind a part of a name that ends at a place."""
     if name.part[-1] in " =":
         return _WAYS_OF[name.kind].value(looked, at)
-    end = _NAME_REST.match(looked.text, at).end()  # type: ignore[union-attr] # it fits everywhere
+    text = looked.text
+    end = _NAME_REST.match(text, at).end()  # type: ignore[union-attr] # it fits everywhere
     if end > at and _HARMLESS_ENDING.fullmatch(looked.lowered, at, end):
         return None
-    begins = ASSIGNS if looked.text.startswith(ASSIGNS, end) else looked.text[end : end + 1]
+    begins = ASSIGNS if text.startswith(ASSIGNS, end) else text[end : end + 1]
     ways = _WAYS_FROM[name.kind].get(begins)
     return ways.value(looked, end) if ways else None

@@ -147,8 +147,19 @@ class _Joined:
         grouped = [_GROUP.sub(rf"\g<0>_{number}", way.pattern.pattern) for number, way in enumerate(ways)]
         flags = ["m" if way.pattern.flags & re.MULTILINE else "" for way in ways]
         self.pattern = re.compile("|".join(f"(?{flag}:{one})" for flag, one in zip(flags, grouped, strict=True)))
-        self.number_of = {name: int(name.rpartition("_")[2]) for name in self.pattern.groupindex}
-        """By group of the pattern the way that it is of."""
+        self.of_group = {name: _Group(name, ways) for name in self.pattern.groupindex}
+
+
+class _Group:
+    """What is known of a value by the group of a joined pattern that it stands in."""
+
+    def __init__(self, name: str, ways: tuple[_Way, ...]) -> None:
+        self.number = int(name.rpartition("_")[2])
+        self.believes = ways[self.number].believes
+        self.is_bare = name.startswith("bare")
+        """Without quotes around it."""
+        self.sign = f"sign_{self.number}" if ways[self.number].pattern is _ASSIGNED else ""
+        """The group of what it is assigned by."""
 
 
 _GROUP = re.compile(r"\(\?P[<=]\w+")
@@ -176,12 +187,12 @@ class Ways:
             fits = joined.pattern.match(looked.text, at)
             if fits is None:
                 return None
-            group = str(fits.lastgroup)
-            number = joined.number_of[group]
-            found = _believed(looked, fits, group, self._ways[first + number], self._kind)
+            name = str(fits.lastgroup)
+            group = joined.of_group[name]
+            found = _believed(looked, fits, fits.span(name), group, self._kind)
             if found is not None:
                 return found
-            first += number + 1
+            first += group.number + 1
         return None
 
 
@@ -201,9 +212,9 @@ def ways_by_letter(kind: str) -> dict[str, Ways]:
 ASSIGNS = " ="
 
 
-def _believed(looked: Looked, fits: re.Match[str], group: str, way: _Way, kind: str) -> Found | None:
-    text, is_bare = looked.text, group.startswith("bare")
-    start, end = fits.span(group)
+def _believed(looked: Looked, fits: re.Match[str], span: tuple[int, int], group: _Group, kind: str) -> Found | None:
+    text, is_bare = looked.text, group.is_bare
+    start, end = span
     value = text[start:end]
     if "&" in value and _IN_URL.search(text, max(0, fits.start() - 80), fits.start()):
         value = value[: value.index("&")]
@@ -213,22 +224,26 @@ def _believed(looked: Looked, fits: re.Match[str], group: str, way: _Way, kind: 
         value = _ENCODED_END.split(value, 1)[0]
     value = value.rstrip(".,;:?*\\)" if is_bare else "\\")
     end = start + len(value)
-    is_assigned = way.pattern is _ASSIGNED
-    if is_bare and is_assigned and (longer := _BRACKETED.match(text, end)):
+    if is_bare and group.sign and text[end : end + 1] in "()[]{}" and (longer := _BRACKETED.match(text, end)):
         value, end = text[start : longer.end()], longer.end()
     if (
-        len(value) < LEAST_LENGTH
+        text.startswith(_GOES_ON, end)
+        or len(value) < LEAST_LENGTH
         or not value.isascii()
-        or text.startswith(("(", "[", "...", "…"), end)
         or "[redacted:" in value
+        or (looked.shapes.get(start, 0) < end and not _is_believed(looked, fits, value, group, kind))
     ):
-        return None
-    found = Found(start, end, kind.removeprefix("spoken-"), RANK)
-    if looked.shapes.get(start, 0) >= end:
-        return found  # nobody needs to ask what it looks like
-    is_shouted = (
-        is_assigned
-        and text[fits.start() - 4 : fits.start()].isupper()
-        and fits[f"sign_{group.rpartition('_')[2]}"] == "="
-    )
-    return found if (believed.of_environment if is_shouted else way.believes)(value, kind) else None
+        return None  # where a shape was found, nobody needs to ask what the value looks like
+    return Found(start, end, kind.removeprefix("spoken-"), RANK)
+
+
+_GOES_ON = ("(", "[", "...", "…")
+"""Behind what is no value: a call, a place in a list, what was left out."""
+
+
+def _is_believed(looked: Looked, fits: re.Match[str], value: str, group: _Group, kind: str) -> bool:
+    at = fits.start()
+    is_shouted = group.sign and looked.text[at - 1 : at].isupper() and looked.text[at - 4 : at].isupper()
+    if is_shouted and fits[group.sign] == "=":
+        return believed.of_environment(value, kind)
+    return group.believes(value, kind)

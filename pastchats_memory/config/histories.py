@@ -99,6 +99,7 @@ def _copilot_cli(around: Surroundings) -> Iterator[Path]:
 
 def _cursor(around: Surroundings) -> Iterator[Path]:
     yield from sorted((around.home / ".cursor" / "projects").glob("*/agent-transcripts"))
+    yield around.home / ".cursor" / "chats"
     yield around.programs / "Cursor" / "User" / "globalStorage" / "state.vscdb"
 
 

@@ -1,4 +1,4 @@
-"""Cursor's agent transcripts to turns: a message a line, or text with `user:` and `assistant:` on lines of their own.
+"""Cursor's agent transcripts to turns: a message a line, text with `user:` and `assistant:` on lines of their own, or `store.db`.
 
 Neither has ids; newer versions write the minute before what was typed; results of tools are only in the text.
 """
@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from pastchats_memory.foreign import Database
+from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.cursor_store import TABLES, about_in, stored_in
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.resume import CannotResume
-from pastchats_memory.readers.source import Record, Source
-from pastchats_memory.readers.telling import About, At, Row, Telling, pictures_in, texts_of, told
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.readers.source import BadJson, Record, Source
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
+from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "cursor"
-VERSION = 3
+VERSION = 4
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
@@ -51,9 +54,12 @@ _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
 def recognise(source: Source) -> bool:
-    """Whether the lines are messages of a role without a type, or the text opens with a role of Cursor's."""
+    """Whether the lines are messages of a role without a type, the text opens with a role of Cursor's, or it is a store."""
     if source.shape == "jsonl":
         return any(_is_message(record) for record in source.sample)
+    if source.shape == "sqlite":
+        known = all(source.tables.get(name, frozenset()) >= columns for name, columns in TABLES.items())
+        return known and any(isinstance(about, dict) for about in source.from_database(about_in))
     return source.shape == "markdown" and _is_transcript(source)
 
 
@@ -71,6 +77,9 @@ def _is_transcript(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no messages. A log is read twice: where the session runs, a call may tell late."""
+    if source.shape == "sqlite":
+        yield from source.from_database(lambda database: _from_store(database, source.path))
+        return
     before = source.resumed.state if source.resumed else {}
     about = About(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
     telling = Telling(about)
@@ -89,6 +98,41 @@ def read(source: Source) -> Iterator[Row]:
             _spoken(telling, lines, At(line, branch=branch))
     yield from telling.drafts.rest()
     yield from telling.drafts.tasks()
+
+
+def _from_store(database: Database, path: Path) -> Iterator[Row]:
+    for stored in stored_in(database):
+        about = About(
+            text_of(stored.about.get("agentId")) or path.parent.name,
+            folder_of(stored.workspace),
+            started=to_the_minute(iso_utc(stored.about.get("createdAt"))),
+            metadata={"title": text_of(stored.about.get("name"))},
+        )
+        telling = Telling(about)
+        telling.model = text_of(stored.about.get("lastUsedModel"))
+        for message in stored.messages:
+            if isinstance(message, BadJson):
+                yield Unreadable(str(path), 0, f"a message is not JSON: {message.reason}")
+            else:
+                _take_stored(telling, message)
+        yield from telling.drafts.rest()
+        yield from telling.drafts.tasks()
+
+
+def _take_stored(telling: Telling, message: Json) -> None:
+    content, blocks = message.get("content"), [mapping_of(block) for block in list_of(message.get("content"))]
+    text = texts_of(content)
+    at = At(1, _moment(text) if message.get("role") == "user" else None)
+    if message.get("role") == "user":
+        telling.prompt(typed(text), at, pictures_in(content))
+    elif message.get("role") == "assistant":
+        telling.answer(text.replace(HIDDEN, "").strip(), at, telling.model)
+        for block in blocks:
+            if block.get("type") == "tool-call":
+                telling.call(text_of(block.get("toolCallId")), text_of(block.get("toolName")), block.get("args"))
+    elif message.get("role") == "tool":
+        for block in blocks:
+            telling.result(text_of(block.get("toolCallId")), output_of(block.get("result")), at)
 
 
 def _about(path: Path) -> About:

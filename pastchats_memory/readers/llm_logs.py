@@ -15,16 +15,20 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.markdown import has_marks_of_its_own
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import Element, Record, Source
+from pastchats_memory.readers.source import Element, Record, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import shortened
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "llm-logs"
-VERSION = 1
+VERSION = 2
 
 ROW = frozenset({"prompt", "response", "model"})
 COLUMNS = ("id", "model", "prompt", "system", "response", "conversation_id", "datetime_utc", "resolved_model")
+NODES = ("input_node_id", "output_node_id")
+"""Where the chains of messages end that a response was asked with and that it left, in the tables of the latest versions."""
+MOST_BACK = 100
+"""Messages of one response that are looked through for calls of tools and their results."""
 EARLY_COLUMNS = ("id", "model", "prompt", "system", "response", "chat_id", "timestamp")
 NONE = "-- none --"
 
@@ -45,7 +49,8 @@ REACH = 6
 def recognise(source: Source) -> bool:
     """Whether it is the tool's database or one of its two ways to print it."""
     if source.shape == "sqlite":
-        return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
+        own = ROW | {"conversation_id"}
+        return any(source.tables.get(name, frozenset()) >= own for name in ("responses", "turns")) or _is_early(source)
     if source.shape == "jsonl":
         return any(_is_row(record) for record in source.sample)
     if source.shape == "json":
@@ -92,6 +97,10 @@ def _from_database(database: Database) -> Iterator[Turn]:
         fields: Json = dict(zip(COLUMNS, row, strict=True))
         title = names.get(row[5])
         yield from _turns(fields | {"conversation_name": title} | beside.of(fields["id"]), Places(""), told)
+    for row in database.rows("turns", COLUMNS + NODES, order=("datetime_utc", "id")):
+        fields = dict(zip(COLUMNS + NODES, row, strict=True))
+        title = names.get(row[5])
+        yield from _turns(fields | {"conversation_name": title} | beside.of_turn(fields), Places(""), told)
     for table in ("logs", "log"):
         for row in database.rows(table, EARLY_COLUMNS, order=("id",)):
             fields = dict(zip((*COLUMNS[:5], "conversation_id", "datetime_utc"), row, strict=True))
@@ -105,13 +114,49 @@ class _Beside:
         self._database = database
         self._fragments: defaultdict[object, list[object]] = defaultdict(list)
         self._attachments: defaultdict[object, list[object]] = defaultdict(list)
-        order = ("response_id", "order")
-        for response, fragment in database.rows("prompt_fragments", ("response_id", "fragment_id"), order=order):
-            for content, source in database.rows("fragments", ("content", "source"), where={"id": fragment}):
-                self._fragments[response].append({"content": content, "source": source})
-        for response, attachment in database.rows("prompt_attachments", ("response_id", "attachment_id"), order=order):
-            for kind, path, url in database.rows("attachments", ("type", "path", "url"), where={"id": attachment}):
-                self._attachments[response].append({"type": kind, "path": path, "url": url})
+        self._note("prompt_fragments", "prompt_attachments", "response_id")
+        self._note("turn_fragments", "turn_attachments", "turn_id")
+
+    def _note(self, fragments: str, attachments: str, key: str) -> None:
+        rows, order = self._database.rows, (key, "order")
+        for response, fragment, kind in rows(fragments, (key, "fragment_id", "fragment_type"), order=order):
+            for content, source in rows("fragments", ("content", "source"), where={"id": fragment}):
+                if kind != "system":
+                    self._fragments[response].append({"content": content, "source": source})
+        for response, attachment in rows(attachments, (key, "attachment_id"), order=order):
+            for sort, path, url in rows("attachments", ("type", "path", "url"), where={"id": attachment}):
+                self._attachments[response].append({"type": sort, "path": path, "url": url})
+
+    def of_turn(self, turn: Json) -> Json:
+        """The same of a response whose messages are kept one by one, each with the one before it."""
+        asked, left = text_of(turn.get("input_node_id")), text_of(turn.get("output_node_id"))
+        answered: list[Json] = []
+        for role, parts in self._back(asked, ""):
+            if role == "assistant":
+                break
+            answered = [part for part in parts if part.get("type") == "tool_result"] + answered
+        return {
+            "prompt_fragments": self._fragments.pop(turn["id"], []),
+            "attachments": self._attachments.pop(turn["id"], []),
+            "tool_calls": [
+                part
+                for _, parts in reversed(list(self._back(left, asked)))
+                for part in parts
+                if part.get("type") == "tool_call"
+            ],
+            "tool_results": answered,
+        }
+
+    def _back(self, node: str, before: str) -> Iterator[tuple[object, list[Json]]]:
+        """Role and parts of the message at a node and of those it follows, up to one that is left out."""
+        for _ in range(MOST_BACK):
+            found = self._database.rows("message_nodes", ("parent_id", "message_id"), where={"id": node})
+            parent, message = next(found, (None, None))
+            if node == before or message is None:
+                return
+            for role, parts in self._database.rows("messages", ("role", "parts"), where={"id": message}):
+                yield role, [mapping_of(part) for part in list_of(parse_json(text_of(parts)))]
+            node = text_of(parent)
 
     def of(self, response: object) -> Json:
         """The same keys as the JSON that the tool prints."""

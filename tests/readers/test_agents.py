@@ -8,6 +8,7 @@ import tracemalloc
 
 import pytest
 from golden import FIXTURES, shared, turns
+from made import database_of
 
 from pastchats_memory.readers import (
     amp,
@@ -101,6 +102,23 @@ def test_a_text_that_opens_with_a_role_is_not_cursors_by_that_alone(tmp_path):
     moved.parent.mkdir()
     moved.write_text(path.read_text())
     assert [turn.content for turn in turns(cursor, moved)] == ["Hello.", "Hello to you."]
+
+
+def test_what_cursors_command_line_keeps_twice_is_the_same_conversation(tmp_path):
+    kept = turns(cursor, FIXTURES / "cursor" / "cursor-q5-store.sql")
+    said = [{"type": "text", "text": "<user_query>\nGood, commit it.\n</user_query>"}]
+    name = "6f0d2c1e-9a42-4f59-8b1e-0c4f2a9d7e66"
+    transcript = written(tmp_path / name / f"{name}.jsonl", {"role": "user", "message": {"content": said}})
+    (again,) = turns(cursor, transcript)
+    assert (again.conversation_id, again.content) in [(turn.conversation_id, turn.content) for turn in kept]
+
+
+@pytest.mark.parametrize("told", ["{}", "7b", "7b7d"])
+def test_a_database_with_cursors_tables_and_nothing_of_cursors_in_it_is_nobodys(told, tmp_path):
+    statements = (
+        f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{told}');"
+    )
+    assert not cursor.recognise(Source(database_of(statements, tmp_path / "store.db")))
 
 
 def test_text_before_the_first_role_of_a_cursor_transcript_is_nobodys(tmp_path):

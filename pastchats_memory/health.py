@@ -35,6 +35,8 @@ class Status:
     embeddings: int
     indexed: int
     """Rows that have a vector: turns, notes, and texts of tasks."""
+    going: int
+    """Rows that are forgotten and found by nobody, but still to be deleted, and counted until then."""
     pending: int
     """Rows that await a vector of `next_model`."""
     model: str | None

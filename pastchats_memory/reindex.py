@@ -79,8 +79,7 @@ def reindex_embeddings(
         generations.add(database, name, version, ())
         fill(alone=True)  # what has come since; nobody else writes now
         rows = generations.switch(database, name, version, embedder.dim)
-    with database.transaction():
-        vectors.catch_up(database)
+    vectors.catch_up_in_steps(database)
     vectors.pack_all(database)
     taken = time.monotonic() - start
     return ReindexReport(name, embedder.dim, previous, rows, embedded, rows - embedded, taken)

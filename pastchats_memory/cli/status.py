@@ -45,6 +45,11 @@ def _text(status: Status) -> str:
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
+        *(
+            [("Going", f"{counted(status.going, 'forgotten row')}, found by nobody, not deleted yet")]
+            if status.going
+            else []
+        ),
         ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
         ("Time", f"{local_time(status.first)} to {local_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),

@@ -20,7 +20,7 @@ import numpy as np
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
-from pastchats_memory.embed.runtime import open_graph
+from pastchats_memory.embed.runtime import foreign_faults, open_graph
 from pastchats_memory.embed.tokens import Windows, padded
 from pastchats_memory.errors import ModelUnavailable
 
@@ -95,7 +95,7 @@ class LocalModel:
         """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
         try:
             yield
-        except _foreign_faults() as fault:
+        except foreign_faults() as fault:
             folder = self._files[0]
             said = str(fault).strip().splitlines()[0][:200]
             hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
@@ -212,11 +212,3 @@ def _fingerprint(path: Path) -> str:
         file.seek(-min(size, SAMPLE), os.SEEK_END)
         digest.update(file.read(SAMPLE))
     return digest.hexdigest()
-
-
-def _foreign_faults() -> tuple[type[Exception], ...]:
-    """Of the disk, of files that say nonsense, and everything that onnxruntime has names for: those share no ancestor."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    of_graphs = (kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception))
-    return (OSError, ValueError, *of_graphs)

@@ -24,12 +24,13 @@ import numpy as np
 import orjson
 
 from pastchats_memory.embed import Vector, beside
-from pastchats_memory.embed.runtime import open_graph
+from pastchats_memory.embed.runtime import foreign_faults, open_graph
 from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, costs, encode, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from pathlib import Path
 
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
@@ -43,6 +44,7 @@ ROOM = 254
 """Tokens of text in the window: 256 less [CLS] and [SEP]."""
 TAIL = 64
 """Of them what the end of a longer text gets."""
+WEIGHTS_BYTES = 23_129_856
 CHARACTERS, TAIL_CHARACTERS = 4_000, 1_000
 """What the tokenizer sees of the start and of the end of a longer text: megabytes cost no more than a page."""
 AHEAD = 16
@@ -131,12 +133,19 @@ def _load_network() -> InferenceSession:
     of_tokenizer = Thread(target=_load_tokenizer)
     of_tokenizer.start()
     try:
-        (FOLDER / "weights.bin").stat()
+        _refuse_cut(FOLDER / "weights.bin", WEIGHTS_BYTES)
         session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_FOR_ONE.is_set())
-    except (ImportError, OSError) as fault:
+    except foreign_faults(ImportError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
     of_tokenizer.join()
     return session
+
+
+def _refuse_cut(path: Path, size: int) -> None:
+    """Raises OSError for a file of another size: mapped into memory, a short one may end the process where it ends."""
+    found = path.stat().st_size
+    if found != size:
+        raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
 
 
 def _load_tokenizer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,3 +37,15 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     ):  # weights are then used as the file has them, where otherwise each is copied into the order of the processor
         options.add_session_config_entry("session.disable_prepacking", "1")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
+    """Of the disk, of files that say nonsense, and, once it is loaded, everything onnxruntime has names for: those share no ancestor."""
+    state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
+    named = () if state is None else vars(state).values()
+    return (
+        *further,
+        OSError,
+        ValueError,
+        *(kind for kind in named if isinstance(kind, type) and issubclass(kind, Exception)),
+    )

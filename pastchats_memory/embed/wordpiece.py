@@ -32,14 +32,13 @@ SPELLED = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u209f\uf90
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The packaged tokenizer, loaded once; raises ModelUnavailable where its file cannot be read."""
+    """The packaged tokenizer, loaded once; raises ModelUnavailable where its file is missing or damaged."""
     try:
         from tokenizers import Tokenizer
 
-        content = (FOLDER / "tokenizer.json").read_bytes()
-    except (ImportError, OSError) as fault:
+        loaded = Tokenizer.from_buffer((FOLDER / "tokenizer.json").read_bytes())
+    except (ImportError, OSError, ValueError) as fault:
         raise ModelUnavailable(f"the packaged tokenizer cannot be loaded: {fault}", REINSTALL) from fault
-    loaded = Tokenizer.from_buffer(content)
     loaded.encode_special_tokens = True  # a text that says "[SEP]" says five characters
     return loaded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -128,7 +128,8 @@ def _copying(source: apsw.Connection, target: apsw.Connection) -> Iterator[apsw.
         yield copying
         copying.finish()
     finally:
-        copying.close(force=True)  # which says nothing more of what a step has said
+        with suppress(apsw.Error):  # which is what a step has said already
+            copying.close()
 
 
 def _pages(copying: apsw.Backup) -> None:

@@ -14,6 +14,12 @@ def buried(kind: str) -> str:
     return f"(SELECT value FROM json_each((SELECT value FROM embedding_meta WHERE key = '{GOING}'), '$.{kind}'))"
 
 
+def count(database: Database) -> int:
+    """How many such rows of all kinds there are. Raises StoreFault."""
+    kinds = ("turns", "tasks", "comments", "attachments")
+    return sum(database.value(f"SELECT count(*) FROM {buried(kind)}") for kind in kinds)
+
+
 def without_buried(database: Database, filters: Filters) -> Filters:
     """The same filters where there are no such rows, else they do not pass. Raises StoreFault."""
     is_any = database.value("SELECT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?)", (GOING,))

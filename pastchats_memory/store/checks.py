@@ -6,8 +6,7 @@ import hashlib
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import generations, trigrams, vectors
-from pastchats_memory.store.buried import GOING
+from pastchats_memory.store import buried, generations, trigrams, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.engines import differing
 from pastchats_memory.store.erasing import FULL_TEXT
@@ -34,7 +33,7 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
-    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{GOING}' AND NOT json_valid(value)",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{buried.GOING}' AND NOT json_valid(value)",
 }
 """What is said of rows that no release writes, and how one of them is found."""
 
@@ -54,6 +53,7 @@ def counts(database: Database) -> dict[str, Any]:
         "sources": database.value("SELECT count(*) FROM sources WHERE format IS NOT NULL"),
         "embeddings": database.value("SELECT count(*) FROM prompt_embeddings"),
         "indexed": vectors.count(database),
+        "going": buried.count(database),
         "pending": generations.pending(database),
         "model": known.get("model_name"),
         "model_version": known.get("model_version"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from pastchats_memory.model import Filters
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, conditions
 from pastchats_memory.store.live import LIVE
@@ -83,14 +84,14 @@ def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Ro
     where, values = conditions(filters)
     of_turns = TURNS.replace(" FROM", ", p.id || '', p.source_project, p.content FROM", 1)
     of_tasks = TASKS.replace(" FROM", ", p.shown_id, p.source_project, p.content FROM", 1)
-    for is_task, asked, of, value in (
-        (False, of_turns, "g.source_id", source.id),
-        (True, of_tasks, "s.path", source.path),
+    for kind, asked, of, value in (
+        ("turns", of_turns, "g.source_id", source.id),
+        ("tasks", of_tasks, "s.path", source.path),
     ):
         for id_, *place, shown_id, project, text in database.run(
-            f"{asked} WHERE {of} = ? AND {where} ORDER BY 3, p.id", (value, *values)
+            f"{asked} WHERE {of} = ? AND {where} AND p.id NOT IN {buried(kind)} ORDER BY 3, p.id", (value, *values)
         ):
-            yield Row(id_, is_task, shown_id, project, text, Cited(*place))
+            yield Row(id_, kind == "tasks", shown_id, project, text, Cited(*place))
 
 
 def unplaced_sources(database: Database) -> list[Source]:

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +30,8 @@ APPLICATION_ID = 0x70636D31
 
 BUSY_MS = 5000
 PATIENT_MS = 60_000
+PAUSE = 0.12
+"""Seconds after which a step follows a step: a writer that waits looks ten times a second."""
 MMAP_BYTES = 1 << 40
 """All of the file: pages of vec0 and of the vector blocks are then read without being copied first."""
 
@@ -175,7 +177,8 @@ class Blobs:
     def close(self) -> None:
         """Let go of the row that was read last."""
         if self._open is not None:
-            self._open.close()
+            with suppress(apsw.Error):  # which is what reading it has said already
+                self._open.close()
 
 
 def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:

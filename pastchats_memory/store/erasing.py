@@ -14,7 +14,7 @@ from typing import Any
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.store import vec0
 from pastchats_memory.store.buried import GOING
-from pastchats_memory.store.database import BUSY_MS, Database
+from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.sources import meta, set_meta
 
 FULL_TEXT = ("prompts_fts", "task_texts_fts", "trigrams")
@@ -22,8 +22,6 @@ UNERASED = "unerased"
 """Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
 UNMERGED = "unmerged"
 """Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
-PAUSE = 0.12
-"""Seconds after which a step follows a step: a writer that waits looks ten times a second."""
 TURN_MS = 200
 """For so long a process waits for readers at a time, since nobody can write then."""
 PAGES = 1000

@@ -11,6 +11,7 @@ import orjson
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store import erasing, going, vectors
+from pastchats_memory.store.buried import without_buried
 from pastchats_memory.store.cited import BELOW
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
@@ -73,7 +74,7 @@ def reach_of(database: Database, choice: Choice) -> Reach:
 
 
 def _turns(database: Database, choice: Choice) -> list[int]:
-    where, bound = conditions(choice.filters)
+    where, bound = conditions(without_buried(database, choice.filters))
     clauses, values = [where], list[Any](bound)
     if choice.ids is not None:
         clauses.append(f"p.id IN {LISTED}")
@@ -109,7 +110,7 @@ def _of_sources(database: Database, paths: Sequence[str]) -> list[int]:
 
 def _of_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int], set[int]]:
     """Tasks, and comments and attachments of further ones."""
-    where, bound = task_conditions(choice.filters)
+    where, bound = task_conditions(without_buried(database, choice.filters))
     clauses, values = [where], list[Any](bound)
     if choice.ids is not None:
         clauses.append(

@@ -13,8 +13,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory.store.buried import GOING
-from pastchats_memory.store.database import Database
-from pastchats_memory.store.erasing import PAUSE
+from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.partial import is_alive
 from pastchats_memory.store.sources import meta, set_meta
 

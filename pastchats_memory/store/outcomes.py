@@ -20,6 +20,11 @@ ROWS = (
     f"AND id NOT IN {buried('turns')} ORDER BY turn_index, id"
 )
 """Of a conversation from an index on, in order, but for notes."""
+KNOWN = (
+    f"o.prompt_id NOT IN {buried('turns')} AND NOT EXISTS "
+    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {buried('turns')})"
+)
+"""Of `outcomes AS o`: nothing in it is of a turn that is forgotten."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 LEAST_CONFIDENCE = 0.85
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
@@ -171,7 +176,7 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
     rows = database.run(
         "SELECT s.at, t.id, t.title, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
-        "ORDER BY s.at, s.id",
+        f"AND t.id NOT IN {buried('tasks')} ORDER BY s.at, s.id",
         (one.conversation_id, one.project),
     )
     return [Changed(*row) for row in rows]
@@ -203,7 +208,7 @@ def of_turn(database: Database, item: Item) -> Ending | None:
     """The ending of the turn's episode; None where it was not derived yet, or not since the conversation changed. Raises StoreFault."""
     found = database.run(
         f"SELECT {COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
-        "AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
+        f"AND {KNOWN} AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
         "ORDER BY o.first_index DESC LIMIT 1",
         (item.project, item.conversation_id, item.turn_index),
     )
@@ -214,7 +219,7 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
     """The episodes of its conversation that end before the index, the last first, with the ids of the rows that ask. Raises StoreFault."""
     rows = database.run(
         f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
-        "AND o.first_index < ? ORDER BY o.first_index DESC LIMIT ?",
+        f"AND o.first_index < ? AND {KNOWN} ORDER BY o.first_index DESC LIMIT ?",
         (item.project, item.conversation_id, first_index, most),
     )
     return [(id_, _ending(row)) for id_, *row in rows]
@@ -224,7 +229,7 @@ def after(database: Database, item: Item, last_index: int, most: int) -> list[tu
     """Those that begin after it, in order. Raises StoreFault."""
     rows = database.run(
         f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
-        "AND o.first_index > ? ORDER BY o.first_index LIMIT ?",
+        f"AND o.first_index > ? AND {KNOWN} ORDER BY o.first_index LIMIT ?",
         (item.project, item.conversation_id, last_index, most),
     )
     return [(id_, _ending(row)) for id_, *row in rows]
@@ -234,7 +239,7 @@ def told_of(database: Database, project: str | None, hidden: Sequence[str], most
     """The newest episodes whose outcome is said, of one project or of all but the hidden ones. Raises StoreFault."""
     rows = database.run(
         f"SELECT o.prompt_id, o.source_project, o.conversation_id, p.timestamp, {COLUMNS} FROM outcomes o "
-        "JOIN prompts p ON p.id = o.prompt_id WHERE o.confidence >= ? AND o.verdict != 'unknown' "
+        f"JOIN prompts p ON p.id = o.prompt_id WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
         (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),

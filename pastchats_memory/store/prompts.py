@@ -188,7 +188,7 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
     for bound in (until, None) if until else (None,):
         found = database.run(
             "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
-            "ORDER BY turn_index DESC LIMIT 1",
+            f"AND id NOT IN {buried('turns')} ORDER BY turn_index DESC LIMIT 1",
             (conversation_id, bound),
         )
         if found:

@@ -10,6 +10,7 @@ import orjson
 
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
 from pastchats_memory.statuses import PRIORITIES, STATUSES, TYPES
+from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_rows import SEEN
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
@@ -44,6 +45,12 @@ def _is_number(value: object, most: int = LARGEST) -> bool:
     return isinstance(value, int) and 0 <= value <= most
 
 
+STAYS = {
+    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {buried('tasks')})",
+    "comments": f"id NOT IN {buried('comments')}",
+    "attachments": f"id NOT IN {buried('attachments')}",
+}
+"""Of what hangs on a task: it is not forgotten."""
 CHECKS: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
     **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
@@ -92,7 +99,8 @@ def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[st
         body |= dict(zip(FIELDS, row[5:], strict=True))
         for name, (table, columns, order) in TABLES.items():
             found = database.run(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}", (row[0],)
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? AND {STAYS.get(name, '1')} ORDER BY {order}",
+                (row[0],),
             )
             body[name] = [dict(zip(columns, values, strict=True)) for values in found]
         yield body

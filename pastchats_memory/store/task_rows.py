@@ -32,15 +32,15 @@ SEEN = f"NOT ({UNSEEN}) AND id NOT IN {buried('tasks')}"
 ATTACHED = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
     "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
-    "AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)), 1) ORDER BY l.kind, 3",
+    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {buried('tasks')}, 1) ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
     "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY created_at, id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('comments')} ORDER BY created_at, id",
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('attachments')} ORDER BY id",
 }
 """What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
 
@@ -121,7 +121,8 @@ def find(database: Database, name: str, hidden: Sequence[str] = ()) -> list[int]
 def task_of(database: Database, table: str, id_: int, hidden: Sequence[str] = ()) -> int | None:
     """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
     found = database.value(
-        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} WHERE id = ?) AND {SEEN}",
+        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
+        f"WHERE id = ? AND id NOT IN {buried(table.removeprefix('task_'))}) AND {SEEN}",
         (id_, orjson.dumps(hidden).decode()),
     )
     return None if found is None else int(found)

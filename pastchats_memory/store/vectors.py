@@ -8,6 +8,7 @@ then id. So the answer is the same with either engine, and a row that an engine 
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,12 +22,15 @@ from numpy.typing import NDArray
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store import blocks, vec0
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.buried import without_buried
+from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import allowed_ids
 from pastchats_memory.store.ids import Ids
 
 Vector = NDArray[np.float32]
 
+CAUGHT_UP_AT_ONCE = 4096
+"""Changes, in a step that takes a third of a second."""
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
 EMBEDDINGS = (
@@ -112,9 +116,10 @@ def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbo
 def nearest(database: Database, query: Vector, k: int, filters: Filters, passing: Ids | None = None) -> list[Neighbour]:
     """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault.
 
-    Who has listed already what the filters let through gives it as `passing`, ascending.
+    What is forgotten does not pass. Who has listed already what the filters let through gives it as `passing`, ascending.
     """
     with database.snapshot():
+        filters = without_buried(database, filters)
         if passing is None and filters != Filters():
             passing = np.array(allowed_ids(database, None, filters), dtype=np.int64)
         candidates = _proposed(database, query, k, filters, passing)
@@ -230,6 +235,14 @@ def _pack_some(database: Database) -> None:
     database.run_many(
         "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
     )
+
+
+def catch_up_in_steps(database: Database) -> None:
+    """The same in many transactions, between which others write; what is left when this one is killed, the next writer does."""
+    while any(pending(database)[engine] for engine in _available(database)):
+        with database.transaction():
+            catch_up(database, most=CAUGHT_UP_AT_ONCE)
+        time.sleep(PAUSE)
 
 
 def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | None = None) -> None:

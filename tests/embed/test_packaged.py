@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.embed.packaged import ROOM, TAIL, PackagedEmbedder, window
-from pastchats_memory.embed.wordpiece import FOLDER, encode
+from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode
 
 TEXTS = [
     "How do we retry failed webhooks with exponential backoff?",
@@ -151,6 +152,31 @@ def test_the_files_are_those_that_the_build_script_names() -> None:
     for name in ("model.onnx", "weights.bin", "tokenizer.json"):
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == named[name]
     assert named["whole"][:8] in PackagedEmbedder.version
+
+
+CUT = """
+import pathlib, sys
+from pastchats_memory.embed import packaged, wordpiece
+from pastchats_memory.errors import ModelUnavailable
+packaged.FOLDER = wordpiece.FOLDER = pathlib.Path(sys.argv[1])
+try:
+    packaged.PackagedEmbedder().embed_query("Where is the rake?")
+except ModelUnavailable as fault:
+    print(fault.message, fault.hint, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "weights.bin", "tokenizer.json"])
+def test_a_file_that_was_cut_is_explained_and_nothing_else_is_said(tmp_path: Path, name: str) -> None:
+    for file in FOLDER.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    content = (FOLDER / name).read_bytes()
+    (tmp_path / name).unlink()
+    (tmp_path / name).write_bytes(content[: len(content) // 2])
+    done = subprocess.run([sys.executable, "-c", CUT, str(tmp_path)], capture_output=True, text=True, check=True)
+    what, remedy = done.stdout.splitlines()
+    assert re.match("the packaged (?:model|tokenizer) cannot be loaded: ", what)
+    assert (remedy, done.stderr) == (REINSTALL, "")
 
 
 def test_licence_and_notice_lie_beside_the_model() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -55,6 +55,24 @@ def test_each_result_code_is_translated_or_travels_on(code: str) -> None:
     if ours is not None:
         assert ours.message.startswith("/shelf/memory.db: ")
         assert ours.hint.endswith(".")
+
+
+def test_a_damaged_value_that_is_read_in_parts_is_explained_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with open_database(path, create=True) as database:
+        database.run("CREATE TABLE large(codes)")
+        database.run("INSERT INTO large VALUES (zeroblob(100000))")
+        page = database.value("SELECT min(pageno) FROM dbstat WHERE name = 'large' AND pagetype = 'overflow'")
+        size = database.value("PRAGMA page_size")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\x7f\xff\xff\xff")  # the next page of the value
+    with (
+        open_database(path) as database,
+        pytest.raises(DatabaseCorrupt),
+        closing(database.blobs("large", "codes")) as blobs,
+    ):
+        blobs.read(1, memoryview(bytearray(100_000)))
 
 
 def test_every_row_of_the_table_is_reached_by_a_result_code() -> None:

@@ -14,7 +14,7 @@ from program import REPOSITORY
 from whole import assert_whole
 
 from pastchats_memory import Memory
-from pastchats_memory.errors import StoreFault
+from pastchats_memory.errors import DatabaseNewer, StoreFault
 from pastchats_memory.store import database as opening
 from pastchats_memory.store import migrations, sources
 from pastchats_memory.store.database import APPLICATION_ID, open_database
@@ -83,9 +83,13 @@ def test_a_process_that_outlives_an_upgrade_makes_no_database_of_the_new_schema_
         memory.store_turn("user", "Water the roses")
         process.setattr(migrations, "SCHEMA_VERSION", older)
         process.setattr(opening, "SCHEMA_VERSION", older)
-        for changed in (lambda: open_database(new, create=True), memory.purge):
-            with pytest.raises(StoreFault, match="while this process was running"):
-                changed()
+        with pytest.raises(StoreFault, match=r"^another release was installed while this process was running$"):
+            open_database(new, create=True)
+        brought = (
+            rf"old\.db was brought to schema version {older + 1} while this process was running, which knows {older}$"
+        )
+        with pytest.raises(DatabaseNewer, match=brought):
+            memory.purge()
     for path, turns in ((new, 0), (old, 1)):
         with Memory.open(path) as memory:
             assert memory.status().turns == turns

@@ -17,10 +17,12 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "claude-ai"
-VERSION = 1
+VERSION = 2
 
 SHOWN = ("text", "voice_note")
 ARTIFACTS = "artifacts"
+CREATED, OUTPUTS = "create_file", "/outputs/"
+"""The call that writes a file, and the folder from which the person gets it: such a file is an artifact of later versions."""
 UNSUPPORTED = re.compile(r"```\s*\n?This block is not supported on your current device yet\.\s*\n?```")
 
 _ARTIFACT = re.compile(r"<antArtifact\b([^>]{0,4096})>(.*?)(?:</antArtifact>|\Z)", re.DOTALL)
@@ -121,6 +123,9 @@ def _answer(telling: Telling, message: Json, text: str, at: At) -> None:
 def _call(telling: Telling, block: Json, at: At) -> None:
     arguments = mapping_of(block.get("input"))
     telling.call(text_of(block.get("id")), text_of(block.get("name")) or "tool", arguments)
+    path = text_of(arguments.get("path"))
+    if block.get("name") == CREATED and OUTPUTS in path:
+        _document(telling, path.rpartition("/")[2], text_of(arguments.get("file_text")), at)
     if block.get("name") == ARTIFACTS:
         _document(telling, text_of(arguments.get("title")), text_of(arguments.get("content")), at)
 

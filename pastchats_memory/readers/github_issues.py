@@ -1,4 +1,4 @@
-"""What `gh issue list --json …` and `gh issue view --json …` print: an array, an object, or one object a line."""
+"""What `gh issue list --json …`, `gh issue view --json …` and `gh api …/issues` print: an array, an object, or one object a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pastchats_memory.readers.tracked import folder_of_project, names_of, titled
 from pastchats_memory.statuses import priority_of, type_of
 
 FORMAT = "github-issues"
-VERSION = 1
+VERSION = 2
 
 STATES = frozenset({"open", "closed"})
 _REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/issues/\d+")
@@ -59,13 +59,19 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
             yield _task(issue, places.line(text_of(issue.get("title"))), cwd)
 
 
+def _spelled(issue: Json, key: str, of_api: str) -> str:
+    """A value as `gh issue` names it, else as GitHub's own interface does (https://docs.github.com/rest/issues/issues)."""
+    return text_of(issue.get(of_api)) or text_of(issue.get(key))
+
+
 def _task(issue: Json, line: int, cwd: str) -> Task:
-    found = _REPOSITORY.match(text_of(issue.get("url")))
+    address = _spelled(issue, "url", "html_url")
+    found = _REPOSITORY.match(address)
     labels = names_of(issue.get("labels"))
-    reason = text_of(issue.get("stateReason")).lower()
+    reason = _spelled(issue, "stateReason", "state_reason").lower()
     people = tuple(text_of(mapping_of(person).get("login")) for person in list_of(issue.get("assignees")))
     milestone = text_of(mapping_of(issue.get("milestone")).get("title"))
-    about = {"assignees": [name for name in people if name], "milestone": milestone, "url": text_of(issue.get("url"))}
+    about = {"assignees": [name for name in people if name], "milestone": milestone, "url": address}
     return Task(
         native_id=word_of(issue.get("number")),
         title=titled(text_of(issue.get("title"))),
@@ -80,9 +86,9 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         tags=labels,
         project=found[2] if found else None,
         cwd=cwd,
-        created_at=iso_utc(issue.get("createdAt")),
-        updated_at=iso_utc(issue.get("updatedAt")),
-        closed_at=iso_utc(issue.get("closedAt")),
+        created_at=iso_utc(_spelled(issue, "createdAt", "created_at")),
+        updated_at=iso_utc(_spelled(issue, "updatedAt", "updated_at")),
+        closed_at=iso_utc(_spelled(issue, "closedAt", "closed_at")),
         comments=tuple(
             Comment(body, text_of(mapping_of(said.get("author")).get("login")), iso_utc(said.get("createdAt")))
             for said in map(mapping_of, list_of(issue.get("comments")))

@@ -1,4 +1,4 @@
-"""Open WebUI exports to turns: chats with a tree of messages; a current one, and answers that were asked for again."""
+"""Open WebUI exports and its `webui.db` to turns: chats with a tree of messages; a current one, and answers that were asked for again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import html
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.model import Turn
+from pastchats_memory.foreign import Database
+from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
@@ -18,7 +19,11 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "open-webui"
-VERSION = 2
+VERSION = 3
+
+COLUMNS = ("id", "title", "chat", "created_at", "user_id")
+SHARED = "shared-"
+"""How the owner of a copy that was made for others begins."""
 
 _DETAILS = re.compile(
     r'<details type="(reasoning|tool_calls|code_interpreter)"([^<>]*)>.*?(?:</details>|\Z)\n?', re.DOTALL
@@ -27,7 +32,9 @@ _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')
 
 
 def recognise(source: Source) -> bool:
-    """Whether a chat with a history of messages by their ids is in it."""
+    """Whether a chat with a history of messages by their ids is in it, or it is the program's database."""
+    if source.shape == "sqlite":
+        return source.tables.get("chat", frozenset()) >= set(COLUMNS)
     return holds(source, _is_chat)
 
 
@@ -51,7 +58,20 @@ def _history(item: Json) -> Json:
 
 def read(source: Source) -> Iterator[Row]:
     """The turns of every chat; those beside the path to the current message are abandoned."""
-    yield from conversations(source, _is_item, _turns)
+    if source.shape == "sqlite":
+        yield from source.from_database(lambda database: _from_database(database, str(source.path)))
+    else:
+        yield from conversations(source, _is_item, _turns)
+
+
+def _from_database(database: Database, path: str) -> Iterator[Row]:
+    for row in database.rows("chat", COLUMNS, order=("created_at", "id")):
+        item: Json = dict(zip(COLUMNS, row, strict=True))
+        chat = parse_json(text_of(item["chat"]))
+        if isinstance(chat, BadJson):
+            yield Unreadable(path, 0, f"chat {text_of(item['id'])}: not JSON: {chat.reason}")
+        elif not text_of(item["user_id"]).startswith(SHARED):
+            yield from _turns(item | {"chat": chat}, Places(""))
 
 
 def _turns(item: Json, places: Places) -> Iterator[Turn]:

@@ -16,7 +16,7 @@ from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 3
+VERSION = 4
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -109,6 +109,8 @@ def _take(telling: Telling, request: Json, line: int) -> None:
     result = mapping_of(request.get("result"))
     at = At(line, sent, text_of(request.get("requestId")), branch)
     telling.prompt(text_of(_typed(request)), at)
+    for reply in _replies(list_of(request.get("response"))):
+        telling.prompt(reply, At(line, sent, branch=branch))
     took = mapping_of(result.get("timings")).get("totalElapsed")
     done = sent + took if isinstance(sent, int) and isinstance(took, int) else sent
     at = At(line, done, text_of(request.get("responseId")), branch)
@@ -119,6 +121,29 @@ def _take(telling: Telling, request: Json, line: int) -> None:
         telling.drafts.flag("interrupted")
     elif fault:
         telling.drafts.flag("api_error")
+
+
+def _replies(pieces: list[object]) -> Iterator[str]:
+    """What a person answered to the questions that the agent asked midway, each below its question."""
+    for piece in map(mapping_of, pieces):
+        chosen = mapping_of(piece.get("data"))
+        asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
+        told = (
+            (_words(each.get("message")) or _words(each.get("title")), chosen.get(text_of(each.get("id"))))
+            for each in asked
+        )
+        if replies := [f"{question}\n{reply}".strip() for question, value in told if (reply := _chosen(value))]:
+            yield "\n\n".join(replies)
+
+
+def _chosen(value: object) -> str:
+    """The words of an answer: what was typed, what was chosen, or both."""
+    fields = mapping_of(value)
+    several = value if isinstance(value, list) else [value]
+    for key in ("selectedValues", "selectedValue", "freeformValue"):
+        given = fields.get(key)
+        several = [*several, *(given if isinstance(given, list) else [given])]
+    return ", ".join(word for each in several if (word := text_of(each).strip()))
 
 
 def answer_of(pieces: list[object]) -> str:

@@ -20,7 +20,7 @@ import orjson
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
-from pastchats_memory.redact.rules import rules
+from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import erasing, prompts, redactions, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.redactions import AROUND, OF_TASKS, RULES, TURNS, Row, Texts
@@ -191,7 +191,7 @@ def rescan(
             done += len(rows[first : first + BATCH])
             progress(Progress(done, total))
     with database.transaction():
-        set_meta(database, {RULES: rules()})
+        set_meta(database, {RULES: rules_of_secrets()})
     vectors.pack_all(database)
     derive(database)  # what is marked as due bears the old names
     return report(found, previous, erased=erasing.finish(database), duration_s=time.monotonic() - start)
@@ -202,7 +202,15 @@ def report(found: Found, previous: str | None, *, erased: bool = False, duration
     turns = len({*found.turns, *(id_ for pair in found.seams for id_ in pair)})
     secrets = dict(found.secrets.most_common())
     return Rescanned(
-        rules(), previous, found.looked_at, turns, len(found.tasks), len(found.around), secrets, erased, duration_s
+        rules_of_secrets(),
+        previous,
+        found.looked_at,
+        turns,
+        len(found.tasks),
+        len(found.around),
+        secrets,
+        erased,
+        duration_s,
     )
 
 

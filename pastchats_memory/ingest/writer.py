@@ -18,7 +18,7 @@ from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.redact.rules import rules
+from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import redactions, sources, vectors
 from pastchats_memory.store.database import Database
@@ -182,7 +182,7 @@ class Writer:
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
-            redactions.claim_rules(self._database, rules())
+            redactions.claim_rules(self._database, rules_of_secrets())
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from pastchats_memory.redact.believed import of_user
 from pastchats_memory.redact.detector import Found, Looked
@@ -18,21 +19,25 @@ _WORD = (
 _ON_THE_LINE = r"[^\n|;&]{0,200}?[ \t]"
 _TIED = r"\\{0,7}[\"']?(?P<secret>[^\s\"'`<>|;&\\$({%*=\-][^\s\"'`<>|;&\\]{3,255})"
 
-_WORDS = re.compile(
-    r"\\{0,7}[\"']?(?:[ \t]+(?:is|was))?\s{0,4}[:=]?\s{0,4}\\{0,7}[\"'`]?(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])"
-)
+_WORDS = r"\\{0,7}[\"']?(?:[ \t]+(?:is|was))?\s{0,4}[:=]?\s{0,4}\\{0,7}[\"'`]?(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])"
 """Twelve or more words of three to eight letters, as BIP 39 has them; no sentence is so long without a shorter word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Grammar:
     """Where a secret stands behind a word, as the lower-cased text has it."""
 
     word: str
-    pattern: re.Pattern[str]
+    written: str
+    """What comes behind the word, as a regular expression; one of its groups is the secret."""
     kind: str = "password"
     sign: str = ""
     """Stands in every text that the pattern fits."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when its word is first met."""
+        return re.compile(self.written)
 
     def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
         """Such secrets, from left to right."""
@@ -57,7 +62,7 @@ class _Grammar:
 
 def _line(word: str, flags: str, value: str = rf"(?:[ \t]+|=){_WORD}") -> _Grammar:
     sign = " -" if all(flag.startswith("-") for flag in flags.split("|")) else ""
-    return _Grammar(word, re.compile(rf"{_ON_THE_LINE}(?:{flags}){value}"), sign=sign)
+    return _Grammar(word, rf"{_ON_THE_LINE}(?:{flags}){value}", sign=sign)
 
 
 GRAMMARS: tuple[_Grammar, ...] = (
@@ -77,24 +82,18 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("htpasswd", r"-[a-z]{0,4}b[a-z]{0,4}", rf"[ \t]+(?:\S{{1,100}}[ \t]+){{2}}{_WORD}"),
     _Grammar(
         "echo ",
-        re.compile(
-            rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}[^\n|]{{0,120}}?(?:--password-stdin|--with-token|sudo -S)"
-        ),
+        rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}[^\n|]{{0,120}}?(?:--password-stdin|--with-token|sudo -S)",
         sign="|",
     ),
     _Grammar(
         "echo ",
-        re.compile(
-            r"(?:-n[ \t]+)?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']{4,255})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd"
-        ),
+        r"(?:-n[ \t]+)?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']{4,255})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
         sign="|",
     ),
     *(
         _Grammar(
             word,
-            re.compile(
-                rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}(?:vercel env add|gh secret set|wrangler secret put|npx wrangler secret put|docker secret create)"
-            ),
+            rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}(?:vercel env add|gh secret set|wrangler secret put|npx wrangler secret put|docker secret create)",
             sign="|",
         )
         for word in ("echo ", "printf ")
@@ -106,57 +105,51 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("twine", "-p"),
     _line("cqlsh", "-p"),
     _line("nuget push", "-k|--api-key"),
-    _Grammar("rabbitmqctl ", re.compile(rf"(?:add_user|change_password)[ \t]+\S{{1,64}}[ \t]+{_WORD}")),
-    _Grammar("mc alias set ", re.compile(rf"(?:\S{{1,200}}[ \t]+){{3}}{_WORD}")),
-    _Grammar("vault login ", re.compile(rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}")),
-    _Grammar("cargo login ", re.compile(rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}")),
-    _Grammar(
-        "poetry config ", re.compile(rf"(?:http-basic\.\S{{1,64}}[ \t]+\S{{1,64}}|pypi-token\.\S{{1,64}})[ \t]+{_WORD}")
-    ),
-    _Grammar(
-        "bundle config ", re.compile(rf"(?:set[ \t]+)?(?:--\w{{1,20}}[ \t]+)?\S{{1,100}}[ \t]+[^\s:]{{1,64}}:{_WORD}")
-    ),
+    _Grammar("rabbitmqctl ", rf"(?:add_user|change_password)[ \t]+\S{{1,64}}[ \t]+{_WORD}"),
+    _Grammar("mc alias set ", rf"(?:\S{{1,200}}[ \t]+){{3}}{_WORD}"),
+    _Grammar("vault login ", rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}"),
+    _Grammar("cargo login ", rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}"),
+    _Grammar("poetry config ", rf"(?:http-basic\.\S{{1,64}}[ \t]+\S{{1,64}}|pypi-token\.\S{{1,64}})[ \t]+{_WORD}"),
+    _Grammar("bundle config ", rf"(?:set[ \t]+)?(?:--\w{{1,20}}[ \t]+)?\S{{1,100}}[ \t]+[^\s:]{{1,64}}:{_WORD}"),
     *(
-        _Grammar(
-            word, re.compile(rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
-        )
+        _Grammar(word, rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
         for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(")
     ),
     *(
-        _Grammar(word, re.compile(rf"[^\n,]{{0,120}},\s{{0,8}}(?=[\"']){_WORD}[\"']"))
+        _Grammar(word, rf"[^\n,]{{0,120}},\s{{0,8}}(?=[\"']){_WORD}[\"']")
         for word in ("jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode(", "pscredential(")
     ),
-    _Grammar("fernet(", re.compile(rf"b?(?=[\"']){_WORD}[\"']")),
-    _Grammar("convertto-securestring ", re.compile(rf"(?:-string[ \t]+)?(?=[\"']){_WORD}", re.IGNORECASE)),
-    _Grammar("requirepass ", re.compile(_WORD)),
-    _Grammar("net user ", re.compile(rf"\S{{1,64}}[ \t]+{_WORD}")),
+    _Grammar("fernet(", rf"b?(?=[\"']){_WORD}[\"']"),
+    _Grammar("convertto-securestring ", rf"(?i)(?:-string[ \t]+)?(?=[\"']){_WORD}"),
+    _Grammar("requirepass ", _WORD),
+    _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),
     _line("openssl enc", "-k"),
-    _Grammar("basicauth(", re.compile(rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']")),
+    _Grammar("basicauth(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']"),
     _line("unzip", "-P"),
     _line("zip", "-P"),
     _line("7z", "-p", _TIED),
     _line("gpg", "--passphrase"),
-    _Grammar("sqlplus ", re.compile(r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})")),
-    _Grammar("login(", re.compile(rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']")),
-    _Grammar("log in as ", re.compile(rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}")),
-    _Grammar("login: ", re.compile(rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}")),
-    _Grammar("login as ", re.compile(rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}")),
-    _Grammar("creds", re.compile(rf"[^\n:]{{0,60}}:[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}")),
-    _Grammar("pass:", re.compile(_WORD)),
-    _Grammar("storepass", re.compile(rf"[ \t]+{_WORD}")),
-    _Grammar("keypass", re.compile(rf"[ \t]+{_WORD}")),
+    _Grammar("sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})"),
+    _Grammar("login(", rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']"),
+    _Grammar("log in as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
+    _Grammar("login: ", rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}"),
+    _Grammar("login as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
+    _Grammar("creds", rf"[^\n:]{{0,60}}:[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}"),
+    _Grammar("pass:", _WORD),
+    _Grammar("storepass", rf"[ \t]+{_WORD}"),
+    _Grammar("keypass", rf"[ \t]+{_WORD}"),
     _Grammar(
         "identified",
-        re.compile(rf"(?:[ \t]+with[ \t]+\S{{1,40}})?[ \t]+(?:by|as)[ \t]+(?:password[ \t]+)?{_WORD}", re.IGNORECASE),
+        rf"(?i)(?:[ \t]+with[ \t]+\S{{1,40}})?[ \t]+(?:by|as)[ \t]+(?:password[ \t]+)?{_WORD}",
     ),
-    _Grammar("password '", re.compile(r"(?P<secret>[^'\n\\]{4,255})'")),
-    _Grammar('password "', re.compile(r"(?P<secret>[^\"\n\\]{4,255})\"")),
-    _Grammar("login ", re.compile(rf"\S{{1,100}}\s{{1,8}}(?:account\s+\S{{1,100}}\s{{1,8}})?password\s{{1,8}}{_WORD}")),
-    _Grammar("auth=(", re.compile(rf"\\{{0,7}}[\"'][^\"'\n]{{0,100}}[\"'],[ \t]{{0,4}}{_WORD}\\{{0,7}}[\"']")),
+    _Grammar("password '", r"(?P<secret>[^'\n\\]{4,255})'"),
+    _Grammar('password "', r"(?P<secret>[^\"\n\\]{4,255})\""),
+    _Grammar("login ", rf"\S{{1,100}}\s{{1,8}}(?:account\s+\S{{1,100}}\s{{1,8}})?password\s{{1,8}}{_WORD}"),
+    _Grammar("auth=(", rf"\\{{0,7}}[\"'][^\"'\n]{{0,100}}[\"'],[ \t]{{0,4}}{_WORD}\\{{0,7}}[\"']"),
     _Grammar("mnemonic", _WORDS, "seed-phrase"),
     _Grammar("seed phrase", _WORDS, "seed-phrase"),
     _Grammar("recovery phrase", _WORDS, "seed-phrase"),
-    _Grammar(":5432:", re.compile(rf"[^\s:]{{1,64}}:[^\s:]{{1,64}}:{_WORD}")),
+    _Grammar(":5432:", rf"[^\s:]{{1,64}}:[^\s:]{{1,64}}:{_WORD}"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 BOUNDARY = (
@@ -43,19 +44,25 @@ TELLING = re.compile(r"\d|[a-z][A-Z]|[A-Z]{6}")
 """Has every token; most that is written where one would be, as paths and names with underscores, has it not."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Detector:
     """Secrets of one kind, known by their shape."""
 
     kind: str
     anchor: str
     """Occurs in every such secret, as it stands."""
-    pattern: re.Pattern[str]
-    """Tried from `reach` characters before each anchor; its group `secret`, or all of it, is the secret."""
+    written: str
+    """As a regular expression; its group `secret`, or all of it, is the secret."""
     reach: int = 0
+    """Characters before each anchor from which on it is tried."""
     rank: int = 0
     is_token: bool = False
     """Has something that is `TELLING`."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when its anchor is first met: there are hundreds, of which a run meets a few."""
+        return re.compile(self.written)
 
     def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
         """The secrets of this kind, from left to right."""
@@ -84,4 +91,4 @@ SPAN = 96
 
 def shape(kind: str, anchor: str, pattern: str, *, reach: int = 0, bounded: bool = True, rank: int = 0) -> Detector:
     """A detector whose pattern begins at a boundary, unless `bounded` is False."""
-    return Detector(kind, anchor, re.compile((BOUNDARY if bounded else "") + pattern), reach, rank)
+    return Detector(kind, anchor, (BOUNDARY if bounded else "") + pattern, reach, rank)

@@ -23,6 +23,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -118,7 +119,9 @@ def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.P
         elif isinstance(value, list | tuple | set | frozenset):
             inner = ((f"{path}[{place}]", one) for place, one in enumerate(value))
         elif is_dataclass(value) and not isinstance(value, type):
-            inner = ((f"{path}.{field.name}", getattr(value, field.name)) for field in fields(value))
+            late = [name for name, held in vars(type(value)).items() if isinstance(held, cached_property)]
+            names = [field.name for field in fields(value)] + late
+            inner = ((f"{path}.{name}", getattr(value, name)) for name in names)
         for way, one in inner:
             yield from within(one, way, depth + 1)
 

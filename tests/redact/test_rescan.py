@@ -13,7 +13,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory, redact
 from pastchats_memory.errors import DiskFull
-from pastchats_memory.redact.rules import rules
+from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import redactions, vectors
 from pastchats_memory.store.database import open_database
 
@@ -79,7 +79,7 @@ def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     assert not holds(program, OTHER[20:])
     with open_database(program.database) as database:
         whole.assert_whole(database)
-        assert redactions.are_all_by(database, rules())
+        assert redactions.are_all_by(database, rules_of_secrets())
         assert (
             database.value(
                 "SELECT count(*) FROM prompts WHERE content LIKE 'Step%[redacted:gitlab-token]' "

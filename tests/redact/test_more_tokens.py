@@ -23,6 +23,8 @@ SHAPES: dict[str, Parts] = {
     "tr_prod_": ((LETTERS, 24),), "signkey-prod-": ((HEX, 64),), "m0-": ((LETTERS, 40),), "bb_live_": ((LETTERS, 27),), "cal_live_": ((HEX, 32),), "ddp_": ((LETTERS, 36),), "sktsec_": ((LETTERS, 48),),
     "fhb-": ((HEX, 64),), "sec-c-": ((LETTERS, 48),), "tsec_": ((LETTERS, 48),), "xau_": ((LETTERS, 40),), "gb_api_": ((LETTERS, 40),), "sk_prod_": ((LETTERS, 64),), "ory_pat_": ((LETTERS, 32),),
     "lip_": ((LETTERS, 20),), "amzn1.oa2-cs.v1.": ((HEX, 64),), "Atzr|": ((LETTERS, 300),), "SWMTKN-1-": ((LOWER, 50), ("-", 1), (LOWER, 25)), "K10": ((HEX, 64), ("::server:", 1), (HEX, 32)),
+    "bb_test_": ((LETTERS, 27),), "cal_": ((LETTERS, 32),), "zpcka_": ((LOWER, 32), ("_", 1), (HEX, 8)), "signkey-staging-": ((HEX, 64),), "ctr_": ((LETTERS, 40),), "SWMKEY-1-": ((LETTERS, 43),),
+    "polar_whs_": ((LETTERS, 32),), "FLWSECK_TEST-": (("abcdefgh0123456789", 12),), "pat.": ((LETTERS, 22), (".", 1), (LETTERS, 24), (".", 1), (LETTERS, 20)), "fio-u-": ((LETTERS + "-_=", 64),),
 }  # fmt: skip
 """By prefix what follows it: alphabets and how many of each."""
 

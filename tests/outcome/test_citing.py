@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes import citing
 from pastchats_memory.episodes.citing import line_of
 from pastchats_memory.model import Place
 
@@ -61,14 +61,18 @@ def test_json_is_read_as_it_spells_text(tmp_path: Path) -> None:
     assert line_of('"schön, läuft jetzt"', Place(str(path), 1, None)) == 2
 
 
-def test_what_cannot_be_read_as_lines_is_cited_by_the_turn(tmp_path: Path, monkeypatch) -> None:
+def test_the_line_is_looked_for_in_a_file_of_sixteen_mebibytes_and_in_none_that_is_larger(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text("Run it.\n12 passed\n", encoding="utf-8")
+    os.truncate(path, 16 << 20)  # what is behind the lines is a hole
+    assert line_of("12 passed", Place(str(path), 1, None)) == 2
+    os.truncate(path, (16 << 20) + 1)
+    assert line_of("12 passed", Place(str(path), 1, None)) == 1
+
+
+def test_what_cannot_be_read_as_lines_is_cited_by_the_turn(tmp_path: Path) -> None:
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("chat.md", "a\nb passed\n")
     assert line_of("passed", Place(f"{archive}/chat.md", 1, None)) == 1
     assert line_of("passed", Place(str(tmp_path / "gone.md"), 7, None)) == 7
-    large = tmp_path / "large.md"
-    large.write_text("a\nb passed\n", encoding="utf-8")
-    assert line_of("passed", Place(str(large), 1, None)) == 2
-    monkeypatch.setattr(citing, "LARGEST", 4)
-    assert line_of("passed", Place(str(large), 1, None)) == 1

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program
 
 from pastchats_memory import Memory
+from pastchats_memory.commands import is_editor
 from pastchats_memory.episodes.done import is_look
 from pastchats_memory.render import how_text, lessons_json, lessons_text
 
@@ -123,3 +124,19 @@ def test_commands_that_only_look_are_known(command: str) -> None:
 @pytest.mark.parametrize("command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest"])
 def test_commands_that_do_something_are_known(command: str) -> None:
     assert not is_look(command)
+
+
+@pytest.mark.parametrize(
+    "tool", ["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "copilot_replaceString",
+             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace"],
+)  # fmt: skip
+def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) -> None:
+    assert is_editor(tool)
+
+
+@pytest.mark.parametrize(
+    "tool", ["Read", "Bash", "Grep", "TodoWrite", "read_file", "search_files", "create_issue", "mcp__github__update_pull_request", "mcp__edit__read",
+             "apply", "diff", "file_search", "semantic_search", "editor", "WebSearch", "write_memory", ""],
+)  # fmt: skip
+def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -> None:
+    assert not is_editor(tool)

@@ -20,6 +20,11 @@ BROKEN = "No, still broken: the webhook worker sends the same event twice after 
 SECOND = (
     "The worker now claims a webhook event in the table before it sends it: `UPDATE events SET claimed_by` decides."
 )
+MENDED = (
+    ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
+    ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
+)  # fmt: skip
+"""It failed, and then it worked."""
 ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))
 
 
@@ -53,10 +58,7 @@ def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], pro
 
 
 def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory, history: Path) -> None:
-    write_messages(
-        history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
-        ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
-    )  # fmt: skip
+    write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
     block = memory.recall("webhook event claimed in the table before the worker sends it")
@@ -68,10 +70,7 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
 
 
 def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:
-    write_messages(
-        history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
-        ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
-    )  # fmt: skip
+    write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
     block = memory.recall("lock around the sending of webhook events")
@@ -119,6 +118,32 @@ def test_a_decision_that_was_replaced_says_by_what(memory: Memory, history: Path
     assert all(one.superseded_by is None for one in block.memories if one is not entry)
 
 
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ("ok, let's use Postgres instead of Redis.", True),
+        ("We are replacing redis by Postgres. How long will it take?", True),
+        ("Why did we drop Redis from the shop?", False),
+        ("app.py:3:1: Q12: Use connect(...) instead of Redis(...)", False),
+        ("Fill in the template of the shop, replacing Redis with its address.", False),
+        ("# Replace with real sessions of Redis", False),
+    ],
+)
+def test_what_is_asked_about_or_advised_by_a_program_replaces_nothing(
+    memory: Memory, history: Path, change: str, names: bool
+) -> None:
+    folder = history.parent
+    kept = "Keep the sessions of the shop in Redis, replace it with care."
+    told(
+        folder, "monday", 4, ("user", "Where do we keep the sessions of the shop, and with what?"), ("assistant", kept)
+    )
+    told(folder, "friday", 8, ("user", f"The sessions of the shop: {change}"), ("assistant", "The shop has them."))
+    memory.index([folder])
+    entries = memory.recall("where are sessions of the shop kept").memories
+    (entry,) = (entry for entry in entries if entry.answered == kept)
+    assert (entry.superseded_by is not None) == names
+
+
 def test_commands_and_files_are_told_but_for_what_only_looks_or_failed(program: Program) -> None:
     write_messages(
         program.home / "chat.jsonl", ("user", ASKED), ("tool", "$ cat worker.py && ls\nimport time"),
@@ -131,10 +156,7 @@ def test_commands_and_files_are_told_but_for_what_only_looks_or_failed(program: 
 
 
 def test_what_recall_and_show_tell_fits_the_schemas(program: Program) -> None:
-    write_messages(
-        program.home / "chat.jsonl", ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
-        ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
-    )  # fmt: skip
+    write_messages(program.home / "chat.jsonl", *MENDED)
     assert program("index", program.home / "chat.jsonl").status == 0
     for schema, arguments in (("recall", ["recall", "webhook events twice"]), ("show", ["show", "5"])):
         body = program(*arguments, "--json").json

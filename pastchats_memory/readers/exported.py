@@ -39,6 +39,10 @@ _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
 _TOOL_TEXT = re.compile(r"\[\w+ for '")
+POINTER = "_asset_pointer"
+UNSEEN = NEVER_SHOWN | {POINTER}
+CALLS = frozenset({"code", "execution_output", "system_error"})
+"""Contents of ChatGPT's messages that are no words of anybody's, and those that are none of the assistant's."""
 MOST_BEFORE_TYPE = 40
 """Characters of an object of ChatGPT's within which it says its type."""
 MOST_FOLDED_ABOVE = 3
@@ -79,7 +83,8 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     """The words of a part, and the tools in it."""
     reading = _Part(lines, person=person, lists_calls=lists_calls)
     reading.read()
-    text = _without_contents("\n".join(reading.words).strip())
+    unseen = UNSEEN if person else UNSEEN | CALLS
+    text = _without_contents("\n".join(reading.words).strip(), unseen)
     if not person:
         return Told("" if text in NO_WORDS else text, "answer", reading.used)
     if _TOOL_TEXT.match(text) and not span(text, "feedback"):
@@ -249,21 +254,22 @@ def _behind_musing(lines: Sequence[str]) -> int:
     return end if end > first and _MUSED.match(lines[end - 1]) else 0
 
 
-def _without_contents(text: str) -> str:
+def _without_contents(text: str, unseen: frozenset[str]) -> str:
     """The text without the objects above it that ChatGPT keeps in place of words: instructions, thoughts, pictures."""
     while text.startswith("{") and '"content_type"' in text[:MOST_BEFORE_TYPE]:
         pretty = text.find("\n}") + 2
         ends = (end for end in (pretty if pretty > 1 else 0, text.find("\n"), len(text)) if end > 0)
-        end = next((end for end in ends if _is_unseen(_parsed(text[:end]))), 0)
+        end = next((end for end in ends if _type_of(_parsed(text[:end])) in unseen), 0)
         if not end:
             break
         text = text[end:].lstrip()
     return text
 
 
-def _is_unseen(fields: Json) -> bool:
+def _type_of(fields: Json) -> str:
+    """The type of one of ChatGPT's contents; pictures and recordings are one."""
     kind = text_of(fields.get("content_type"))
-    return kind in NEVER_SHOWN or kind.endswith("_asset_pointer")
+    return POINTER if kind.endswith(POINTER) else kind
 
 
 def _parsed(text: str) -> Json:

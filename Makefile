@@ -80,6 +80,7 @@ bench-embed: $(VENV)/installed-dev
 bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/forget.py
+	$(BIN)/python benchmarks/locked.py
 
 bench-outcome: $(VENV)/installed
 	$(BIN)/python benchmarks/outcomes_derive.py

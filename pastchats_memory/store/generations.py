@@ -88,10 +88,10 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
         StoreFault: nothing was changed.
     """
     rows = 0
-    for texts, embeddings, key in EMBEDDED:
+    for texts, embeddings, key in EMBEDDED:  # not in the order of the texts' index, or pages would be written many times
         database.run(
             f"INSERT OR REPLACE INTO {embeddings}({key}, model, dim, vector_json) "
-            f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t JOIN next_vectors n ON n.text_hash = t.text_hash",
+            f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t NOT INDEXED JOIN next_vectors n ON n.text_hash = t.text_hash",
             (name, dim),
         )
         rows += database.connection.changes()

@@ -88,7 +88,8 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
         StoreFault: nothing was changed.
     """
     rows = 0
-    for texts, embeddings, key in EMBEDDED:  # not in the order of the texts' index, or pages would be written many times
+    for texts, embeddings, key in EMBEDDED:
+        # NOT INDEXED: in the order of the texts' index pages would be written many times.
         database.run(
             f"INSERT OR REPLACE INTO {embeddings}({key}, model, dim, vector_json) "
             f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t NOT INDEXED JOIN next_vectors n ON n.text_hash = t.text_hash",

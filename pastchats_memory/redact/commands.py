@@ -23,6 +23,13 @@ _WORDS = r"\\{0,7}[\"']?(?:[ \t]+(?:is|was))?\s{0,4}[:=]?\s{0,4}\\{0,7}[\"'`]?(?
 """Twelve or more words of three to eight letters, as BIP 39 has them; no sentence is so long without a shorter word."""
 
 
+_CODE = (
+    r"s?[\"'`*]{0,3}(?:[ \t]+(?:is|was)[ \t:]|[ \t]?[:=])\s{0,4}[\"'`*]{0,3}"
+    r"(?P<secret>(?=[A-Za-z\-]{0,40}\d)(?=[\d\-]{0,40}[A-Za-z])[A-Za-z0-9\-]{8,64})(?![\w./(])"
+)
+"""Letters and digits, as services make them for whoever has lost a second factor."""
+
+
 @dataclass(frozen=True)
 class _Grammar:
     """Where a secret stands behind a word, as the lower-cased text has it."""
@@ -120,6 +127,9 @@ GRAMMARS: tuple[_Grammar, ...] = (
         for word in ("jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode(", "pscredential(")
     ),
     _Grammar("fernet(", rf"b?(?=[\"']){_WORD}[\"']"),
+    _Grammar("hmac.new(", rf"\s{{0,8}}(?:key[ \t]?=[ \t]?)?b?(?=[\"']){_WORD}[\"']"),
+    _Grammar("createhmac(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,40}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']"),
+    *(_Grammar(f"{of} code", _CODE, "recovery-code") for of in ("recovery", "backup")),
     _Grammar("convertto-securestring ", rf"(?i)(?:-string[ \t]+)?(?=[\"']){_WORD}"),
     _Grammar("requirepass ", _WORD),
     _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),

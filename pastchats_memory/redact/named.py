@@ -116,6 +116,8 @@ FOREIGN_NAMES = tuple(
     for word in (
         "contraseña",
         "пароль",
+        "пароль —",
+        "пароль –",
         "密码",
         "密碼",
         "パスワード",

@@ -44,6 +44,7 @@ SECRET = "q7Rw2Xc9Lm4Tz8Vb"  # noqa: S105 - nobody's
 WRITTEN = (
     "mdp: {}", "<td>password</td><td>{}</td>", "<tr><th>API token</th> <td class='x'>{}</td></tr>", 'var password string = "{}"', 'password <- "{}"', "requirepass {}", "net user bob {} /add",
     "ConvertTo-SecureString '{}' -AsPlainText -Force", "New-Object PSCredential('bob', '{}')", "openssl enc -aes-256-cbc -k {} -in a", "jwt.sign(payload, '{}')", 'jwt.encode(claims, "{}", algorithm="HS256")', "Fernet(b'{}')",
+    "hmac.new(b'{}', body, sha256)", 'createHmac("sha256", "{}")', "recovery code: {}", "your backup code is {}", "пароль — {}", "The password was changed from {} to another.", "密码是 {}",
 )  # fmt: skip
 
 
@@ -57,7 +58,13 @@ def test_a_secret_is_taken_out_of_more_languages_and_commands(written: str) -> N
 
 @pytest.mark.parametrize(
     "harmless",
-    ["jwt.encode(claims, key, 'HS256')", "jwt.sign(payload, secret)", "<td>password</td><td>string</td>", "net user bob /delete", "var password string = os.Getenv(name)", "password <- readline()", "openssl enc -k $KEY", "requirepass <password>"],
+    ["jwt.encode(claims, key, 'HS256')", "jwt.sign(payload, secret)", "<td>password</td><td>string</td>", "net user bob /delete", "var password string = os.Getenv(name)", "password <- readline()", "openssl enc -k $KEY", "requirepass <password>",
+     "hmac.new(key, body, sha256)", "createHmac('sha256', secret)", "recovery code: src/recovery2.py", "the recovery code is untested", "пароль — это просто", "the password was changed from the console to the file"],
 )  # fmt: skip
 def test_what_stands_there_and_is_none_stays(harmless: str) -> None:
     assert redact(harmless).text == harmless
+
+
+def test_both_passwords_go_when_one_was_changed_to_the_other() -> None:
+    changed = redact(f"The password was changed from {SECRET} to x{SECRET[:9]}z, tell nobody.").text
+    assert changed == "The password was changed from [redacted:password] to [redacted:password], tell nobody."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from os import SEEK_CUR
 from pathlib import Path
+from typing import BinaryIO
 
 from pastchats_memory.model import Place
 
@@ -13,6 +15,8 @@ BEFORE, BEHIND = 40, 400
 """Lines around the beginning of a turn in which the quotation is looked for, and in the turn itself."""
 LARGEST = 16 << 20
 """Bytes of a file up to which it is read for that: a recall, which may quote six lines, waits for no more."""
+BLOCK = 1 << 18
+"""Bytes read at a time on the way to the place."""
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -41,8 +45,24 @@ def _lines(place: Place) -> Iterator[tuple[int, bytes]]:
     if not path.is_file() or path.stat().st_size > LARGEST:
         return
     with path.open("rb") as file:
+        skipped = _skip(file, max(0, place.line - 1 - BEFORE))
         last = max(place.end_line or 0, place.line) + BEHIND
-        yield from islice(enumerate(file, start=1), max(0, place.line - 1 - BEFORE), last)
+        yield from islice(enumerate(file, start=skipped + 1), last - skipped)
+
+
+def _skip(file: BinaryIO, lines: int) -> int:
+    """Go behind so many lines, fewer where the file ends before; how many it were. Counting blocks takes a third of reading lines."""
+    left = lines
+    while left and (block := file.read(BLOCK)):
+        found = block.count(b"\n")
+        if found >= left:
+            end = -1
+            for _ in range(left):
+                end = block.index(b"\n", end + 1)
+            file.seek(end + 1 - len(block), SEEK_CUR)
+            return lines
+        left -= found
+    return lines - left
 
 
 def _holds(raw: bytes, words: list[str]) -> bool:

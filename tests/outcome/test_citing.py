@@ -7,6 +7,8 @@ import os
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from pastchats_memory import Memory
 from pastchats_memory.episodes.citing import line_of
 from pastchats_memory.model import Place
@@ -68,6 +70,19 @@ def test_the_line_is_looked_for_in_a_file_of_sixteen_mebibytes_and_in_none_that_
     assert line_of("12 passed", Place(str(path), 1, None)) == 2
     os.truncate(path, (16 << 20) + 1)
     assert line_of("12 passed", Place(str(path), 1, None)) == 1
+
+
+@pytest.mark.parametrize("width", [1, 30, 700_000])
+def test_the_line_is_counted_from_the_beginning_however_long_the_lines_are(tmp_path: Path, width: int) -> None:
+    path = tmp_path / "session.jsonl"
+    count = min(20_000, 4_000_000 // width)
+    lines = ["x" * width] * count
+    lines[0] = lines[count // 2] = lines[-1] = "12 passed"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    for number in (1, count // 2 + 1, count):
+        assert line_of("12 passed", Place(str(path), number, None)) == number
+    assert line_of("12 passed", Place(str(path), count + 9, None)) == count
+    assert line_of("12 passed", Place(str(path), 10 * count, None)) == 10 * count
 
 
 def test_what_cannot_be_read_as_lines_is_cited_by_the_turn(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, HIDDEN, TEXT, TOOL, has, words_of
-from pastchats_memory.readers.tables import unpacked
+from pastchats_memory.readers.tables import CODED, unpacked
 
 Row = dict[str, object]
 """Path of keys → string, number, flag or None."""
@@ -92,6 +92,9 @@ def joined(pieces: Sequence[str]) -> str:
 
 def _chosen(holder: Json, key: str, value: object) -> object | None:
     """The one of several drafts of a message that counts, or None where the value holds none."""
+    named = bool(VERSIONS & set(words_of(key)))
+    if isinstance(value, dict) and not named:
+        return None
     drafts = list(value.values()) if isinstance(value, dict) else list_of(value)
     objects = [item for item in drafts if isinstance(item, dict)]
     if not drafts or len(objects) not in (0, len(drafts)):
@@ -101,9 +104,8 @@ def _chosen(holder: Json, key: str, value: object) -> object | None:
         for other, told in holder.items()
         if other != key and has(other, CURRENT) and isinstance(told, int | str) and not isinstance(told, bool)
     ]
-    named = bool(VERSIONS & set(words_of(key)))
     if isinstance(value, dict):
-        return value.get(str(pointers[0])) if named and pointers else None
+        return value.get(str(pointers[0])) if pointers else None
     pointed = next(
         (draft for pointer in pointers if (draft := _pointed_at(drafts, pointer, named=named)) is not None), None
     )
@@ -147,6 +149,22 @@ def is_prose(value: object) -> bool:
     head = value[:400]
     letters = sum(letter.isalpha() or letter.isspace() for letter in head)
     return letters >= 0.7 * len(head) and not _NO_PROSE.match(head)
+
+
+def may_hold_prose(value: object) -> bool:
+    """Whether any text in the value, or its pieces, could be prose: a quick look, since much JSON is numbers and codes."""
+    stack = [value]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, dict):
+            stack.extend(at.values())
+        elif isinstance(at, list):
+            if len(at) > FEWEST_WORDS and all(isinstance(item, str) for item in at):
+                return True
+            stack.extend(at)
+        elif isinstance(at, str) and (" " in at or "\n" in at or not at.isascii() or at.startswith(CODED)):
+            return True
+    return False
 
 
 def prose_share(values: Sequence[object]) -> float:

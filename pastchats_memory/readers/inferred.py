@@ -6,7 +6,7 @@ its speakers), turns that alternate, questions that are answered, names of colum
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,6 +18,7 @@ from pastchats_memory.readers.columns import (
     is_choice,
     is_prose,
     last_key,
+    may_hold_prose,
     prose_share,
     row_of,
 )
@@ -43,6 +44,8 @@ from pastchats_memory.readers.tables import KEY, TURN, Instance, Table, tables_o
 SIDES = frozenset({"user", "assistant"})
 SAMPLE = 200
 """Rows of a table by which it is judged."""
+MANY = 20
+"""Rows of which one alone is no evidence of a column."""
 FEWEST = 2
 ENOUGH = 6
 """Points of evidence that make a table talk."""
@@ -137,6 +140,8 @@ class Reading:
 
 def talks_of(value: object) -> list[Talk]:
     """All talk in the value, in the order of the file; nothing where too little speaks for any."""
+    if not may_hold_prose(value):
+        return []
     document = Document(value)
     found: list[tuple[Reading, Table]] = []
     for table in tables_of(value):
@@ -154,6 +159,7 @@ def reading_of(table: Table, document: Document) -> Reading | None:
     """The way to read the table for which most speaks, or None where that is too little."""
     rows = [row_of(record) for instance in table.instances for record in instance.records[:SAMPLE]][:SAMPLE]
     rows = list({tuple(row.items()): row for row in rows if row}.values())  # contexts that grow repeat their rows
+    rows = _without_rare_columns(rows)
     texts = _text_columns(rows)
     if len(rows) < 1 or not texts:
         return None
@@ -170,6 +176,14 @@ def reading_of(table: Table, document: Document) -> Reading | None:
         default=None,
     )
     return best if best and best.points >= ENOUGH else None
+
+
+def _without_rare_columns(rows: list[Row]) -> list[Row]:
+    """The rows without values whose column no other of many rows has: a map of a thousand names is no thousand columns."""
+    if len(rows) < MANY:
+        return rows
+    count = Counter(path for row in rows for path in row)
+    return [{path: value for path, value in row.items() if count[path] > 1 or is_prose(value)} for row in rows]
 
 
 def is_recorded(names: Iterable[str]) -> bool:

@@ -34,13 +34,15 @@ from pastchats_memory.readers.times import to_the_minute
 from pastchats_memory.readers.understood import amended, conversations_in, is_record
 
 FORMAT = "messages"
-VERSION = 6
+VERSION = 7
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
 
 MOST_KEPT = 1 << 16
 """Characters of the first lines that are kept to go on by."""
+JUDGED_RECORDS = 1000
+"""Lines of JSONL in which somebody must have said something, or the rest is not looked at: most such files are logs."""
 KINDS = {"assistant": "answer", "tool": "result"}
 
 
@@ -48,8 +50,8 @@ def recognise(source: Source) -> bool:
     """Whether the file has messages: one a line, one conversation a line, or anywhere that chats are kept in a document."""
     if source.shape == "jsonl":
         opening = _opening(source)
-        return _is_message_a_line(opening) or any(_conversations(opening)) or bool(_taken_together(source))
-    return source.shape == "json" and any(_understood(source, source.outline))
+        return _is_message_a_line(opening) or any(_conversations(opening)) or bool(source.once(_taken_together))
+    return source.shape == "json" and bool(source.once(_understood))
 
 
 def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
@@ -60,7 +62,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     if source.shape != "jsonl":
         yield from _read_document(source)
         return
-    if source.resumed is None and (together := _taken_together(source)):
+    if source.resumed is None and (together := source.once(_taken_together)):
         yield from _read_together(source, together)
         return
     before = source.resumed.state if source.resumed else None
@@ -76,14 +78,12 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
 
 def explain(source: Source) -> dict[str, str]:
     """Which keys of the file were taken for the role, the text, the time and the conversation of its messages, commonest first."""
-    if source.shape == "jsonl" and (together := _taken_together(source)):
+    if source.shape == "jsonl" and (together := source.once(_taken_together)):
         found = together
     elif source.shape == "jsonl" and _is_message_a_line(opening := _opening(source)):
         found = [Conversation((message,), NOWHERE) for value in opening if (message := message_of(mapping_of(value)))]
     else:
-        found = (
-            list(_conversations(_opening(source))) if source.shape == "jsonl" else _understood(source, source.outline)
-        )
+        found = list(_conversations(_opening(source))) if source.shape == "jsonl" else source.once(_understood)
     keys: dict[str, Counter[str]] = {what: Counter() for what in ("role", "text", "time", "conversation")}
     for conversation in found:
         for message in conversation.messages:
@@ -97,9 +97,11 @@ def explain(source: Source) -> dict[str, str]:
     return {what: ", ".join(names) for what, names in told.items() if names}
 
 
-def _understood(source: Source, value: object) -> list[Conversation]:
+def _understood(source: Source) -> list[Conversation]:
     """The conversations of a document; of a large one, of which only the outline is known, those that its keys name."""
-    return conversations_in(value) if source.size <= LARGE_DOCUMENT else list(conversations_of(value))
+    if source.size > LARGE_DOCUMENT:
+        return list(conversations_of(source.outline))
+    return conversations_in(source.outline)
 
 
 def _taken_together(source: Source) -> list[Conversation]:
@@ -112,7 +114,12 @@ def _taken_together(source: Source) -> list[Conversation]:
     opening = _opening(source)
     if (_is_message_a_line(opening) or any(_conversations(opening))) and not amended(opening):
         return []
-    return conversations_in([item.value for item in source.records() if isinstance(item, Record)])
+    values = (item.value for item in source.records() if isinstance(item, Record))
+    first = list(islice(values, JUDGED_RECORDS))
+    if not (found := conversations_in(first)):
+        return []
+    rest = list(values)
+    return conversations_in([*first, *rest]) if rest else found
 
 
 def _read_together(source: Source, conversations: list[Conversation]) -> Iterator[Turn | Unreadable]:
@@ -144,8 +151,10 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
         return
     long = long_list_in(source.outline) if source.size > LARGE_DOCUMENT else None
     if long is None:
+        is_large = source.size > LARGE_DOCUMENT
+        found = list(conversations_of(source.document)) if is_large else source.once(_understood)
         places, ends = Places(source.text), dict[str, str]()
-        for conversation in _understood(source, source.document):
+        for conversation in found:
             yield from _turns(_news(conversation, ends), places)
     elif long.has_messages:
         yield from _read_messages(source, source.elements(*long.keys), long.opening, long.context)

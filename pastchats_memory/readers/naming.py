@@ -159,4 +159,4 @@ def _side(word: str) -> str | None:
 
 def has(name: str, table: frozenset[str]) -> bool:
     """Whether a word of the name is in the table."""
-    return any(word in table for word in words_of(name))
+    return not table.isdisjoint(words_of(name))

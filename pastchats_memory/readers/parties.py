@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from pastchats_memory.readers.columns import LONGEST_WORD, asks
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
@@ -50,8 +51,19 @@ class Document:
             but: the name under which records have their text: they say nothing of who he is.
 
         """
-        found = (side for key, told in self._objects if but not in told for side in _told_by(code, key, told))
-        return next(found, None)
+        named = self._naming.get(code, ())
+        return next((side for key, told in named if but not in told for side in _told_by(code, key, told)), None)
+
+    @cached_property
+    def _naming(self) -> dict[str, list[tuple[str, Json]]]:
+        """The objects that have a word for a key or a value, by that word."""
+        found: dict[str, list[tuple[str, Json]]] = {}
+        for key, told in self._objects:
+            words = dict.fromkeys((*told, *(str(value) for value in told.values() if isinstance(value, str | int))))
+            for word in words:
+                if len(word) <= LONGEST_WORD:
+                    found.setdefault(word, []).append((key, told))
+        return found
 
     def listed(self, place: int, most: int) -> str | None:
         """The side of a speaker that is a number: his place in a list of words or of participants."""
@@ -151,8 +163,6 @@ def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
                 yield str(side)
             elif side := _side_of_entry(told, besides=name) or (_plain_side(key) if len(told) < 8 else None):  # noqa: PLR2004
                 yield side
-            elif (side := side_of(code)) is None and name != code and (turned := side_of(name)) in ROLES:
-                yield str(turned)
 
 
 def _plain_side(key: str) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 
 PATCHES = frozenset({"add", "replace", "remove"})
+DEEPEST = 40
+"""Lists and objects within each other; no chat is kept deeper."""
 
 
 def patched(items: list[object]) -> object | None:
@@ -29,12 +31,23 @@ def _item(at: object, name: str) -> object:
 
 
 def _change(at: object, name: str, step: Json) -> None:
-    value, gone = step.get("value"), step["op"] == "remove"
     if isinstance(at, dict):
-        at.pop(name, None) if gone else at.update({name: value})
+        if step["op"] == "remove":
+            at.pop(name, None)
+        else:
+            at[name] = _copied(step.get("value"), 0)
     elif isinstance(at, list):
         place = int(name) if name.isdigit() else len(at)
-        if step["op"] != "add" and place < len(at):
-            at[place : place + 1] = [] if gone else [value]
-        elif not gone:
-            at.insert(place, value)
+        if step["op"] != "add":
+            del at[place : place + 1]
+        if step["op"] != "remove":
+            at.insert(place, _copied(step.get("value"), 0))
+
+
+def _copied(value: object, depth: int) -> object:
+    """The value, of which later operations change nothing in the operation that brought it; None for what is too deep to be looked at."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {key: _copied(inner, depth + 1) for key, inner in value.items()}
+    return [_copied(item, depth + 1) for item in value] if isinstance(value, list) else value

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Literal, TypeVar, cast
 
 import orjson
 
@@ -103,6 +103,16 @@ class Source:
     resumed: Checkpoint | None = None
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
+
+    def once(self, making: Callable[[Source], _Told]) -> _Told:
+        """What `making` makes of the file: made once, since recognising, reading and explaining ask for the same."""
+        if making not in self._made:
+            self._made[making] = making(self)
+        return cast("_Told", self._made[making])
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Source], object], object]:
+        return {}
 
     def open(self) -> BinaryIO:
         """The bytes as they are. Raises OSError."""

@@ -97,7 +97,7 @@ def _instances(
         if records:
             yield (*place, kind) if kind else place, Instance(records, *said)
     for key, item in inner:
-        if id(item) not in nested:
+        if isinstance(item, dict | list | str) and id(item) not in nested:
             yield from _instances(item, (*place, key) if key else place, said, nested, depth + 1)
 
 

@@ -15,7 +15,7 @@ from pastchats_memory.readers.inferred import Spoken, Talk, is_recorded, talks_o
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.naming import PERSPECTIVE
 from pastchats_memory.readers.sequence import PIECE
-from pastchats_memory.readers.speakers import Speaker, roles_of_names
+from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
 from pastchats_memory.readers.tables import KEY
 
 SIDES = frozenset({"user", "assistant"})
@@ -82,13 +82,11 @@ def _conversation(talk: Talk) -> Conversation | None:
 
 def _message(one: Spoken, talk: Talk) -> Message | None:
     about = {path: value for path, value in one.row.items() if path not in (KEY, PIECE, talk.role_key, *talk.texts)}
-    message = message_of({**about, "role": one.role, "content": one.text})
-    if message is None:
-        return None
+    message = message_of({**about, "role": one.role[:LONGEST_WORD], "content": one.text})
     word = str(one.row.get(talk.role_key, one.role))
     known = Speaker(one.role, talk.role_key or " and ".join(talk.texts), word, 2 if one.role in SIDES else 0)
     said_by = {talk.role_key: word} if talk.role_key and word != one.role else {}
-    return replace(
+    return message and replace(
         message,
         speaker=known,
         text_key=", ".join(talk.texts),

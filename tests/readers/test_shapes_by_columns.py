@@ -7,14 +7,23 @@ import pytest
 from golden import turns
 
 from pastchats_memory.readers import keys_taken, messages
-from pastchats_memory.readers.columns import asks, columns_of, is_choice, is_prose, joined, prose_share, row_of
+from pastchats_memory.readers.columns import (
+    asks,
+    columns_of,
+    is_choice,
+    is_prose,
+    joined,
+    may_hold_prose,
+    prose_share,
+    row_of,
+)
 from pastchats_memory.readers.inferred import talks_of
 from pastchats_memory.readers.naming import side_of, words_of
 from pastchats_memory.readers.pages import spoken_page
 from pastchats_memory.readers.parties import Document, sides_of
 from pastchats_memory.readers.patches import patched
 from pastchats_memory.readers.sequence import in_the_end, is_gone, order_of
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.source import LARGE_DOCUMENT, Source
 from pastchats_memory.readers.tables import tables_of, unpacked
 
 TALK = (
@@ -88,6 +97,16 @@ def test_a_column_of_choices_has_few_words():
     assert not is_choice(["one", "two", "three", "four"])
 
 
+def test_of_a_record_without_end_the_first_values_are_enough():
+    assert 0 < len(row_of({f"cell {n}": n for n in range(1000)})) < 1000
+
+
+def test_numbers_and_codes_hold_no_prose():
+    assert not may_hold_prose([{"x": 1.5, "at": [48.1, 11.5], "kind": "bus_stop"}, ["a", "b"]])
+    for said in ("Stop here.", "止まれ", "eyJ0ZXh0IjoiU3RvcCBoZXJlLiJ9", ["Stop", "here", "and", "wait"]):
+        assert may_hold_prose([{"x": 1.5, "beside": {"words": said}}])
+
+
 def test_a_record_becomes_a_row_by_paths():
     record = {
         "who": {"kind": "u"},
@@ -149,6 +168,16 @@ def test_patches_change_what_was_there():
         is not None
     )
     assert patched([{"op": "test", "path": "/a"}]) is None
+    first, *others = ({"op": "add", "path": "/a/-", "value": n} for n in (1, 2, 3))
+    assert patched([first, {**first, "op": "replace", "path": "/a/0", "value": 7}, *others]) == {"a": [7, 2, 3]}
+    assert patched([first, {"op": "remove", "path": "/a/9"}, {"op": "remove", "path": "/a"}]) == {}
+
+
+def test_a_log_of_patches_is_the_same_document_each_time():
+    steps = [{"op": "add", "path": "/a", "value": {"list": [1]}}, {"op": "add", "path": "/a/list/-", "value": 2}]
+    assert patched(steps) == patched(steps) == {"a": {"list": [1, 2]}}
+    deep = "[" * 500 + "]" * 500
+    assert patched([{"op": "add", "path": "/a", "value": json.loads(deep)}])["a"]
     assert unpacked("eyJ not base64, but long enough") == "eyJ not base64, but long enough"
 
 
@@ -169,6 +198,7 @@ def test_a_text_with_marked_speakers_is_records(text):
 def test_prose_with_a_colon_is_no_page_of_speakers():
     assert spoken_page("Note: the dough rises.\nWarning: it may stick.") == []
     assert spoken_page('speaker,line\nada,"torn\nbo') == []
+    assert spoken_page("speaker,line\nada,lines that\rend in two ways\nbot,yes") == []
 
 
 @pytest.mark.parametrize(
@@ -206,8 +236,19 @@ def test_pieces_are_put_together_by_what_they_share():
         {"kind": "delta", "reply_id": "b", "text": "three"},
         {"kind": "delta", "reply_id": "a", "text": "two"},
         {"kind": "end", "reply_id": "a", "cost": 5},
+        {"kind": "pinged", "load": 3},
     ]
-    assert [row["text"] for row in in_the_end(rows, ("text",))] == ["one two", "three"]
+    told = in_the_end(rows, ("text",))
+    assert [(row.get("text"), row.get("cost")) for row in told] == [("one two", 5), ("three", None), (None, None)]
+
+
+def test_the_whole_that_comes_behind_its_pieces_counts_once():
+    rows = [
+        {"kind": "delta", "reply_id": "a", "text": "One and a half "},
+        {"kind": "delta", "reply_id": "a", "text": "cups of wtr."},
+        {"kind": "final", "reply_id": "a", "text": "One and a half cups of water."},
+    ]
+    assert [row["text"] for row in in_the_end(rows, ("text",))] == ["One and a half cups of water."]
 
 
 def test_pieces_without_a_name_end_where_something_else_is_said():
@@ -225,6 +266,7 @@ def test_corrections_and_deletions_reach_the_row_that_they_name():
         {"op": "add", "id": 1, "text": "a"},
         {"op": "add", "id": 2, "text": "b"},
         {"op": "edit", "id": 1, "text": "A"},
+        {"op": "edit", "id": 1, "pinned": True},
         {"op": "delete", "id": 2},
     ]
     assert [row["text"] for row in in_the_end(rows, ("text",)) if "text" in row] == ["A"]
@@ -263,6 +305,12 @@ def test_rows_come_in_the_order_in_which_they_were_said(rows):
     assert [rows[at]["key"] for at in order_of(rows, {})[0]] == ["a", "b", "c"]
 
 
+def test_links_that_lead_in_a_circle_are_no_order():
+    before = {"a": None, "b": "a", "c": "d", "d": "c", "e": "b"}
+    order, left = order_of([{"key": key, "prev": link} for key, link in before.items()], {})
+    assert (order, left) == ([0, 1, 2, 3, 4], frozenset())
+
+
 def test_a_branch_that_was_left_is_known_by_the_leaf():
     rows = [{"key": "a", "up": None}, {"key": "b", "up": "a"}, {"key": "c", "up": "a"}, {"key": "d", "up": "b"}]
     order, left = order_of(rows, {"active_leaf": "d"})
@@ -296,6 +344,47 @@ def test_a_shape_is_known_by_its_columns(value, tmp_path):
     path = written(tmp_path, value)
     assert [(turn.role, turn.content) for turn in turns(messages, path)] == list(TALK)
     assert {"role", "text"} <= keys_taken(messages, Source(path)).keys()
+
+
+def test_a_speaker_with_a_long_name_is_heard_too(tmp_path):
+    narrator = "The voice that tells what happens in the bakery"
+    scene = [
+        (side, f"{text} {place}")
+        for place, side in enumerate(("kundin", "berater", narrator) * 3)
+        for text in [TALK[0][1]]
+    ]
+    path = written(tmp_path, {"sitzung": [{"sprecher": who, "worte": text} for who, text in scene]})
+    assert [turn.content for turn in turns(messages, path)] == [text for _, text in scene]
+
+
+def streamed(tmp_path, exchanges, pieces=4):
+    """JSONL of questions, and answers that come in pieces."""
+    steps = []
+    for place in range(exchanges):
+        steps.append({"ev": "heard", "by": "caller", "n": 2 * place, "words": f"What comes after loaf number {place}?"})
+        part = {"ev": "delta", "by": "desk", "n": 2 * place + 1}
+        steps += [part | {"words": f"Then take loaf {place}, slice {n} out. "} for n in range(pieces)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f"{json.dumps(step)}\n" for step in steps), encoding="utf-8")
+    return path
+
+
+def test_it_says_which_columns_of_lines_that_belong_together_it_took(tmp_path):
+    assert keys_taken(messages, Source(streamed(tmp_path, 2))) == {"role": "by", "text": "words"}
+
+
+def test_what_is_said_in_thousands_of_pieces_is_heard_to_its_end(tmp_path):
+    said = turns(messages, streamed(tmp_path, 30, pieces=40))
+    assert [turn.role for turn in said] == ["user", "assistant"] * 30
+    assert said[-1].content.endswith("Then take loaf 29, slice 39 out.")
+
+
+def test_lines_of_a_large_file_are_understood_one_by_one_alone(tmp_path):
+    path = streamed(tmp_path, 2)
+    assert messages.recognise(Source(path))
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"ev": "dump", "raw": "x" * LARGE_DOCUMENT}) + "\n")
+    assert not messages.recognise(Source(path))
 
 
 @pytest.mark.parametrize(

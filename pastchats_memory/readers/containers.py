@@ -10,12 +10,10 @@ from pastchats_memory.readers.exchanges import (
     PAIR_KEYS,
     TAKEN,
     hints_at_exchanges,
-    lines_of,
     pairs_of,
     row_of,
     rows_of,
     sides_of,
-    table_of,
     told_in_text,
 )
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
@@ -130,8 +128,7 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
     if depth > DEEPEST or not _may_speak(value) or (depth == 0 and is_of_another_kind(value)):
         return
     if isinstance(value, list):
-        messages = _messages_of(value) or _messages_of([*table_of(value), *lines_of(value)])
-        if messages:
+        if messages := _messages_of(value):
             yield Conversation(oldest_first(messages), outer)
         else:
             separate = replace(outer, conversation_id=None)
@@ -163,8 +160,6 @@ def _may_speak(value: object) -> bool:
                 return True
             stack.extend(inner for inner in at.values() if isinstance(inner, dict | list))
         elif isinstance(at, list):
-            if table_of(at) or lines_of(at[:1]):
-                return True
             if len(at) > 1 and isinstance(at[0], str) and isinstance(at[1], str) and known_role(at[0][:LONGEST_KEY]):
                 return True
             stack.extend(inner for inner in at if isinstance(inner, dict | list))

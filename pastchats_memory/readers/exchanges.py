@@ -16,7 +16,6 @@ from pastchats_memory.readers.speakers import (
     LONGEST_WORD,
     ROLE_KEYS,
     ROLE_PARTS,
-    is_role_key,
     known_role,
     parts_of,
 )
@@ -66,7 +65,6 @@ SIDES = ("user", "assistant")
 WHEN = ("timestamp", "created_at", "createdAt", "time", "date")
 
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_SAID = re.compile(r"(Human|User|You|Assistant|AI|Bot|System|ChatGPT|Claude): (\S.*)", re.DOTALL | re.IGNORECASE)
 _TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(?=\S)")
 
 
@@ -210,25 +208,6 @@ def _tells_speakers(key: str, values: list[object]) -> bool:
     told = {known_role(word) for word in words}
     named = single in ROLE_KEYS or bool(parts_of(single) & ROLE_PARTS)
     return named and len(words) == len(values) and {"user", "assistant"} <= told
-
-
-def lines_of(items: list[object]) -> list[Json]:
-    """The messages of a list of texts, each of which begins with who says it: `["User: …", "Assistant: …"]`."""
-    marks = [_SAID.match(item) if isinstance(item, str) else None for item in items]
-    if not all(marks):
-        return []
-    return [{"role": known_role(mark[1]), "content": mark[2].strip()} for mark in marks if mark]
-
-
-def table_of(items: list[object]) -> list[Json]:
-    """The rows of a list of rows whose first one names the columns, of which one says who speaks."""
-    head = list_of(items[0] if items else None)
-    words = [name for name in head if isinstance(name, str)]
-    speaks = any(is_role_key(name.lower()) for name in words)
-    if not speaks or len(words) < len(head) or len(items) <= len(SIDES) or len(set(words)) < len(head):
-        return []
-    rows = [list_of(item) for item in items[1:]]
-    return [dict(zip(words, row, strict=True)) for row in rows] if all(len(row) == len(head) for row in rows) else []
 
 
 def row_of(item: list[object]) -> Json | None:

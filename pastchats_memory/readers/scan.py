@@ -85,6 +85,14 @@ class Scanner:
         self.peek()
         self._pass_value()
 
+    def entered(self, wanted: str) -> bool:
+        """Whether the object that begins here has such a key; the scanner then stands before what it has under it."""
+        for key in self.members():
+            if key == wanted:
+                return True
+            self.skip()
+        return False
+
     def members(self) -> Iterator[str | None]:
         """Enter the next value, an array or object: before each of its values, which the caller takes, None or its key.
 

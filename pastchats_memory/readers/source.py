@@ -293,7 +293,7 @@ class Source:
 
     def _elements_below(self, scanner: Scanner, keys: tuple[str, ...]) -> Iterator[Element | Unreadable]:
         for wanted in keys:
-            if scanner.peek() != b"{" or not _entered(scanner, wanted):
+            if scanner.peek() != b"{" or not scanner.entered(wanted):
                 return
         if scanner.peek() not in (b"[", b"{"):
             return
@@ -354,15 +354,6 @@ class Records:
         """Where to go on, for a reader that has just read all of them; none for an encoding whose bytes are not those read."""
         if self.is_exact and self._source.encoding == "utf-8" and self._source.unpacked is None:
             yield Checkpoint(self.offset, self.line, state)
-
-
-def _entered(scanner: Scanner, wanted: str) -> bool:
-    """Whether the object has such a key; the scanner then stands before what it has under it."""
-    for key in scanner.members():
-        if key == wanted:
-            return True
-        scanner.skip()
-    return False
 
 
 def _outlined(scanner: Scanner, depth: int) -> object:

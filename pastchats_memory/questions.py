@@ -365,7 +365,7 @@ def _priorities(draft: _Draft, _: str) -> None:
 def _statuses(draft: _Draft, _: str) -> None:
     found: list[str] = []
     excluded: list[str] = []
-    draft.text = re.sub(r"\bneither (.+?) nor (?=\w)", r"not \1 not ", draft.text)
+    draft.text = re.sub(r"\bneither (.{1,80}?) nor (?=\w)", r"not \1 not ", draft.text)
     for phrase, statuses in _longest_first(STATUS_PHRASES):
         taken = draft.take(rf"(?P<not>{_BUT} )?(?<![\w-]){re.escape(phrase)}(?![\w-])")
         if taken:

@@ -24,7 +24,9 @@ LEAST_LETTERS = 4
 ENDING = 4
 """Letters that a word may not have behind the one of the task: `builder`, but not `testuser`."""
 _WORD = re.compile(r"[^\W_]+")
-_AROUND = re.compile(r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:\s*(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*))+$")
+_AROUND = re.compile(
+    r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
+)
 """What stands around a command and changes nothing of what it does."""
 
 

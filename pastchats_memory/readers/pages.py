@@ -20,7 +20,7 @@ _MARK = r"(?:[\d.,/: -]{5,25}(?:[AaPp]\.?[Mm]\.? )?- )?(?:\[[^\]\n]{1,40}\]\s*)?
 _SAID = re.compile(_MARK + r"(?P<text>\S.*)", re.DOTALL)
 _BEGINS = re.compile(r"^(?:#{1,4} |\*\*)?" + _MARK, re.MULTILINE)
 _TAGGED = re.compile(
-    r"<\|(?:im_start|start_header_id)\|>(?P<who>\w++)(?:<\|end_header_id\|>)?\s*+(?P<text>.{0,20000}?)<\|(?:im_end|eot_id)\|>"
+    r"<\|(?:im_start|start_header_id)\|>(?P<who>\w++)(?:<\|end_header_id\|>)?\s*+(?P<text>(?:(?!<\|(?:im_start|start_header)).){0,20000}?)<\|(?:im_end|eot_id)\|>"
     r"|<\w+ [^>]{0,80}?(?:class|role|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.{0,20000}?)</(?:div|p|li|span|section|article|turn|msg|message)>"
     r"|<(?P<tag>[A-Za-z_]{2,20})>(?P<inner>.{0,20000}?)</(?P=tag)>",
     re.DOTALL,

@@ -14,8 +14,8 @@ ABOUT, ROOT = "0", "latestRootBlobId"
 MESSAGE, WORKSPACE = 1, 9
 """Fields of the root."""
 HASH = 32
-VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
-"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/)."""
+VARINT, BYTES, FIXED = 0, 2, {1: 8, 5: 4}
+"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/), of a fixed size with their bytes."""
 LONGEST_VARINT = 10
 
 
@@ -74,8 +74,8 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
             at += length
         elif kind == VARINT:
             _, at = _varint(message, at)
-        elif kind in (EIGHT, FOUR):
-            at += 8 if kind == EIGHT else 4
+        elif kind in FIXED:
+            at += FIXED[kind]
         else:
             return
 

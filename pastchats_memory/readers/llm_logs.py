@@ -148,12 +148,12 @@ class _Beside:
         }
 
     def _back(self, node: str, before: str) -> Iterator[tuple[object, list[Json]]]:
-        """Role and parts of the message at a node and of those it follows, up to one that is left out."""
-        for _ in range(MOST_BACK):
+        """Role and parts of the message at a node and of those it follows, each once, up to one that is left out."""
+        seen = {before, ""}
+        while node not in seen and len(seen) < MOST_BACK:
+            seen.add(node)
             found = self._database.rows("message_nodes", ("parent_id", "message_id"), where={"id": node})
             parent, message = next(found, (None, None))
-            if node == before or message is None:
-                return
             for role, parts in self._database.rows("messages", ("role", "parts"), where={"id": message}):
                 yield role, [mapping_of(part) for part in list_of(parse_json(text_of(parts)))]
             node = text_of(parent)

@@ -7,7 +7,7 @@ import shutil
 import tracemalloc
 
 import pytest
-from golden import FIXTURES, shared, turns
+from golden import FIXTURES, rows, shared, turns
 from made import database_of
 
 from pastchats_memory.readers import (
@@ -18,6 +18,7 @@ from pastchats_memory.readers import (
     cursor,
     gemini_cli,
     goose,
+    llm_logs,
     pi,
     qwen_code,
     reader_for,
@@ -119,6 +120,48 @@ def test_a_database_with_cursors_tables_and_nothing_of_cursors_in_it_is_nobodys(
         f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{told}');"
     )
     assert not cursor.recognise(Source(database_of(statements, tmp_path / "store.db")))
+
+
+def kept_by_cursor(path, message, after="", before=""):
+    """A store of one message, with the digits of other fields around it in its root."""
+    about = json.dumps({"agentId": "a", "latestRootBlobId": "root"}).encode().hex()
+    return database_of(
+        "CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\n"
+        f"INSERT INTO meta VALUES ('0', '{about}');\n"
+        f"INSERT INTO blobs VALUES ('root', X'{before}0a20{'ab' * 32}{after}'), ('{'ab' * 32}', '{message}');",
+        path / "store.db",
+    )
+
+
+LOOK = '{"role": "user", "content": "Look."}'
+
+
+@pytest.mark.parametrize("passed_over", ["5001", "59" + "00" * 8, "65" + "00" * 4], ids=["number", "double", "float"])
+def test_fields_of_every_type_in_the_root_of_a_cursor_store_are_passed_over(passed_over, tmp_path):
+    folder = "4a0b" + b"file:///srv".hex()
+    (turn,) = turns(cursor, kept_by_cursor(tmp_path, LOOK, after=passed_over + folder, before=passed_over))
+    assert (turn.content, turn.cwd) == ("Look.", "/srv")
+
+
+@pytest.mark.parametrize(
+    "damage", ["4a0b" + b"file:".hex(), "0b", "508080"], ids=["cut in text", "unknown type", "cut in a number"]
+)
+def test_a_damaged_root_of_a_cursor_store_is_read_as_far_as_it_goes(damage, tmp_path):
+    (turn,) = turns(cursor, kept_by_cursor(tmp_path, LOOK, after=damage))
+    assert (turn.content, turn.cwd) == ("Look.", None)
+
+
+def test_a_message_of_a_cursor_store_that_is_no_json_is_told(tmp_path):
+    (row,) = rows(cursor, kept_by_cursor(tmp_path, '{"role": "user", "conte'))
+    assert row.reason.startswith("a message is not JSON: ")
+
+
+def test_a_message_in_the_log_of_llm_that_follows_itself_is_read_once(tmp_path):
+    kept = (FIXTURES / "llm-logs" / "llm-logs-q6-turns.sql").read_text()
+    circle = database_of(f"{kept}\nUPDATE message_nodes SET parent_id = id WHERE id = 'n3';", tmp_path / "logs.db")
+    assert [turn.content for turn in turns(llm_logs, circle) if turn.role == "tool"] == [
+        "pump_state\nTimeoutError: pump 3 does not answer"
+    ]
 
 
 def test_text_before_the_first_role_of_a_cursor_transcript_is_nobodys(tmp_path):

@@ -28,6 +28,8 @@ _AROUND = re.compile(
     r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
 )
 """What stands around a command and changes nothing of what it does."""
+_TIDIES = re.compile(r"(?:sudo\s+)?(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)\s")
+"""A command that belongs to the files of its day: told only to whom it is about."""
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class _Used:
 
 
 def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float], limit: int) -> list[Command]:
-    """The commands of the hits' episodes that worked, once each; none that only looks at files.
+    """The commands of the hits' episodes that worked, once each; none that only looks at files, nor clears them away unasked.
 
     First those with words of the task in them, then those of the episodes that fit best.
 
@@ -66,9 +68,10 @@ def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float]
         episodes += 1
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
         for command in dict.fromkeys(command for turn in episode for command in commands_of(turn)):
-            if not command.endswith(CUT):
-                bare = _AROUND.sub("", command)
-                one = used.setdefault((item.project, bare), _Used(command, _fit(bare, words)))
+            bare = _AROUND.sub("", command)
+            fit = _fit(bare, words)
+            if not command.endswith(CUT) and (fit or not _TIDIES.match(bare)):
+                one = used.setdefault((item.project, bare), _Used(command, fit))
                 if (asked.id, ending) not in one.episodes:
                     one.score += 1 / (1 + episodes)
                     one.episodes.append((asked.id, ending))

@@ -87,6 +87,15 @@ def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Pa
     assert how_text(found).count("In:") == 1
 
 
+def test_commands_that_clear_things_away_are_told_to_those_alone_who_ask_for_it(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
+             ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), GREEN)  # fmt: skip
+        memory.index([tmp_path / "said"])
+        assert [one.command for one in memory.how("run the tests of the web shop", None)[0]] == [GREEN[1][2:32]]
+        assert "rm -r docker-data" in [one.command for one in memory.how("what docker left behind", None)[0]]
+
+
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
     memory._database.run("INSERT INTO project_folders VALUES ('/garden', 'garden', 1)")  # noqa: SLF001 - no command writes what the test needs
     assert memory.lessons(None)[0] == []

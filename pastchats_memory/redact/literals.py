@@ -57,7 +57,7 @@ class Literals(Generic[T]):
     def places(self, lowered: str) -> list[tuple[T, list[int]]]:
         """In the order in which they were given, those whose literal stands in a text in small letters, with its places."""
         places: dict[str, list[int]] = {}
-        letters = lowered.encode("latin-1", "replace").translate(_CLASS_OF) + b" " * (_SPAN - 1)
+        letters = lowered.encode("latin-1", "replace").translate(_CLASS_OF) + bytes(_SPAN - 1)
         for start in range(0, len(lowered), _AT_ONCE):
             for at, code in self._known(letters[start : start + _AT_ONCE + _SPAN - 1]):
                 for within, literal in self._behind[code]:

@@ -35,6 +35,11 @@ def test_every_literal_is_found_at_all_its_places_and_none_elsewhere(text: str) 
     assert list(SOUGHT.places(lowered)) == searched(lowered)
 
 
+@pytest.mark.parametrize("literal", [literal for literal in LITERALS if len(literal) < literals._SPAN])  # noqa: SLF001 - shorter than what is numbered
+def test_a_short_literal_is_found_at_the_end_of_a_text(literal: str) -> None:
+    assert (literal, [2]) in SOUGHT.places(f"- {literal}")
+
+
 def test_so_it_is_across_the_seams_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(literals, "_AT_ONCE", 7)
     text = " ".join(LITERALS)

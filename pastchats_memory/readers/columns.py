@@ -175,6 +175,10 @@ def prose_share(values: Sequence[object]) -> float:
     return sum(map(is_prose, texts)) / len(texts)
 
 
+FEW_WORDS = 2
+"""Different words of which none need stand twice: one for each side of a short talk."""
+
+
 def is_choice(values: Sequence[object]) -> bool:
     """Whether the values of a column are a few words, numbers or flags, each of them several times where there are many."""
     told = [value for value in values if value is not None]
@@ -182,7 +186,9 @@ def is_choice(values: Sequence[object]) -> bool:
         return False
     different = set(map(str, told))
     short = all(len(word) <= LONGEST_WORD and "\n" not in word for word in different)
-    return short and len(different) <= MOST_WORDS and (len(different) <= 2 or len(different) * 2 <= len(told) + 1)  # noqa: PLR2004
+    return (
+        short and len(different) <= MOST_WORDS and (len(different) <= FEW_WORDS or len(different) * 2 <= len(told) + 1)
+    )
 
 
 def asks(text: object) -> bool:

@@ -263,12 +263,19 @@ def _points_of_sides(sides: dict[object, tuple[str, int]], told: list[object], *
     return (count if of_all >= OFTEN else count - 2) + (1 if is_named else 0)
 
 
+SHORTEST_TALK = 4
+"""Turns below which it says little that they alternate: two or three may be anything."""
+MOSTLY, SELDOM = 0.5, 0.2
+"""Shares of turns behind which another one goes on."""
+
+
 def _points_of_turns(sides: list[str], spoken: list[str]) -> int:
     """Turns that alternate, and questions that another one goes on from."""
     changes = [before != after for before, after in pairwise(sides)]
     share = sum(changes) / max(1, len(changes))
-    points = 2 if len(sides) > 3 and share == 1 else 1 if share >= 0.5 else 0 if share >= 0.2 else -2  # noqa: PLR2004
-    points -= len(sides) < 4  # noqa: PLR2004 - two or three may be anything
+    is_long = len(sides) >= SHORTEST_TALK
+    points = 2 if is_long and share == 1 else 1 if share >= MOSTLY else 0 if share >= SELDOM else -2
+    points -= not is_long
     asked = any(asks(text) and changed for text, changed in zip(spoken, changes, strict=False))
     return points + asked
 

@@ -28,6 +28,10 @@ DEEPEST = 6
 LONGEST_CODE = 2
 """Letters of what is no name."""
 MOST_FACTS = 20_000
+LONGEST_NAME = 4
+"""Words of what names a speaker, and is no sentence about him."""
+LARGEST_ENTRY = 7
+"""Fields of an object that is about one speaker."""
 CERTAIN, TOLD, SUPPOSED = 3, 2, 1
 """How sure it is who somebody is: by his own name, by what the document says of him, by who else there is."""
 
@@ -116,7 +120,7 @@ def _side(word: object, different: list[object], document: Document, keys: tuple
     name = str(word)
     if name.lower() in PERSPECTIVE:  # whose, is not said
         return None
-    if side := known_role(name) or (side_of(name) if len(words_of(name)) <= 4 else None):  # noqa: PLR2004
+    if side := known_role(name) or (side_of(name) if len(words_of(name)) <= LONGEST_NAME else None):
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
@@ -161,7 +165,9 @@ def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
         elif isinstance(value, str | int) and str(value) == code:
             if (side := side_of(name)) in ROLES and (len(words_of(name)) == 1 or not has(name, KIND)):
                 yield str(side)
-            elif side := _side_of_entry(told, besides=name) or (_plain_side(key) if len(told) < 8 else None):  # noqa: PLR2004
+            elif side := _side_of_entry(told, besides=name) or (
+                _plain_side(key) if len(told) <= LARGEST_ENTRY else None
+            ):
                 yield side
 
 

@@ -22,6 +22,10 @@ TURN = "#turn"
 KEY = "\0key"
 """Under this key, which no file can have, a record of a map has the key that it stood under."""
 DEEPEST = 24
+FEWEST = 3
+"""Rows with their head, links of a chain or marked texts, below which two things merely stand side by side."""
+FEWEST_NUMBERED = 4
+"""Keys such as `user_1`: two of each side."""
 MOST_COLUMNS = 16
 CODED = ("eyJ", "eyA", "ewo", "W3s", "Wwo", "W1s", "WyJ")
 """How an object or a list of some begins in base64."""
@@ -152,7 +156,7 @@ def _in_order_of_edges(fields: Json) -> Json:
         known = {str(node[own]) for node in nodes} if own else set()
         for other, edges in lists.items():
             ends = [[str(v) for v in edge.values() if isinstance(v, str | int) and str(v) in known] for edge in edges]
-            if other != key and known and all(len(pair) == 2 for pair in ends):  # noqa: PLR2004
+            if other != key and known and all(len(pair) == len(("from", "to")) for pair in ends):
                 before = {to: start for start, to in ends}
                 return {**fields, key: [{**node, "previous": before.get(str(node[own]))} for node in nodes]}
     return fields
@@ -180,7 +184,7 @@ def _of_rows(rows: list[list[object]]) -> list[Json]:
         return []
     head = rows[0]
     names = [name for name in head if isinstance(name, str)]
-    if len(rows) > 2 and len(set(names)) == width and sum(has(n, SPEAKER) or has(n, TEXT) for n in names) > 1:  # noqa: PLR2004
+    if len(rows) >= FEWEST and len(set(names)) == width and sum(has(n, SPEAKER) or has(n, TEXT) for n in names) > 1:
         shown = [row for row in rows[1:] if len(" ".join(map(str, row))) > len(" ".join(names))]
         if shown:
             return [dict(zip(names, row, strict=True)) for row in rows[1:]]
@@ -215,12 +219,12 @@ def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]
     objects = {key: item for key, value in fields.items() if isinstance(item := unpacked(value), dict)}
     if len(objects) > 1 and _same_kind(list(objects.values())):
         yield "", [{KEY: key, **item} for key, item in objects.items()]
-    elif len(chain := list(islice(_with_replies(fields, nested), MOST_CHAINED))) > 2:  # noqa: PLR2004
+    elif len(chain := list(islice(_with_replies(fields, nested), MOST_CHAINED))) >= FEWEST:
         yield "#chain", chain
     if sided := _sided(fields):
         yield "#sides", sided
     texts = [value for value in fields.values() if isinstance(value, str)]
-    if named := _numbered(fields) or (marked_texts(texts) if len(texts) == len(fields) > 2 else []):  # noqa: PLR2004
+    if named := _numbered(fields) or (marked_texts(texts) if len(texts) == len(fields) >= FEWEST else []):
         yield "#named", named
     for key, value in fields.items():
         if isinstance(value, str) and len(value) > SHORTEST_JSON and (said := spoken_page(value)):
@@ -308,7 +312,11 @@ def _numbered(fields: Json) -> list[Json]:
         if isinstance(fields[key], str) and (match := _NUMBERED.match(key))
     ]
     sides = {side_of(name) for name, _ in found}
-    if len(found) < 4 or not {"user", "assistant"} <= sides or len({name for name, _ in found}) > MOST_SPEAKERS:  # noqa: PLR2004
+    if (
+        len(found) < FEWEST_NUMBERED
+        or not {"user", "assistant"} <= sides
+        or len({name for name, _ in found}) > MOST_SPEAKERS
+    ):
         return []
     counted = [(int("".join(filter(str.isdigit, key))), name, key) for name, key in found]
     ordered = sorted(counted, key=lambda one: one[0])  # stable: of one number as they stand

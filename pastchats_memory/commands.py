@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+Family = Literal["test", "lint", "build"]
+"""What a command checks."""
 
 SHELLS = frozenset({
     "bash", "exec_command", "execute_command", "local_shell", "powershell", "run_command", "run_in_terminal",
@@ -31,3 +36,89 @@ def is_editor(tool: str) -> bool:
 def is_look(command: str) -> bool:
     """Whether every part of a command only looks and changes nothing."""
     return all(_LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(command)) if part)
+
+
+_CHECKERS: Mapping[Family, frozenset[str]] = {
+    "test": frozenset({
+        "ava", "bats", "behave", "ctest", "cucumber", "cypress", "jasmine", "jest", "karma", "minitest", "mocha", "nextest", "nox",
+        "pest", "phpunit", "playwright", "prove", "py.test", "pytest", "rspec", "tox", "unittest", "vitest",
+    }),
+    "lint": frozenset({
+        "ansible-lint", "basedpyright", "biome", "black", "clippy", "cspell", "dprint", "eslint", "flake8", "golangci-lint",
+        "hadolint", "isort", "knip", "ktlint", "lint", "markdownlint", "mypy", "oxlint", "phpstan", "pre-commit", "prettier", "pylint",
+        "pyright", "rubocop", "ruff", "shellcheck", "staticcheck", "stylelint", "svelte-check", "swiftlint", "tflint", "tsc", "tslint",
+        "ty", "vue-tsc", "yamllint",
+    }),
+    "build": frozenset({
+        "clang", "cmake", "esbuild", "g++", "gcc", "gradle", "gradlew", "javac", "make", "mvn", "mvnw", "ninja", "rollup", "rustc",
+        "sbt", "swiftc", "tsup", "webpack", "xcodebuild",
+    }),
+}  # fmt: skip
+"""Programs that check something, whatever they are told."""
+_TASKS: Mapping[Family, frozenset[str]] = {
+    "test": frozenset({
+        "--test", "connectedCheck", "e2e", "integrationTest", "nextest", "spec", "specs", "t", "test", "tests", "verify",
+    }),
+    "lint": frozenset({
+        "analyze", "check", "clippy", "fmt", "format", "lint", "plan", "type-check", "typecheck", "types", "validate", "vet",
+    }),
+    "build": frozenset({
+        "--build", "assemble", "build", "bundle", "compile", "package",
+    }),
+}  # fmt: skip
+"""What programs are told that do as they are told."""
+_RUNNERS = frozenset({
+    "artisan", "astro", "bazel", "bun", "cabal", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "gradle",
+    "gradlew", "hatch", "helm", "invoke", "just", "lein", "lerna", "make", "manage.py", "mix", "mvn", "mvnw", "next", "ng", "node",
+    "npm", "nuxt", "nx", "pnpm", "poe", "rails", "rake", "sbt", "stack", "swift", "terraform", "tofu", "turbo", "vite",
+    "xcodebuild", "yarn", "zig",
+})  # fmt: skip
+"""Those programs."""
+_CONTAINERS = frozenset({"docker", "podman"})
+"""Programs that run another one, of which they build the place."""
+_WRAPPERS = frozenset({
+    "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
+    "sudo", "time", "timeout", "uv", "uvx", "xvfb-run",
+})  # fmt: skip
+_INTERPRETER = re.compile(r"python[0-9.]*\Z")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_SEPARATORS = re.compile(r"[;&|()\n]+")
+_DURATION = re.compile(r"[0-9.]+[smh]?\Z")
+_LONGEST_COMMAND = 4000
+_MOST_WORDS = 12
+_TOLD_BY = 3
+"""Words behind a runner that say what it does."""
+
+
+def check_of(command: str) -> Family | None:
+    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` does; of several parts the last that does."""
+    parts = reversed(_SEPARATORS.split(command[:_LONGEST_COMMAND]))
+    return _first(_family(part.split()[:_MOST_WORDS]) for part in parts)
+
+
+def _family(words: list[str]) -> Family | None:
+    while words and (
+        words[0] in _WRAPPERS
+        or _ASSIGNMENT.match(words[0])
+        or _DURATION.match(words[0])
+        or _INTERPRETER.match(words[0])
+    ):
+        words = words[1:]
+    if not words:
+        return None
+    program, told = words[0].rpartition("/")[2], [word for word in words[1:] if word not in ("run", "exec")]
+    if program in _CONTAINERS:
+        return "build" if "build" in told[:2] else _first(_family(told[at:]) for at in range(len(told)))
+    if program in _RUNNERS:
+        parts = (part for word in told[:_TOLD_BY] for part in word.split(":"))
+        if family := _first(_named(part, _TASKS) for part in parts) or _family(told):
+            return family
+    return _named(program, _CHECKERS)
+
+
+def _named(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:
+    return _first(family if word in words else None for family, words in table.items())
+
+
+def _first(found: Iterable[Family | None]) -> Family | None:
+    return next((family for family in found if family), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from pastchats_memory.commands import is_look
+from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.text import clean
 
@@ -38,47 +38,6 @@ NEVER_RAN = ("exec_command failed", "failed in sandbox", "execution error")
 """Beginnings of what Codex answers, without an exit code, for a command that it could not run."""
 
 SAID_ON_REFUSAL = "the user said:"
-
-TEST_RUNNERS = frozenset({
-    "ava", "biome", "clippy", "ctest", "eslint", "flake8", "gradle", "gradlew", "jest", "karma", "knip", "lint",
-    "make", "mocha", "mvn", "mvnw", "mypy", "ninja", "nox", "phpstan", "phpunit", "playwright", "pre-commit",
-    "prettier", "py.test", "pylint", "pyright", "pytest", "rspec", "rubocop", "ruff", "shellcheck", "staticcheck",
-    "tox", "tsc", "tslint", "unittest", "vitest", "vue-tsc", "xcodebuild",
-})  # fmt: skip
-SUBCOMMANDS = {
-    "bazel": {"test", "build"}, "bun": {"test", "build", "lint", "check", "typecheck"}, "cargo": {"test", "build", "check", "clippy", "nextest"},
-    "cmake": {"--build"}, "cypress": {"run"}, "deno": {"test", "check", "lint"}, "docker": {"build"}, "dotnet": {"test", "build"},
-    "flutter": {"test", "analyze", "build"}, "go": {"test", "build", "vet"}, "golangci-lint": {"run"}, "mix": {"test", "compile"},
-    "npm": {"test", "t", "build", "lint", "check", "typecheck"}, "next": {"build", "lint"}, "pnpm": {"test", "build", "lint", "check", "typecheck"},
-    "rake": {"test", "spec"}, "swift": {"test", "build"}, "terraform": {"plan", "validate"}, "vite": {"build"},
-    "yarn": {"test", "build", "lint", "check", "typecheck"}, "zig": {"build", "test"},
-}  # fmt: skip
-WRAPPERS = frozenset(
-    {
-        "sudo",
-        "time",
-        "timeout",
-        "npx",
-        "bunx",
-        "uvx",
-        "uv",
-        "poetry",
-        "pipenv",
-        "pdm",
-        "hatch",
-        "run",
-        "exec",
-        "env",
-        "nice",
-        "-m",
-    }
-)
-INTERPRETER = re.compile(r"python[0-9.]*\Z")
-ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-SEPARATORS = re.compile(r"[;&|()\n]+")
-DURATION = re.compile(r"[0-9.]+[smh]?\Z")
-LONGEST_COMMAND = 4000
-MOST_WORDS = 12
 
 EXIT_CODE = re.compile(
     r"\A(?:Chunk ID:[^\n]*\n)?(?:Wall time:[^\n]*\n)?(?:Process exited with code|Exit code:?) (-?\d{1,9})\b[^\n]*\n?"
@@ -187,7 +146,7 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
         return "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
     if text.startswith(BOOKKEEPING):
         return None
-    if not output.failed and not mended and not is_check(call.command):
+    if not output.failed and not mended and check_of(call.command) is None:
         return None
     if not text and output.failed and (output.exit_code is None or is_look(call.command)):
         return None
@@ -207,23 +166,3 @@ def excerpt(text: str) -> str:
     if len(text) <= HEAD_LENGTH + TAIL_LENGTH:
         return text
     return f"{text[:HEAD_LENGTH].rstrip()}\n[…]\n{text[-TAIL_LENGTH:].lstrip()}"
-
-
-def is_check(command: str) -> bool:
-    """Whether a shell command runs tests, a build or a linter, rather than naming one as `cat pytest.ini` does."""
-    return any(_checks(part.split()[:MOST_WORDS]) for part in SEPARATORS.split(command[:LONGEST_COMMAND]))
-
-
-def _checks(words: list[str]) -> bool:
-    while words and (
-        words[0] in WRAPPERS or ASSIGNMENT.match(words[0]) or DURATION.match(words[0]) or INTERPRETER.match(words[0])
-    ):
-        words = words[1:]
-    if not words:
-        return False
-    program = words[0].rpartition("/")[2]
-    wanted = SUBCOMMANDS.get(program)
-    if wanted is None:
-        return program in TEST_RUNNERS
-    rest = [word for word in words[1:] if word not in ("run", "exec")]
-    return any(word.partition(":")[0] in wanted for word in rest[:3]) or _checks(rest)

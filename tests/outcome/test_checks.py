@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.outcome.checks import family_of, passed
+from pastchats_memory.commands import check_of
+from pastchats_memory.outcome.checks import passed
 
 GREEN = [
     "============================== 12 passed in 0.81s ==============================",
@@ -50,6 +51,21 @@ GREEN = [
     "✓ built in 1.21s",
     "tsc exit=0",
     "Traceback (most recent call last):\nValueError: expected by the test\n12 passed in 0.81s",
+    "Success! The configuration is valid.",
+    "#12 naming to docker.io/library/app done\n#12 DONE 0.3s",
+    "✔ Test run with 12 tests in 3 suites passed after 0.004 seconds.",
+    "//pkg:cart_test PASSED in 0.1s\nExecuted 1 out of 1 test: 1 test passes.",
+    "-- Generating done (0.0s)\n-- Build files have been written to: /w/build",
+    "[ 50%] Building CXX object main.o\n[100%] Built target app",
+    "Test summary: total: 12, failed: 0, succeeded: 12, skipped: 0, duration: 1.0s",
+    " Tasks:    3 successful, 3 total\nCached:    0 cached, 3 total",
+    " NX   Successfully ran target build for project web",
+    "[==========] 12 tests from 3 test suites ran. (1 ms total)\n[  PASSED  ] 12 tests.",
+    "[ FAIL 0 | WARN 0 | SKIP 0 | PASS 12 ]",
+    "12 scenarios passed, 0 failed, 0 skipped",
+    "ruff.....................Passed\nmypy.....................Passed",
+    "PASS src/app.test.tsx\n  ✓ renders (20 ms)",
+    "12/12 tests passed",
 ]
 
 RED = [
@@ -99,6 +115,22 @@ RED = [
     "12 passed in 0.81s\nmake: *** [test] Error 1",
     "Process completed with exit code 1.",
     "sh: pytest: command not found",
+    "//pkg:cart_test FAILED in 0.3s\nExecuted 1 out of 1 test: 1 fails locally.",
+    "CMake Error at CMakeLists.txt:3 (find_package):",
+    '✘ [ERROR] Could not resolve "react"',
+    " NX   Ran target test for project web (2s)\n    ✖  1/1 failed",
+    "[  FAILED  ] 1 test, listed below:",
+    "[ FAIL 1 | WARN 0 | SKIP 0 | PASS 11 ]",
+    "1 chart(s) linted, 1 chart(s) failed",
+    "collected 0 items / 1 error",
+    "Type error: Property 'x' does not exist on type 'Y'.",
+    "./a.go:3:2: undefined: x",
+    "thread 'main' panicked at src/main.rs:3:5:",
+    "[ERROR] COMPILATION ERROR :",
+    "e: file:///w/A.kt:3:5 Unresolved reference: x",
+    "11/12 tests passed",
+    "Segmentation fault (core dumped)",
+    "ld: symbol(s) not found for architecture arm64",
 ]  # fmt: skip
 
 
@@ -122,31 +154,24 @@ def test_output_that_says_neither_is_neither(output: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "family"),
+    ("commands", "family"),
     [
-        ("pytest -q tests", "test"),
-        ("python -m unittest discover", "test"),
-        ("npm run test:unit -- --watch=false", "test"),
-        ("pnpm test", "test"),
-        ("npx vitest run", "test"),
-        ("go test ./...", "test"),
-        ("cargo nextest run", "test"),
-        ("./gradlew test", "test"),
-        ("mvn -q verify", "test"),
-        ("make test", "test"),
-        ("npx tsc --noEmit", "lint"),
-        ("npm run lint", "lint"),
-        ("cargo clippy", "lint"),
-        ("go vet ./...", "lint"),
-        ("ruff check .", "lint"),
-        ("npm run build", "build"),
-        ("cargo build --release", "build"),
-        ("make", "build"),
-        ("docker build .", "build"),
-        ("grep -n todo app.py", None),
-        ("ls latest", None),
-        ("git status", None),
+        (["pytest -q tests", "python3 -m pytest", "python -m unittest discover", "uv run pytest", ".venv/bin/pytest"], "test"),
+        (["npm run test:unit -- --watch=false", "pnpm test", "CI=1 npx vitest run", "cd web && npm t", "node --test"], "test"),
+        (["go test ./...", "timeout 60 cargo test", "cargo nextest run", "./gradlew :app:test", "mvn -q verify"], "test"),
+        (["make test", "bundle exec rspec", "php artisan test", "python manage.py test", "swift test"], "test"),
+        (["docker compose exec api pytest -x", "docker run --rm app npm test", "ruff check . && pytest"], "test"),
+        (["npx tsc --noEmit", "npm run lint", "yarn lint:fix", "cargo clippy", "go vet ./...", "ruff check ."], "lint"),
+        (["uv run mypy .", "terraform validate", "flutter analyze", "git add . && git commit -m x; go vet ./..."], "lint"),
+        (["npm run build -- --prod", "cargo build --release", "make", "docker build .", "docker compose build"], "build"),
+        (["cmake -B build && cmake --build build", "ng build", "pnpm --filter web build", "gradle assemble"], "build"),
+        (["cat pytest.ini", "grep -rn pytest .", "ls node_modules/eslint", "echo make", "git commit -m test"], None),
+        (["npm install", "npm run dev", "cargo add serde", "docker compose up -d", "python script.py", "go run ."], None),
+        (["grep -n todo app.py", "ls latest", "git status", ""], None),
     ],
-)
-def test_a_command_is_known_by_what_it_checks(command: str, family: str | None) -> None:
-    assert family_of(command) == family
+)  # fmt: skip
+def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running_it(
+    commands: list[str], family: str | None
+) -> None:
+    for command in commands:
+        assert check_of(command) == family, command

@@ -4,36 +4,7 @@ import pytest
 
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.injected import typed_in_claude, typed_in_codex
-from pastchats_memory.readers.traffic import Call, Output, call_of, finding, is_check, output_of
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "pytest -q", "cd web && npm test", "CI=1 npx vitest run", "python3 -m pytest tests/", ".venv/bin/ruff check .", "uv run mypy .",
-        "timeout 60 cargo test", "make", "yarn lint:fix", "npm run build -- --prod", "git add . && git commit -m x; go vet ./...",
-    ],
-)  # fmt: skip
-def test_tests_builds_and_linters_are_known_by_what_is_run(command):
-    assert is_check(command)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat pytest.ini",
-        "grep -rn pytest .",
-        "ls node_modules/eslint",
-        "npm install",
-        "cargo add serde",
-        "git log",
-        "python script.py",
-        "echo make",
-        "",
-    ],
-)
-def test_naming_a_runner_is_not_running_it(command):
-    assert not is_check(command)
+from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
 
 
 @pytest.mark.parametrize(

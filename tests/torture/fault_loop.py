@@ -1,11 +1,12 @@
-"""Let the n-th call of the system fail, for every n: once, from then on, or as on a full disk.
+"""Let calls of the system fail: once, from one on, as on a full disk; or let no file grow beyond a number of bytes.
 
-    python tests/torture/fault_loop.py --every 1
-    python tests/torture/fault_loop.py --every 40 --scenes grown,reindex
+    python tests/torture/fault_loop.py
+    python tests/torture/fault_loop.py --every 1 --scenes outcomes,task-delete
 
-A command that meets a fault either copes or says so in a sentence and ends with 2. Whatever it did, the database that is
-left must be whole, and the next run, which meets none, must end in the state of a run that never did. Ends with 1, and says
-where to look, when it is not so.
+Of each kind of call, which is what is asked of which file for which statement, the first, one in the middle and the last
+fail; or every n-th call, whatever it is. A command that meets a fault either copes or says so in a sentence and ends with 2.
+Whatever it did, the database that is left must be whole, and the next run, which meets none, must end in the state of a run
+that never did. Ends with 1, and says where to look, when it is not so.
 """
 
 from __future__ import annotations
@@ -23,8 +24,22 @@ from kill_loop import Measured, difference, finish, measured, run, seen
 from moments import Moment, Page
 from scenes import SCENES, make_cheap, scene
 
-DEEDS = ("fail", "fail on", "full")
+DEEDS = ("fail", "fail on", "full", "limit")
+ROOM = (16_384, 131_072)
+"""Bytes that a file may have, or may have more than the database before."""
 EXPLAINED = 2
+
+
+def moments(known: Measured, deed: str, every: int | None, first: int) -> list[Moment]:
+    """When it meets a fault."""
+    if deed == "limit":
+        had = len(known.scene.before or b"")
+        return [Moment("bytes", room + more, deed) for room in ROOM for more in {0, had}]
+    if every is None:
+        calls = sorted({kind[place] for kind in known.kinds for place in (0, len(kind) // 2, -1)})
+    else:
+        calls = list(range(1, sum(map(len, known.kinds)) + 1, every))
+    return [Moment("call", number, deed) for number in calls if number >= first]
 
 
 def meet(known: Measured, page: Page, aside: Path, moment: Moment) -> int:
@@ -48,10 +63,10 @@ def meet(known: Measured, page: Page, aside: Path, moment: Moment) -> int:
 
 
 def main() -> None:
-    """Every n-th call of every scene, in each of the ways."""
+    """Every scene, in each of the ways."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, help="call is let fail [default: each]")
-    parser.add_argument("--first", type=int, default=1, help="of them")
+    parser.add_argument("--every", type=int, help="n-th call fails [default: three of each kind]")
+    parser.add_argument("--first", type=int, default=1, help="call that may fail")
     parser.add_argument("--scenes", default=",".join(SCENES), help="which of %(default)s")
     parser.add_argument("--deeds", default=",".join(DEEDS), help="which of %(default)s")
     parser.add_argument("--json", action="store_true")
@@ -64,8 +79,7 @@ def main() -> None:
         for named in options.scenes.split(","):
             known = measured(scene(named, folder, partial(finish, page=page)), page, folder / "aside")
             for deed in options.deeds.split(","):
-                for number in range(options.first, known.calls + 1, options.every):
-                    moment = Moment("call", number, deed)
+                for moment in moments(known, deed, options.every, options.first):
                     try:
                         code = meet(known, page, folder / "aside", moment)
                     except Exception as fault:

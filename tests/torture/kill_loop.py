@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
 
-from moments import Moment, Page, fork  # noqa: E402 - after the folders that they lie in
+from moments import CALLS_BY_KIND, Moment, Page, fork  # noqa: E402 - after the folders that they lie in
 from scenes import SCENES, Scene, make_cheap, scene  # noqa: E402 - after the folders that they lie in
 from whole import assert_whole, state  # noqa: E402 - after the folders that they lie in
 
@@ -61,7 +61,8 @@ class Measured:
     scene: Scene
     seconds: float
     statements: int
-    calls: int
+    kinds: list[list[int]]
+    """Which calls of the system were of the same kind."""
     changes: int
     before: State
     after: State
@@ -108,7 +109,8 @@ def measured(scene: Scene, page: Page, aside: Path) -> Measured:
     finish(scene, page)
     seconds = time.monotonic() - start
     trace = page.trace
-    return Measured(scene, seconds, trace.statements, trace.calls, trace.changes, before, seen(scene))
+    kinds = json.loads((scene.home / CALLS_BY_KIND).read_text())
+    return Measured(scene, seconds, trace.statements, kinds, trace.changes, before, seen(scene))
 
 
 def strike(known: Measured, page: Page, way: str, chance: random.Random) -> int:

@@ -6,8 +6,10 @@ know of, tells where it fell too. Only this folder's scripts use it: they fork f
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
+import resource
 import signal
 import struct
 import sys
@@ -32,6 +34,7 @@ FAILURES = {
     "size": apsw.SQLITE_IOERR_FSTAT,
 }
 _HEAD = struct.Struct("=QQQ??BB")
+CALLS_BY_KIND = "calls.json"
 _MOST = 300
 """Bytes of a statement that are kept."""
 
@@ -41,7 +44,7 @@ class Moment:
     """When something happens to a process: at its n-th statement, or at its n-th call of the system."""
 
     what: str
-    """`statement`, `change` (a call that changes a file) or `call`."""
+    """`statement`, `change` (a call that changes a file), `call`, or `bytes` of a file, beyond which the system writes none."""
     number: int
     deed: str = "kill"
     """`kill`; `tear`, which writes half of what is to be written first; `fail` this call; `fail on`, and all after it; `full`."""
@@ -66,9 +69,9 @@ class Trace:
     @property
     def place(self) -> str:
         """What the histogram counts it under."""
-        if self.call != "none" and self.file == "database" and self.call in CHANGING:
-            return "copying the write-ahead log into the database"
-        if self.call in CHANGING and self.is_writing:
+        if self.call in CHANGING and self.file in ("database", "copy"):
+            return COPYING[self.file]
+        if self.call in CHANGING and (self.is_writing or self._is_of_a_log):
             return f"in a transaction: {self.call} of the {self.file}"
         if self.is_writing:
             words = self.statement.split(None, 3)
@@ -78,8 +81,17 @@ class Trace:
             return "before the first statement"
         return "reading" if self.is_running else "outside of transactions"
 
+    @property
+    def _is_of_a_log(self) -> bool:
+        """Only a transaction writes to one; SQLite's copy of a database begins one without a statement."""
+        return self.call == "write" and self.file in ("write-ahead log", "journal")
 
-FILES = ("other", "database", "write-ahead log", "journal")
+
+FILES = ("other", "database", "write-ahead log", "journal", "copy")
+COPYING = {
+    "database": "copying the write-ahead log into the database",
+    "copy": "writing a database that has no name yet",
+}
 
 
 class Page:
@@ -117,6 +129,9 @@ class Watch:
         self._page = page
         self._moment = moment
         self._statements = self._calls = self._changes = 0
+        self.kinds: dict[tuple[str, str, str], list[int]] = {}
+        """Of each kind of call, by the file and the statement that it is for, which calls they were."""
+        self._statement = ""
         self._writing = self._running = False
         self._vfs = _Calls(self)
         apsw.connection_hooks.append(self._connected)
@@ -132,7 +147,8 @@ class Watch:
         if begins:
             self._statements += 1
             if not event["trigger"]:
-                self._page.statement(event["sql"] or "")
+                self._statement = event["sql"] or ""
+                self._page.statement(self._statement)
         self._note()
         if begins and self._is_now("statement", self._statements):
             os.kill(os.getpid(), signal.SIGKILL)
@@ -151,6 +167,7 @@ class Watch:
         """Before a call: it may be the one."""
         self._calls += 1
         self._changes += call in CHANGING
+        self.kinds.setdefault((call, file, self._statement), []).append(self._calls)
         self._note(call, file)
         if self._is_now("call", self._calls) or (call in CHANGING and self._is_now("change", self._changes)):
             self._strike(call, half)
@@ -188,7 +205,7 @@ class _Calls(apsw.VFS):
 
 def _kind(name: object) -> str:
     path = name.filename() if isinstance(name, apsw.URIFilename) else str(name or "")
-    ends = {"-wal": "write-ahead log", "-journal": "journal"}
+    ends = {"-wal": "write-ahead log", "-journal": "journal", ".partial": "copy"}
     return next((kind for end, kind in ends.items() if path.endswith(end)), "database" if path else "other")
 
 
@@ -230,7 +247,10 @@ class _File(apsw.VFSFile):
 
 
 def fork(deed: Callable[[], int], home: Path, environment: Mapping[str, str], page: Page, moment: Moment | None) -> int:
-    """The process id of a child that does the deed in a folder, watched; what it says goes to `said` there."""
+    """The process id of a child that does the deed in a folder, watched; what it says goes to `said` there.
+
+    Where nothing happens to it, the numbers of its calls are left there too, those of a kind together.
+    """
     page.clear()
     child = os.fork()
     if child:
@@ -243,8 +263,12 @@ def fork(deed: Callable[[], int], home: Path, environment: Mapping[str, str], pa
         said = os.open(home / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
         os.dup2(said, 1)
         os.dup2(said, 2)
-        _keep = Watch(page, moment)
+        if moment and moment.what == "bytes":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (moment.number, resource.RLIM_INFINITY))
+        watch = Watch(page, moment)
         code = deed()
+        if moment is None:
+            (home / CALLS_BY_KIND).write_text(json.dumps(list(watch.kinds.values())))
     except BaseException:  # noqa: BLE001 - it ends here, as a bug does
         traceback.print_exc()
     sys.stdout.flush()

@@ -147,6 +147,12 @@ def _forget_many(home: Path, finish: Finish) -> Scene:
     return Scene("forget in steps", home, forget, codes=(0, 1), weight=2)
 
 
+def _undo(home: Path, finish: Finish) -> Scene:
+    """Of a forgetting whose tombstones are many."""
+    finish(_forget_many(home, finish))
+    return Scene("forget --undo", home, program("forget", "--undo", "1"), codes=(0, 1))
+
+
 def _outcomes(home: Path, finish: Finish) -> Scene:
     finish(_index(home, finish))
     return Scene("reindex --outcomes", home, program("reindex", "--outcomes"))
@@ -268,6 +274,7 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "live": _live,
     "forget": _forget,
     "forget-many": _forget_many,
+    "undo": _undo,
     "outcomes": _outcomes,
     "restore": _restore,
     "redact": _redact,

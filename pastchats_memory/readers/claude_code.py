@@ -17,17 +17,17 @@ from pastchats_memory.readers.claude_record import (
     texts_of,
     typed_meanwhile,
 )
-from pastchats_memory.readers.claude_resume import pair, refuse_what_reaches_back
+from pastchats_memory.readers.claude_resume import refuse_what_reaches_back
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, Output, call_of, output_of
+from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept, output_of
 
 FORMAT = "claude-code"
-VERSION = 3
+VERSION = 4
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
@@ -149,8 +149,8 @@ class _Telling:
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
-        shell = [self._shell.label, self._shell.command]
+        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        shell = kept(self._shell)
         view = self._view.state(self._lost)
         return {"view": view, "drafts": self.drafts.state(), "calls": calls, "shell": shell, "project": self._project}
 
@@ -160,8 +160,8 @@ class _Telling:
         self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.drafts.answers}
         for draft in self.drafts.answers:
             draft.until = self._view.grows_until(draft.conversation_id, draft.native_id)
-        self._calls = {call_id: Call(*pair(call)) for call_id, call in mapping_of(state.get("calls")).items()}
-        self._shell = Call(*pair(state.get("shell")))
+        self._calls = {call_id: call_again(call) for call_id, call in mapping_of(state.get("calls")).items()}
+        self._shell = call_again(state.get("shell"))
         self._project = text_of(state.get("project")) or None
 
     def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
@@ -279,7 +279,7 @@ class _Telling:
     def _found(self, record: Json, line: int, call: Call, output: Output, call_id: str = "") -> None:
         found = self.drafts.finding(call, output)
         if found is not None:
-            draft = self._draft(record, line, "tool", *found)
+            draft = self._draft(record, line, *found)
             draft.native_id = call_id or draft.native_id
             self.drafts.add(draft)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import cast
 
 from pastchats_memory.readers.claude_record import parent_of, said, typed_meanwhile
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
@@ -71,9 +70,3 @@ def refuse_what_reaches_back(records: Iterable[Json], tail: Json, pending: set[s
         told = said(record) if record.get("type") == "user" else typed_meanwhile(record)
         if told.human and ((iso_utc(record.get("timestamp")) or "") <= last_human or digest(told.text) in words):
             raise CannotResume("a prompt that was told before")
-
-
-def pair(value: object) -> tuple[str, str]:
-    """Two strings that were kept as a list."""
-    first, second = cast("list[str]", list_of(value))
-    return first, second

@@ -31,10 +31,10 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, call_of, output_of
+from pastchats_memory.readers.traffic import Call, call_again, call_of, kept, output_of
 
 FORMAT = "codex"
-VERSION = 2
+VERSION = 3
 
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
@@ -123,7 +123,7 @@ class _Telling:
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
+        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
             "view": self._view.state(), "drafts": self.drafts.state(), "calls": calls, "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
@@ -134,7 +134,7 @@ class _Telling:
         """Take up what `state` gave when the file was shorter."""
         self.drafts.go_on(mapping_of(state.get("drafts")))
         for call_id, call in mapping_of(state.get("calls")).items():
-            self._calls[call_id] = Call(*map(text_of, list_of(call)))
+            self._calls[call_id] = call_again(call)
         self.ordinals.update({name: int(str(count)) for name, count in mapping_of(state.get("ordinals")).items()})
         self._model, self._cwd = text_of(state.get("model")), text_of(state.get("cwd"))
         self._replayed, time = text_of(state.get("replayed")), text_of(state.get("time"))
@@ -196,7 +196,7 @@ class _Telling:
             case "function_call_output" | "custom_tool_call_output":
                 found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
                 if found is not None:
-                    self._add("tool", *found, entry, line, position)
+                    self._add(*found, entry, line, position)
 
     def _shell(self, entry: Entry, line: int, position: int) -> None:
         """A command that the person ran, and what is worth finding of its output; nothing for what was injected."""
@@ -205,7 +205,7 @@ class _Telling:
             self._add("user", "command", f"! {command}", entry, line, position)
             found = self.drafts.finding(call_of("shell", {"command": command}), output_of(printed))
             if found is not None:
-                self._add("tool", *found, entry, line, position)
+                self._add(*found, entry, line, position)
 
     def _called(self, call_id: str, call: Call) -> None:
         self._calls[call_id] = call

@@ -25,7 +25,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 6
+VERSION = 7
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -138,7 +138,7 @@ def _add(part: _Part, what: Told, call: Call, like: Draft, drafts: Drafts) -> Ca
             drafts.plan(used.name, used.arguments, line=line)
         output = output_of(used.answered)
         if used.answered and (worth := drafts.finding(call, replace(output, failed=output.failed or used.failed))):
-            drafts.add(_like(like, "tool", *worth, line, end))
+            drafts.add(_like(like, *worth, line, end))
     return call
 
 

@@ -102,8 +102,8 @@ class Drafts:
         tools.append(label)
         del tools[:-MOST_TOOLS]
 
-    def finding(self, call: Call, output: Output) -> tuple[str, str] | None:
-        """Kind and text of the row to keep of a call and its answer, None for what is not worth one.
+    def finding(self, call: Call, output: Output) -> tuple[str, str, str] | None:
+        """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
 
         A command that failed before is worth one when it succeeds.
         """

@@ -30,7 +30,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import text_in
 
 FORMAT = "gemini-cli"
-VERSION = 2
+VERSION = 3
 
 CONTEXT = ("session_context", "hook_context")
 SETTING_UP = "This is the Gemini CLI. We are setting up the context for our chat."

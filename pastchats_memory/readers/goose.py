@@ -11,7 +11,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
-VERSION = 5
+VERSION = 6
 
 TOOLS = ("toolRequest", "toolResponse")
 BY_PEOPLE = (None, "", "user")

@@ -106,8 +106,9 @@ class Session:
         failed = state.get("status") == "error" or bool(exit_code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
         if found := drafts.finding(call, Output(text, exit_code, failed)):
-            draft = self._draft(message, "tool", found[0])
-            draft.line, draft.texts = message.line_of(part), [found[1]]
+            role, kind, words = found
+            draft = self._draft(message, role, kind)
+            draft.line, draft.texts = message.line_of(part), [words]
             draft.native_id = text_of(part.get("id")) or None
             draft.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or draft.timestamp
             drafts.add(draft)

@@ -14,7 +14,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 3
+VERSION = 4
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 SUMMARIES = ("compaction", "branch_summary")

@@ -13,7 +13,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "qwen-code"
-VERSION = 3
+VERSION = 4
 
 
 def recognise(source: Source) -> bool:

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
-VERSION = 3
+VERSION = 4
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
@@ -230,7 +230,7 @@ def _used(part: _Part, session: _Session, block: Sequence[str], start: int, draf
     drafts.plan(call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=start + 1)
     output = replace(output := output_of(text), failed=output.failed or text.startswith("<tool_use_error>"))
     if text and (worth := drafts.finding(call, output)):
-        drafts.add(_draft(part, session, "tool", *worth, start, start + len(block) - 1))
+        drafts.add(_draft(part, session, *worth, start, start + len(block) - 1))
 
 
 def _draft(part: _Part, session: _Session, role: str, kind: str, text: str, start: int, end: int) -> Draft:

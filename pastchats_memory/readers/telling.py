@@ -16,7 +16,7 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.times import iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import Call, Output, call_of
+from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept
 
 MEDIA_ONLY = "[image]"
 """What stands for a prompt of pictures alone."""
@@ -105,16 +105,16 @@ class Telling:
         self.drafts.plan(name, arguments, call_id)
 
     def result(self, call_id: str, output: Output, at: At) -> None:
-        """What the tool answered: kept as a row when it is an error or the result of tests, a build or a linter."""
+        """What the tool answered: kept as a row when it is an error, the result of tests, a build or a linter, or a person's answer."""
         self.drafts.planned(call_id, None, output.text)
         found = self.drafts.finding(self._calls.pop(call_id, _NO_CALL), output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
-            self.say("tool", *found, replace(at, native_id=own))
+            self.say(*found, replace(at, native_id=own))
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: [call.label, call.command] for call_id, call in list(self._calls.items())[-RECENT:]}
+        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {"about": asdict(self.about), "drafts": self.drafts.state(), "model": self.model, "calls": calls}
 
     def go_on(self, state: Json) -> None:
@@ -123,7 +123,7 @@ class Telling:
         self.drafts.go_on(mapping_of(state.get("drafts")))
         self.model = text_of(state.get("model"))
         for call_id, call in mapping_of(state.get("calls")).items():
-            self._calls[call_id] = Call(*map(text_of, list_of(call)))
+            self._calls[call_id] = call_again(call)
 
 
 def told(

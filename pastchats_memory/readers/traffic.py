@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from pastchats_memory.commands import check_of, is_look
+from pastchats_memory.readers.asked import Asked, answers_in, questions_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.text import clean
 
@@ -55,6 +56,8 @@ class Call:
     """Tool and subject on one line, such as `Bash pytest -q`."""
     command: str = ""
     """The shell command, when it was one."""
+    asked: Asked = ()
+    """The questions that it put to the person, when it was a tool for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,23 @@ def call_of(name: str, arguments: object) -> Call:
     command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
     files = PATCHED.findall(command or text_of(inputs.get("input")))
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
-    return Call(_line(f"{name} {', '.join(files) or subject[:LABEL_LENGTH]}"), "" if files else clean(command).strip())
+    label = _line(f"{name} {', '.join(files) or subject[:LABEL_LENGTH]}")
+    return Call(label, "" if files else clean(command).strip(), questions_of(name, inputs))
+
+
+def kept(call: Call) -> list[object]:
+    """All of the call, as JSON."""
+    return [call.label, call.command, call.asked]
+
+
+def call_again(value: object) -> Call:
+    """The call of which `kept` gave the value."""
+    label, command, asked = list_of(value)
+    return Call(
+        text_of(label),
+        text_of(command),
+        tuple((text_of(key), text_of(words)) for key, words in map(list_of, list_of(asked))),
+    )
 
 
 def _command(value: object) -> str:
@@ -130,8 +149,10 @@ def _exit_code(metadata: Json) -> int | None:
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
-def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str] | None:
-    """Kind (`error`, `result`) and text of the row to keep of a call and its answer, None for all that is not worth one.
+def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str, str] | None:
+    """Role, kind and text of the row to keep of a call and its answer, None for all that is not worth one.
+
+    That is a tool's `error` or `result`, and the `answer` that a person gave to the questions of an agent.
 
     Args:
         call: what was called.
@@ -141,9 +162,11 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     """
     text = clean(output.text).strip()
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
+    if not output.failed and not call.command and (answers := answers_in(call.asked, text)):
+        return "user", "answer", answers
     _, refused, words = text.partition(SAID_ON_REFUSAL)
     if refused and text.startswith(BOOKKEEPING):
-        return "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
+        return "tool", "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
     if text.startswith(BOOKKEEPING):
         return None
     if not output.failed and not mended and check_of(call.command) is None:
@@ -151,7 +174,7 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     if not text and output.failed and (output.exit_code is None or is_look(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
-    return "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
+    return "tool", "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
 
 
 def _heading(call: Call) -> str:

@@ -30,7 +30,7 @@ def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
         Call("Bash", "pytest " + "-k x" * 500), Output("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True)
     )
     assert kept is not None
-    kind, text = kept
+    _, kind, text = kept
     assert kind == "error"
     assert len(text) <= 1000
     assert "first line" in text
@@ -54,12 +54,13 @@ def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
 
 
 def test_a_check_that_says_nothing_passed_and_is_kept():
-    assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("result", "$ npx tsc --noEmit")
+    assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("tool", "result", "$ npx tsc --noEmit")
     assert finding(Call("Bash", "npm install"), Output("", 0)) is None
 
 
 def test_a_command_that_fails_without_a_word_is_kept_unless_it_only_looks():
     assert finding(Call("Bash", "curl -s localhost"), Output("", 7, failed=True)) == (
+        "tool",
         "error",
         "$ curl -s localhost\nExit code 7",
     )
@@ -70,10 +71,12 @@ def test_a_command_that_works_after_it_failed_is_kept_once():
     drafts, call = Drafts(), Call("Bash pip install -e .", "pip install -e .")
     assert drafts.finding(call, Output("Successfully installed", 0)) is None
     assert drafts.finding(call, Output("no backend", 1, failed=True)) == (
+        "tool",
         "error",
         "$ pip install -e .\nExit code 1\nno backend",
     )
     assert drafts.finding(call, Output("Successfully installed", 0)) == (
+        "tool",
         "result",
         "$ pip install -e .\nSuccessfully installed",
     )

@@ -367,9 +367,9 @@ def _orders(rows: Sequence[Row]) -> list[list[float]]:
     """Columns by which rows can be ordered: their numbers, then their times."""
     numbers, times = [], []
     for path, values in columns_of(rows).items():
-        plain = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        plain: list[float] = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
         if _numbers_rows(last_key(path)) and len(plain) == len(values) == len(set(plain)):
-            numbers.append([float(v) for v in plain])
+            numbers.append(plain)
         moments = [iso_utc(v) for v in values]
         if len(set(moments)) == len(values) > 1 and None not in moments:
             times.append([float(sorted(map(str, moments)).index(str(m))) for m in moments])

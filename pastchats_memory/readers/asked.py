@@ -25,6 +25,8 @@ NOTES, NOTED = '" user notes: ', "user_note: "
 PREVIEW = '" selected preview:'
 LISTED = "User has provided the following answers:"
 CHOSEN = ("User selected:", "User responded:", "The user responded:")
+SENT_BACK, STORED = "Plan rejected. User feedback:", "\n\nThe plan is stored at:"
+"""Around what a person had to say of a plan, in Gemini CLI."""
 UNANSWERED = frozenset({"", "Unanswered", "(No answer provided)"})
 
 _LINE = re.compile(r"^\*\*([^*\n]{1,200})\*\*: ", re.MULTILINE)
@@ -50,6 +52,8 @@ def answers_in(asked: Asked, text: str) -> str:
     """What the person answered, each answer below its question; `""` where that is not what the text says."""
     if text.startswith(OPENINGS):
         return "\n\n".join(_shown(_from_pairs(text)))
+    if text.startswith(SENT_BACK):
+        return text.removeprefix(SENT_BACK).partition(STORED)[0].strip()
     if not asked:
         return ""
     if text.startswith("{"):

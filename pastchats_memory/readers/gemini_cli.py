@@ -6,7 +6,6 @@ The last record of an id has its words, the first one its place; what was rewoun
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
@@ -22,24 +21,22 @@ from pastchats_memory.readers.gemini_record import (
     records_of,
 )
 from pastchats_memory.readers.gemini_shell import shell_output
-from pastchats_memory.readers.injected import BUILT_INS, without_rim
+from pastchats_memory.readers.gemini_words import command_in, shell_in, summary_in, typed, words_of
+from pastchats_memory.readers.injected import BUILT_INS
 from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import text_in
+from pastchats_memory.readers.traffic import output_of, text_in
 
 FORMAT = "gemini-cli"
 VERSION = 3
 
-CONTEXT = ("session_context", "hook_context")
-SETTING_UP = "This is the Gemini CLI. We are setting up the context for our chat."
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
-OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
 CANCELLED = "Request cancelled"
-
-_COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
+TAKEN_NOTE = "Got it. Thanks for the additional context!"
+"""What is put in the model's mouth behind a summary."""
 
 
 def recognise(source: Source) -> bool:
@@ -136,7 +133,7 @@ class _Session:
             self._answer(record, at, position)
         elif record["type"] == "error":
             self.telling.drafts.flag("api_error")
-        elif CANCELLED in _text(record["content"]):
+        elif CANCELLED in words_of(record["content"]):
             self.telling.drafts.flag("interrupted")
         return None
 
@@ -144,16 +141,22 @@ class _Session:
         if at.native_id in self._prompts:
             return
         self._prompts.add(at.native_id)
-        text = typed(_text(record.get("displayContent") or record["content"]))
+        sent = words_of(record.get("displayContent") or record["content"])
+        self.telling.say("system", "summary", summary_in(sent), replace(at, native_id=""))
+        command, printed = shell_in(sent)
+        text = f"! {command}" if command else typed(sent)
         if text.startswith(INVESTIGATION) and self._branch == "main":
             self._branch = "sidechain"
             self.telling.about.metadata["parent_conversation_id"] = self.telling.about.conversation_id
             self.telling.about.conversation_id = f"{self.telling.about.conversation_id}/{self._stem}"
             at = At(at.line, at.time, at.native_id, self._branch)
-        command = _COMMAND.match(text)
-        if command is None or command[1].lower() not in BUILT_INS:
+        name = command_in(text)
+        if name.lower() not in BUILT_INS:
             pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
-            self.telling.prompt(text, at, pictures, kind="command" if command else "prompt")
+            self.telling.prompt(text, at, pictures, kind="command" if command or name else "prompt")
+        if command:
+            self.telling.call(at.native_id, "shell", {"command": command})
+            self.telling.result(at.native_id, output_of(printed), at)
 
     def _answer(self, record: Json, at: At, position: int) -> None:
         draft = self._begun.get(at.native_id)
@@ -161,7 +164,8 @@ class _Session:
             draft = self.telling.say("assistant", "answer", "", at, model=text_of(record.get("model")))
             draft.until = self._view.last[at.native_id]
             self._begun[at.native_id] = draft
-        draft.texts = [_text(record["content"]) or draft.texts[0]]
+        words = words_of(record["content"])
+        draft.texts = [words if words and words != TAKEN_NOTE else draft.texts[0]]
         if position != self._view.last[at.native_id]:
             return
         del self._begun[at.native_id]
@@ -184,26 +188,3 @@ class _Session:
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.telling.result(call_id, output, own)
-
-
-def _text(content: object) -> str:
-    """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
-    if isinstance(content, str):
-        return content
-    parts = [content] if isinstance(content, dict) else list_of(content)
-    shown = (part if isinstance(part, str) else _shown(mapping_of(part)) for part in parts)
-    return "".join(shown)
-
-
-def _shown(part: Json) -> str:
-    return "" if part.get("thought") is True else text_of(part.get("text"))
-
-
-def typed(text: str) -> str:
-    """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
-    text = without_rim(text, CONTEXT)
-    if text.startswith(SETTING_UP):
-        return ""
-    before, opened, rest = text.partition(OPENED)
-    text = f"{before}{rest.partition(CLOSED)[2]}" if opened else text
-    return "" if text.strip() in ("?", "/") else text.strip()

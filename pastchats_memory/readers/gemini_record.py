@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.gemini_words import begins_anew, words_of
 from pastchats_memory.readers.resume import RECENT, CannotResume
 from pastchats_memory.readers.source import Element, Record, Records, Source
 from pastchats_memory.readers.telling import folder_of
@@ -39,16 +40,22 @@ def is_message(record: Json) -> bool:
 
 
 def records_of(source: Source, records: Records) -> Iterator[Record | Unreadable]:
-    """Header, messages and changes in file order; a checkpoint's messages come one by one before the checkpoint itself."""
+    """Header, messages and changes in file order; a checkpoint's new messages come one by one before the checkpoint itself.
+
+    What it repeats is left: it may be cut there to what the model still gets.
+    """
     if source.shape == "json":
         yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
         for element in source.elements("messages"):
             yield Record(element.line, element.value) if isinstance(element, Element) else element
         return
+    told = set[str]()
     for item in records:
         replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None
         for message in list_of(replaced):
-            yield Record(item.line, message)
+            if text_of(mapping_of(message).get("id")) not in told:
+                yield Record(item.line, message)
+        told.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
         yield item
 
 
@@ -101,8 +108,10 @@ class Overview:
         changes = mapping_of(record.get("$set"))
         if isinstance(changes.get("messages"), list):
             self._refuse_what_reaches_back("the messages begin anew")
-            kept = [text_of(mapping_of(message).get("id")) for message in list_of(changes["messages"])]
-            self.living = dict.fromkeys(kept)
+            kept = [mapping_of(message) for message in list_of(changes["messages"])]
+            compressed = any(begins_anew(words_of(message.get("content"))) for message in kept)
+            living = self.living if compressed else {}
+            self.living = living | dict.fromkeys(text_of(message.get("id")) for message in kept)
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
         if "$rewindTo" in record:
             ids = list(self.living)

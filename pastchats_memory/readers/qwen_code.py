@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_shell import shell_output
+from pastchats_memory.readers.gemini_words import typed
 from pastchats_memory.readers.injected import BUILT_INS, REMINDERS, without_spans
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
@@ -14,6 +15,12 @@ from pastchats_memory.readers.traffic import Output
 
 FORMAT = "qwen-code"
 VERSION = 4
+
+
+SPOKEN = ("user", "assistant", "tool_result")
+"""Types of records with a message, which is left out where an answer was cut off before its first word."""
+SENT = frozenset({"notification", "cron", "goal_runtime"})
+"""Subtypes of what the client sends in the user's role by itself."""
 
 
 def recognise(source: Source) -> bool:
@@ -44,12 +51,15 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
     about.conversation_id = text_of(record.get("sessionId")) or about.conversation_id
     about.cwd = about.cwd or folder_of(record.get("cwd"))
     about.metadata["git_branch"] = text_of(record.get("gitBranch"))
-    at = At(item.line, record.get("timestamp"), uuid, branches.of(uuid))
+    aside = text_of(record.get("agentId")) or "agent"
+    at = At(
+        item.line, record.get("timestamp"), uuid, branches.of(uuid), aside if record.get("isSidechain") is True else ""
+    )
     if record.get("type") == "system":
         _system(telling, record, at)
         return None
     message = mapping_of(record.get("message"))
-    if record.get("type") in ("user", "assistant", "tool_result") and not isinstance(message.get("parts"), list):
+    if record.get("type") in SPOKEN and "message" in record and not isinstance(message.get("parts"), list):
         return f"{record['type']} record without a message in parts"
     parts = [mapping_of(part) for part in list_of(message.get("parts"))]
     text = "\n\n".join(
@@ -58,8 +68,9 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
     match record.get("type"):
         case "user" if record.get("subtype") == "slash_command":
             _command(telling, text, at)
-        case "user":
-            telling.prompt(without_spans(text, REMINDERS), at, sum("inlineData" in part for part in parts))
+        case "user" if record.get("subtype") not in SENT:
+            shown = text_of(mapping_of(record.get("systemPayload")).get("displayText")) or typed(text)
+            telling.prompt(without_spans(shown, REMINDERS), at, sum("inlineData" in part for part in parts))
         case "assistant":
             telling.answer(text, at, text_of(record.get("model")))
             for call in (mapping_of(part.get("functionCall")) for part in parts if "functionCall" in part):
@@ -71,8 +82,12 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
 
 
 def _system(telling: Telling, record: Json, at: At) -> None:
-    """Of the client's own records: a command that a person typed, and the summary that a compression began again with."""
-    payload = mapping_of(record.get("systemPayload"))
+    """Of the client's own records: title and parent, a command that a person typed, the summary that a compression began again with."""
+    payload, metadata = mapping_of(record.get("systemPayload")), telling.about.metadata
+    metadata["title"] = text_of(payload.get("customTitle")) or metadata.get("title")
+    metadata["parent_conversation_id"] = text_of(payload.get("parentSessionId")) or metadata.get(
+        "parent_conversation_id"
+    )
     if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
         _command(telling, text_of(payload.get("rawCommand")), at)
     elif record.get("subtype") == "chat_compression":

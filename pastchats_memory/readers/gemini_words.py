@@ -1,0 +1,77 @@
+"""What stands in the user's place in sessions of Gemini CLI and its forks: a person's words, and what the program sends itself."""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import span, without_rim
+
+CONTEXT = ("session_context", "hook_context")
+SUMMARIES = ("state_snapshot", "intent_summary")
+"""Tags around what a compression puts in the place of the messages before."""
+SENT = (
+    "This is the Gemini CLI. We are setting up the context for our chat.", "This is the Qwen Code. We are setting up the context for our chat.",
+    "Here is the user's editor context as a JSON object", "Here is a summary of changes in the user's editor context",
+    "System: Please continue.", "System: Potential loop detected",
+)  # fmt: skip
+"""Beginnings of what the program sends by itself."""
+GO_ON = "Please continue."
+"""All of what it sends when the model stopped before the end."""
+TRUNCATED = (
+    "System Note: Prior conversation history was truncated",
+    "[System Note: Prior conversation history was truncated",
+)
+"""What stands in a summary's place where none was made."""
+RAN = "I ran the following shell command:\n```sh\n"
+OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
+
+_COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
+
+
+def typed(text: str) -> str:
+    """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
+    text = without_rim(text, (*CONTEXT, *SUMMARIES))
+    if text.startswith((*SENT, *TRUNCATED)):
+        return ""
+    before, opened, rest = text.partition(OPENED)
+    text = f"{before}{rest.partition(CLOSED)[2]}" if opened else text
+    return "" if text.strip() in ("?", "/", GO_ON) else text.strip()
+
+
+def summary_in(text: str) -> str:
+    """What a compression made of the messages before; `""` where the text is none."""
+    opening = text.lstrip()
+    return next((span(text, tag).strip() for tag in SUMMARIES if opening.startswith(f"<{tag}>")), "")
+
+
+def begins_anew(text: str) -> bool:
+    """Whether messages were compressed and this stands in their place."""
+    return bool(summary_in(text)) or text.startswith(TRUNCATED)
+
+
+def command_in(text: str) -> str:
+    """The name of the command that was typed; `""` where none was."""
+    found = _COMMAND.match(text)
+    return found[1] if found else ""
+
+
+def shell_in(text: str) -> tuple[str, str]:
+    """A command that the person ran in the client's shell, and what it printed; empty for any other text."""
+    if not text.startswith(RAN):
+        return "", ""
+    command, _, rest = text.removeprefix(RAN).partition("\n```\n")
+    return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
+
+
+def words_of(content: object) -> str:
+    """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
+    if isinstance(content, str):
+        return content
+    parts = [content] if isinstance(content, dict) else list_of(content)
+    shown = (part if isinstance(part, str) else _shown(mapping_of(part)) for part in parts)
+    return "".join(shown)
+
+
+def _shown(part: Json) -> str:
+    return "" if part.get("thought") is True else text_of(part.get("text"))

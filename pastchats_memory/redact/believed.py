@@ -19,6 +19,9 @@ LEAST_ENTROPY_OF_LETTERS = 3.5
 LEAST_LONG = 32
 LEAST_ENTROPY_OF_LONG = 4.4
 """From that length on no name or path has so little repetition."""
+LEAST_SALT = 48
+LEAST_ENTROPY_OF_SALT = 5
+"""Of a value with blanks: no sentence has so little repetition."""
 _NAMES_HAVE = 2
 ALL_CLASSES = 4
 LEAST_ENTROPY_OF_PATHS = 4.2
@@ -26,7 +29,7 @@ LEAST_ENTROPY_OF_PATHS = 4.2
 
 _PLACEHOLDER = re.compile(
     r"(?:[x*.•_\-#0?]{3,}|<.*|\[.*|\{.*|\$.*|%\w+%|@\w+@|#\{.*|(?:your|my|the|some|insert|enter|replace|change|put|"
-    r"add|set|use|new|old)[\-_ ].*|(?:your|insert|enter|replace|change)\w*)\Z"
+    r"add|set|use|new|old)[\-_ ].*|(?:required|nullable|sometimes)\|.*|(?:your|insert|enter|replace|change)\w*)\Z"
 )
 """Of a value in small letters."""
 _SAYS_SO = ("example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
@@ -56,6 +59,8 @@ _SESSION = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
 _PATH = re.compile(r"/[\w./\-]*\Z")
 _WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
 _PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_NO_WORD = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
+"""No word has five consonants on end."""
 _SEPARATED = re.compile(r"(?:\w+(?:[-./]\w+)+|\w[^\W_]*_\w+)\Z")
 
 
@@ -78,12 +83,30 @@ def is_code(value: str) -> bool:
     if _PATH.match(value):
         is_path = value.count("/") >= len(value) / 8 or "." in value or entropy(value) <= LEAST_ENTROPY_OF_PATHS
         return is_path and not _is_mixed(value)
-    return _CODE.match(value) is not None and not _is_mixed(value)
+    return _CODE.match(value) is not None and not _is_mixed(value) and not _has_random_part(value)
 
 
 def _is_mixed(value: str) -> bool:
     """More so than anything that a program has a name for."""
     return len(value) >= LEAST_KEY and classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS
+
+
+def _has_random_part(value: str) -> bool:
+    """Between dots something that no program has a name for and no file: digits within a word that is none."""
+    *_, last = parts = value.split(".")
+    longest = max(parts, key=len)
+    return (
+        len(longest) >= LEAST_LETTERS
+        and _BROKEN.search(longest) is not None
+        and not _EXTENSION.match(last)
+        and (_unlike_words(longest) or _BOOTSTRAP.match(value) is not None)
+    )
+
+
+_BROKEN = re.compile(r"[0-9][A-Za-z]")
+_EXTENSION = re.compile(r"[A-Za-z]\w{0,5}\Z")
+_BOOTSTRAP = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}\Z")
+"""As Kubernetes makes them."""
 
 
 def classes(value: str) -> int:
@@ -106,8 +129,12 @@ def entropy(value: str) -> float:
 
 def looks_random(value: str) -> bool:
     """Long enough, without blanks, of several kinds of characters, and with little repetition."""
-    if len(value) < LEAST_RANDOM or " " in value:
+    if len(value) < LEAST_RANDOM:
         return False
+    if " " in value:
+        return (
+            not value.startswith("-----BEGIN ") and len(value) >= LEAST_SALT and entropy(value) >= LEAST_ENTROPY_OF_SALT
+        )
     if (
         len(value) >= LEAST_LONG
         and value.isalnum()
@@ -115,7 +142,7 @@ def looks_random(value: str) -> bool:
         and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
     ):
         return True  # letters that are broken by digits so often are no words
-    if not _unlike_words(value):
+    if not _unlike_words(value) and not _BOOTSTRAP.match(value):
         return len(value) >= LEAST_LONG and classes(value) > _NAMES_HAVE and entropy(value) >= LEAST_ENTROPY_OF_LONG
     if _DIGIT.search(value):
         return _LETTER.search(value) is not None and entropy(value) >= LEAST_ENTROPY
@@ -129,7 +156,7 @@ MANY_DIGITS = 4
 
 def _unlike_words(value: str) -> bool:
     """Not mostly made of words, as `llama-2-70b-chat` or `user_id_2024` are."""
-    letters = sum(len(part) for part in _PART.findall(value))
+    letters = sum(len(part) for part in _PART.findall(value) if not _NO_WORD.search(part))
     return letters < 0.8 * len(value) if not _SEPARATED.match(value) else letters < 0.6 * len(value)
 
 
@@ -161,7 +188,7 @@ def said(value: str, kind: str) -> bool:
 
 def alone(value: str, kind: str) -> bool:
     """A value that has a line for itself, where names of files stand as well."""
-    return "." not in value and in_a_cell(value, kind)
+    return in_a_cell(value, kind) and ("." not in value or _has_random_part(value))
 
 
 def in_brackets(value: str, kind: str) -> bool:
@@ -204,6 +231,14 @@ def of_cookie(value: str, _kind: str) -> bool:
     """A list of cookies, one of which is no preference."""
     pairs = (part.partition("=") for part in value.split(";"))
     return any(looks_random(held) or (_SESSION.search(name) and len(held) >= LEAST_SAID) for name, _, held in pairs)
+
+
+def of_session(value: str, kind: str) -> bool:
+    """What a session is known by; an agent's own, by which it is resumed, is a UUID or says what it is."""
+    return not _OF_AN_AGENT.match(value) and in_a_cell(value, kind)
+
+
+_OF_AN_AGENT = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 
 
 def of_user(value: str, _: str) -> bool:

@@ -19,15 +19,22 @@ _WORD = (
 _ON_THE_LINE = r"[^\n|;&]{0,200}?[ \t]"
 _TIED = r"\\{0,7}[\"']?(?P<secret>[^\s\"'`<>|;&\\$({%*=\-][^\s\"'`<>|;&\\]{3,255})"
 
-_WORDS = r"\\{0,7}[\"']?(?:[ \t]+(?:is|was))?\s{0,4}[:=]?\s{0,4}\\{0,7}[\"'`]?(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])"
+_WORDS = (
+    r"(?:\\{0,7}[\"']?(?:[ \t]+(?:is|was))?|[ \t]*\([^()\n]{0,30}\))\s{0,4}[:=(]?\s{0,4}\\{0,7}[\"'`]?"
+    r"(?P<secret>(?:(?:\d{1,2}[.)][ \t]?)?[a-z]{3,8}[ ,\n]{1,2}){11,23}(?:\d{1,2}[.)][ \t]?)?[a-z]{3,8})(?![a-z])"
+)
 """Twelve or more words of three to eight letters, as BIP 39 has them; no sentence is so long without a shorter word."""
 
 
-_CODE = (
-    r"s?[\"'`*]{0,3}(?:[ \t]+(?:is|was)[ \t:]|[ \t]?[:=])\s{0,4}[\"'`*]{0,3}"
-    r"(?P<secret>(?=[A-Za-z\-]{0,40}\d)(?=[\d\-]{0,40}[A-Za-z])[A-Za-z0-9\-]{8,64})(?![\w./(])"
+_ONE_CODE = (
+    r"(?:(?=[A-Za-z\-]{0,40}\d)(?=[\d\-]{0,40}[A-Za-z]|\d{4,6}-\d{4,6}-)[A-Za-z0-9\-]{8,64}|\d{4}(?: \d{4}){1,4}|"
+    r"(?=[A-Za-z ]{0,60}[2-7])[A-Za-z2-7]{4}(?: [A-Za-z2-7]{4}){3,15})"
 )
-"""Letters and digits, as services make them for whoever has lost a second factor."""
+_CODES = (
+    r"s?[\"'`*]{0,3}(?:[ \t]+(?:is|was|are)[ \t:]|[ \t]?[:=]|[ \t]{0,4}(?=\r?\n))\s{0,4}[\"'`*]{0,3}"
+    rf"(?P<secret>{_ONE_CODE}(?:[\s,;]{{1,4}}{_ONE_CODE}){{0,19}})(?![\w./(])"
+)
+"""Letters and digits, as services make them for a second factor and for whoever has lost it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("htpasswd", r"-[a-z]{0,4}b[a-z]{0,4}", rf"[ \t]+(?:\S{{1,100}}[ \t]+){{2}}{_WORD}"),
     _Grammar(
         "echo ",
-        rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}[^\n|]{{0,120}}?(?:--password-stdin|--with-token|sudo -S)",
+        rf"(?:-n[ \t]+)?{_WORD}[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}[^\n|]{{0,120}}?(?:--password-stdin|--with-token|sudo -S|cryptsetup)",
         sign="|",
     ),
     _Grammar(
@@ -108,6 +115,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("lftp", r"-u[ \t]+[^\s,]{1,64},", _TIED),
     _line("smbclient", r"-U[ \t]+[^\s%]{1,64}%", _TIED),
     _line("net use", r"/user:\S{1,64}"),
+    _Grammar("net use ", rf"(?:[^\s/]\S{{0,200}}[ \t]+){{1,2}}{_WORD}(?=[ \t]+/user:)"),
     _line("sudo ", "<<<", rf"[ \t]*{_WORD}"),
     _line("twine", "-p"),
     _line("cqlsh", "-p"),
@@ -120,16 +128,39 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("bundle config ", rf"(?:set[ \t]+)?(?:--\w{{1,20}}[ \t]+)?\S{{1,100}}[ \t]+[^\s:]{{1,64}}:{_WORD}"),
     *(
         _Grammar(word, rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
-        for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(")
+        for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(", "new sequelize(")
     ),
     *(
         _Grammar(word, rf"[^\n,]{{0,120}},\s{{0,8}}(?=[\"']){_WORD}[\"']")
-        for word in ("jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode(", "pscredential(")
+        for word in (
+            "jwt.sign(",
+            "jwt.encode(",
+            "jwt.verify(",
+            "jwt.decode(",
+            "pscredential(",
+            "passwordauthenticator(",
+        )
     ),
     _Grammar("fernet(", rf"b?(?=[\"']){_WORD}[\"']"),
     _Grammar("hmac.new(", rf"\s{{0,8}}(?:key[ \t]?=[ \t]?)?b?(?=[\"']){_WORD}[\"']"),
     _Grammar("createhmac(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,40}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']"),
-    *(_Grammar(f"{of} code", _CODE, "recovery-code") for of in ("recovery", "backup")),
+    *(
+        _Grammar(of, _CODES, "recovery-code")
+        for of in ("recovery code", "recovery key", "backup code", "setup key", "2fa secret", "totp secret")
+    ),
+    _Grammar("otp(", r"\s{0,8}\\{0,7}[\"'](?P<secret>[A-Za-z2-7]{16,128})={0,6}\\{0,7}[\"']", "totp-secret"),
+    _Grammar("oathtool ", r"[^\n|;&]{0,80}?(?<=[ \t\"'])(?P<secret>[A-Za-z2-7]{16,128})(?![A-Za-z0-9])", "totp-secret"),
+    _Grammar(
+        "app password",
+        r"[^\n:=]{0,40}?(?:[ \t](?:is|was)|[:=])[ \t]{0,4}[\"'`]?(?P<secret>[a-z]{4}(?: [a-z]{4}){3})(?![a-z])",
+    ),
+    _Grammar("uint8array.from(", r"\[(?P<secret>(?:\d{1,3},\s{0,4}){31,127}\d{1,3})\]", "private-key"),
+    *(_Grammar(word, rf"[A-Z0-9_]{{0,60}}PASS[ \t]+{_WORD}") for word in ("env ", "setenv ")),
+    _Grammar("<auth-user-pass>", rf"\s{{1,4}}[^\s]{{1,100}}\s{{1,4}}{_WORD}"),
+    _Grammar("password 7 ", r"(?P<secret>[0-9A-F]{8,64})(?![\w.])"),
+    _Grammar("snmp-server community ", _WORD),
+    _Grammar('password:"', rf"\s{{1,8}}send(?:_user)?[ \t]+(?:--[ \t]+)?(?=\"){_WORD}"),
+    _Grammar("operator unseal ", _WORD),
     _Grammar("convertto-securestring ", rf"(?i)(?:-string[ \t]+)?(?=[\"']){_WORD}"),
     _Grammar("requirepass ", _WORD),
     _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),
@@ -141,10 +172,13 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("gpg", "--passphrase"),
     _Grammar("sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})"),
     _Grammar("login(", rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']"),
+    _Grammar("login(", r"\s{0,40}[\"'][^\"'\n]{1,100}[\"'],\s{0,40}[\"'](?P<secret>[a-z]{4}(?: [a-z]{4}){3})[\"']"),
     _Grammar("log in as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
     _Grammar("login: ", rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}"),
     _Grammar("login as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
-    _Grammar("creds", rf"[^\n:]{{0,60}}:[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}"),
+    _Grammar("login with ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
+    _Grammar("creds", rf"(?:[^\n:]{{0,60}}:|[ \t]+(?:are|is))[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}"),
+    _Grammar("credentials", rf"(?:[ \t]+(?:are|is)|:)[ \t]?[^\s:/]{{1,64}}:{_WORD}"),
     _Grammar("pass:", _WORD),
     _Grammar("storepass", rf"[ \t]+{_WORD}"),
     _Grammar("keypass", rf"[ \t]+{_WORD}"),

@@ -57,7 +57,7 @@ class Detector:
     """Characters before each anchor from which on it is tried."""
     rank: int = 0
     is_token: bool = False
-    """Has something that is `TELLING`."""
+    """Has something that is `TELLING`, where it begins with the anchor behind that."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -66,7 +66,7 @@ class Detector:
 
     def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
         """The secrets of this kind, from left to right."""
-        text, end = looked.text, 0
+        text, end, length = looked.text, 0, len(self.anchor)
         for at in places:
             if at < end or not text.startswith(self.anchor, at):
                 continue
@@ -75,7 +75,9 @@ class Detector:
             if (
                 found is not None
                 and found.start() <= at < found.end()
-                and (not self.is_token or TELLING.search(text, *found.span()))
+                and (
+                    not self.is_token or TELLING.search(text, found.start() if self.reach else at + length, found.end())
+                )
             ):
                 group = "secret" if "secret" in self.pattern.groupindex else 0
                 begins, ends = found.span(group)

@@ -63,7 +63,7 @@ _KEY_OF = re.compile(
     rf"(?:(?:{_PROVIDERS}|wrapping|data|root|integration|write|read|ingest|ingestion|insert|record|reporter|feed|trigger|recovery|application|license|project|server|team|personal|"
     r"secret access|api|access|secret|private|signing|encryption|master|auth|account|service|storage|license|app|session|deploy|"
     r"subscription|functions|client|consumer|shared|bot|webhook|admin|root|ssh|hmac|fernet|aes|crypto|cipher|cookie|jwt|csrf|"
-    r"cosmos|db|search|user|developer|dev|prod|live|staging|publish|deploy|push|rest|web|mobile|upload|registry|[a-z0-9]*ai)[_\-. ]?|"
+    r"cosmos|db|search|user|developer|dev|prod|live|staging|publish|deploy|push|rest|web|mobile|upload|registry|[a-z0-9]*ai|fal)[_\-. ]?|"
     r"(?<!publishable)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)(?<!unique)"
     r"(?<!group)(?<!index)(?<!query)(?<!object)(?<!node)(?<!anon)(?<!i18n)(?<!translation)(?<!message)_)\Z"
 )
@@ -79,6 +79,7 @@ _PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?\]?[ \t]{0,4}[:=])")
 _PASS = re.compile(r"(?:w(?:or)?d|phrase|wd|code|wort)s?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])")
 _BEHIND_NO_LETTER = re.compile(r"(?<![a-z])(?<!publishable[_\-])(?<!public[_\-])\Z")
 _KEY_SAID = re.compile(r"(?=[\"'`\])\\ \t]{0,8}[:=,|]|[ \t]+(?:is|was|for|you|[\"'`])|[ \t]+[A-Za-z0-9+/_\-]{24})")
+_IN_URL = re.compile(r"https?://[^\s\"'<>]{0,100}\Z")
 _PARAMETER = re.compile(r"(?:[?&;]|%3f|%26)(?:[a-z][\w.\-]{0,40}[_\-])?\Z")
 
 NAMES: tuple[_Name, ...] = (
@@ -87,6 +88,7 @@ NAMES: tuple[_Name, ...] = (
     _Name("spoken-password", "pass", before=re.compile(r"(?<![a-z_\-])\Z"), after=_PASS_ASSIGNED, follows=_SIGNS),
     _Name("secret", "secret"),
     _Name("secret", "credential"),
+    _Name("secret", "pepper"),
     *(
         _Name("password", word)
         for word in ("kennwort", "senha", "wachtwoord", "clave secreta", "adgangskode", "salasana")
@@ -96,12 +98,19 @@ NAMES: tuple[_Name, ...] = (
     _Name("key", "unseal key"),
     _Name("token", "token"),
     _Name("token", "_pat", after=_NOT_A_WORD),
-    _Name("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]")),
+    _Name("token", "_tok", after=_NOT_A_WORD),
+    _Name("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]|[ \t]+[a-z0-9]{40}")),
     _Name("token", "pat", before=_HOST, after=_NOT_A_WORD),
     _Name("key", "key", before=_BEHIND_NO_LETTER, after=_KEY_SAID),
     _Name("url-token", "key=", before=_PARAMETER, reach=48),
     _Name("url-token", "signature=", before=_PARAMETER, reach=48),
     _Name("url-token", "auth=", before=_PARAMETER, reach=48),
+    *(_Name("session", f"{word}=") for word in ("session", "sessionid", "session_id", "sessid")),
+    _Name("session", "sid=", before=_BEHIND_NO_LETTER),
+    *(
+        _Name("webhook", place, before=_IN_URL, reach=120)
+        for place in ("hook/", "hooks/", "make.com/", "with/key/", "hc-ping.com/")
+    ),
     _Name("auth", "auth", before=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),
     _Name("password", "pw", after=re.compile(r"d|[ \t]{0,4}[:=]|[ \t]+is\b")),
     _Name("api-key", "key", before=_KEY_OF, after=_NOT_A_WORD),
@@ -109,6 +118,9 @@ NAMES: tuple[_Name, ...] = (
     _Name("authorization", "bearer "),
     _Name("authorization", "cookie"),
     _Name("basic-auth", " -u ", before=re.compile(r"(?:curl|http|wget)\b[^\n]{0,400}\Z"), reach=420),
+    _Name(
+        "basic-auth", " -a ", before=re.compile(r"(?:\A|[\s;|&(`$])(?:https?|xhs?)(?:[ \t][^\n]{0,400})?\Z"), reach=420
+    ),
     _Name("basic-auth", "--user ", before=re.compile(r"(?:curl|http|wget)\b[^\n]{0,400}\Z"), reach=420),
 )
 FOREIGN_NAMES = tuple(
@@ -146,7 +158,7 @@ _WAYS_FROM = {name.kind: ways_by_letter(name.kind) for name in NAMES}
 
 def _value(looked: Looked, at: int, name: _Name) -> Found | None:
     """The secret behind a part of a name that ends at a place."""
-    if name.part[-1] in " =":
+    if name.part[-1] in " =/":
         return _WAYS_OF[name.kind].value(looked, at)
     text = looked.text
     end = _NAME_REST.match(text, at).end()  # type: ignore[union-attr] # it fits everywhere

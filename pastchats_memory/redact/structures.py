@@ -66,7 +66,25 @@ STRUCTURES: tuple[Detector, ...] = (
     shape("telegram-token", "/bot", r"/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{35})", bounded=False),
     shape("rpc-key", "alchemy.com/v2/", r"alchemy\.com/v2/(?P<secret>[A-Za-z0-9_\-]{20,64})", bounded=False),
     shape("rpc-key", "infura.io/v3/", r"infura\.io/v3/(?P<secret>[a-f0-9]{32})", bounded=False),
-    shape("private-key", '"d"', r'"d"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_\-]{40,1400})"', bounded=False),
+    shape("rpc-key", ".quiknode.pro/", r"\.quiknode\.pro/(?P<secret>[a-f0-9]{40})", bounded=False),
+    shape("rpc-key", "rpc.ankr.com/", r"rpc\.ankr\.com/(?:[a-z_]{2,30}/)?(?P<secret>[a-f0-9]{64})", bounded=False),
+    shape("pipedream-webhook", ".m.pipedream.net", r"eo[a-z0-9]{12,20}\.m\.pipedream\.net", reach=24),
+    shape("webhook", "/deploy/prj_", r"/deploy/prj_[A-Za-z0-9]{8,40}/(?P<secret>[A-Za-z0-9]{8,40})", bounded=False),
+    shape("calendar-address", "/private-", r"/private-(?P<secret>[0-9a-f]{32})/", bounded=False),
+    shape("url-signature", "hmac=", r"hmac=(?P<secret>[0-9a-f]{40,128})", bounded=False),
+    *(
+        shape(
+            "private-key",
+            f'"{part}"',
+            rf'"{part}"\s{{0,4}}:\s{{0,4}}"(?P<secret>[A-Za-z0-9_\-]{{40,1400}})"',
+            bounded=False,
+        )
+        for part in ("d", "p", "q", "dp", "dq", "qi", "k")
+    ),
+    *(
+        shape("private-key", f"<{part}>", rf"<{part}>(?P<secret>[A-Za-z0-9+/=\s]{{40,1400}})</{part}>", bounded=False)
+        for part in ("D", "P", "Q", "DP", "DQ", "InverseQ")
+    ),
     shape(
         "mysql-password",
         "@tcp(",
@@ -91,6 +109,18 @@ STRUCTURES: tuple[Detector, ...] = (
         "totp-secret",
         "otpauth://",
         r"otpauth://[^\s\"'<>\\]{0,200}?[?&]secret=(?P<secret>[A-Za-z2-7]{8,128})",
+        bounded=False,
+    ),
+    shape(
+        "totp-secret",
+        "otpauth-migration:",
+        r"otpauth-migration://offline\?data=(?P<secret>[A-Za-z0-9+/=%_\-]{20,4000})",
+        bounded=False,
+    ),
+    shape(
+        "session",
+        "wordpress_logged_in_",
+        r"wordpress_logged_in_[0-9a-f]{4,32}=(?P<secret>[^\s;\"'\\]{40,400})",
         bounded=False,
     ),
     shape(

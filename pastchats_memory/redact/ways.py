@@ -19,11 +19,11 @@ LONGEST = 8192
 """Characters of a value: a private key in base64 is one."""
 
 _ASSIGNED = re.compile(
-    rf"(?:{_QUOTE})?\]?(?:\s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}}(?=\s?=[^=])|[ \t](?:string|String)(?=[ \t]?=[^=]))?[ \t]{{0,8}}(?P<sign>=>|<-|:=|\?=|===?|!=|=|\?\?=?|\|\|=?|:|：|是|%3D|%3A)[ \t]{{0,8}}"
+    rf"(?:{_QUOTE})?\]?(?:\s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}}(?=\s?=[^=])|[ \t](?:string|String)(?=[ \t]?=[^=]))?[ \t]{{0,8}}(?P<sign>=>|<-|:=|\?=|===?|!=|=|\?\?=?|\|\|=?|:|：|是|は|는|은|%3D|%3A)[ \t]{{0,8}}"
     rf"(?:(?:Field|SecretStr|Secret|String|env|config|getenv)\((?:default[ \t]?=[ \t]?)?)?"
     rf"(?:(?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic)[ \t]+)?"
     rf"(?:[a-z@$]{{0,2}}(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n]){{4,{LONGEST}}}?)(?P=open)|"
-    rf"[a-z@$]{{0,2}}{_QUOTE}(?P<broken>[^\"'`\n]{{4,{LONGEST}}}?){_ESCAPED_END}|(?P<bare>{_RUN}{{4,{LONGEST}}}))"
+    rf"[a-z@$]{{0,2}}{_QUOTE}(?P<broken>[^\"'`\n]{{4,{LONGEST}}}?){_ESCAPED_END}|(?P<bare>(?:\d{{1,20}}\|)?{_RUN}{{4,{LONGEST}}}))"
 )
 _NEXT_LINE = re.compile(rf"[ \t]*+:[ \t]*+(?:[|>][\-+]?[ \t]*+)?\n[ \t]++[\"']?(?P<bare>{_RUN}{{8,1024}})")
 _ARGUMENT = re.compile(
@@ -42,7 +42,7 @@ _CELL = re.compile(
 )
 _COMMA = re.compile(rf",(?P<bare>{_RUN}{{12,1024}})(?=,|\r?\n|\Z)")
 _ALONE = re.compile(
-    r"(?:[\"'`*\])]{0,3}[ \t]{0,4}(?=\r?\n)|[^\n:]{0,80}+:\*{0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?=\r?\n))\r?\n(?:```\w{0,12}\r?\n)?"
+    r"(?:[\"'`*\])?]{0,3}[ \t]{0,4}(?=\r?\n)|[^\n:]{0,80}+:\*{0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?=\r?\n))\r?\n(?:```\w{0,12}\r?\n)?"
     rf"[ \t>$]{{0,12}}(?:=>[ \t]{{0,2}})?[\"'`]?(?!\w{{1,40}}=)(?P<bare>{_RUN}{{12,1024}})[\"'`]?[ \t]{{0,4}}(?=\r?\n|\Z)"
 )
 """A value that has a line for itself, below its name."""
@@ -56,8 +56,13 @@ _CHANGED = re.compile(
     rf"(?:{_QUOTE}?(?P<bare>{_RUN}{{6,256}}){_QUOTE}?[ \t]++to\b|\[redacted:[a-z\-]{{1,40}}\]{_QUOTE}?[ \t]++to[ \t]++{_QUOTE}?(?P<bare_new>{_RUN}{{6,256}}))"
 )
 _PARAMETER_VALUE = re.compile(r"(?P<bare>[^\s\"'`<>&#\\]{16,2048})")
+_SESSION_VALUE = re.compile(r"(?P<bare>[^\s\"'`<>&#\\;,]{20,4096})")
+_PATH_VALUE = re.compile(
+    r"(?:[\w.\-]{1,60}/){0,4}?(?P<bare>(?=[\d_\-]{0,40}[A-Za-z])(?=[A-Za-z_\-]{0,40}\d)[\w\-]{16,128})(?=[/?#\s\"'`)\]>,]|\Z)",
+    re.ASCII,
+)
 _ELEMENT = re.compile(
-    r"(?:[\"'](?=[ />])|[\"']?\s[^<>]{0,80}+|</(?:key|t[dh]|dt)>\s{0,40}<(?:string|data|td|dd)[^<>]{0,60}+)?/?>(?P<bare>[^<>\s]{4,1024})</"
+    r"(?:[\"'](?=[ />])|[\"']?\s[^<>]{0,80}+|</(?:key|t[dh]|dt)>\s{0,40}<(?:string|data|td|dd)[^<>]{0,60}+)?/?>(?:\s{0,40}<[Vv]alue>)?(?P<bare>[^<>\s]{4,1024})</"
 )
 _FLAG = re.compile(
     rf"[ \t]++(?:(?:--type[ \t=]\S{{1,40}}[ \t]++|--overwrite[ \t]++){{0,3}}(?:--body|--value|-v)[ \t=]++)?(?:(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n\s]){{6,1024}}?)(?P=open)|"
@@ -69,16 +74,16 @@ _SAID = re.compile(
 )
 _SCHEME = re.compile(
     rf"(?:{_QUOTE})?[ \t]*+(?:[:=,][ \t]*+)?(?:{_QUOTE})?(?:Bearer|Basic|Token|Digest|Bot|ApiKey|AWS4-HMAC-SHA256|SSWS|Key|GenieKey|Apikey|token|bearer|basic)"
-    rf"(?:[ \t]++|%20|\+)(?P<bare>[A-Za-z0-9._~+/=:\-]{{8,4096}})",
+    rf"(?:[ \t]++|%20|\+)(?P<bare>(?:\d{{1,20}}\|)?[A-Za-z0-9._~+/=:\-]{{8,4096}})",
 )
-_BEARER = re.compile(r"(?P<bare>[A-Za-z0-9._~+/=\-]{16,4096})")
+_BEARER = re.compile(r"(?P<bare>(?:\d{1,20}\|)?[A-Za-z0-9._~+/=\-]{16,4096})")
 _COOKIE = re.compile(
     rf"(?:{_QUOTE})?\s?[:=]\s?(?:{_QUOTE})?(?P<bare>[\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}}(?:;[ \t]?[\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}}){{0,20}})"
 )
 _USER = re.compile(rf"{_QUOTE}?[^\s:\"'`\\%$+]{{1,64}}:(?P<bare>{_RUN}{{4,256}})")
 
 
-ANY_LETTER = "(< \t\"'`]:=,|>%\\*?!：是\n"
+ANY_LETTER = "(< \t\"'`]:=,|>%\\*?!：是は는은\n"
 """What a name ends at where a value can come."""
 _QUOTED = "\"'`\\"
 
@@ -117,9 +122,11 @@ _WAYS: tuple[_Way, ...] = (
     _Way(_BEARER, frozenset({"authorization"}), believed.shown_in_header),
     _Way(_JOINED, frozenset({"authorization"}), believed.shown_in_header, _QUOTED),
     _Way(_COOKIE, frozenset({"authorization"}), believed.of_cookie, _QUOTED + " \t\n:=", may_assign=True),
-    _Way(_ASSIGNED, _ANY | {"authorization"}, believed.assigned, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
-    _Way(_ASSIGNED, frozenset({"auth"}), believed.shown_in_header, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
+    _Way(_ASSIGNED, _ANY | {"authorization"}, believed.assigned, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True),
+    _Way(_ASSIGNED, frozenset({"auth"}), believed.shown_in_header, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True),
     _Way(_PARAMETER_VALUE, frozenset({"url-token"}), believed.in_a_cell),
+    _Way(_SESSION_VALUE, frozenset({"session"}), believed.of_session),
+    _Way(_PATH_VALUE, frozenset({"webhook"}), believed.in_a_cell),
     _Way(_NEXT_LINE, _ANY, believed.said, " \t:"),
     _Way(_VALUE_BESIDE, _ANY, believed.assigned, _QUOTED + ", \t\n"),
     _Way(_CELL, _ANY, believed.in_a_cell, "`* \t|"),
@@ -132,11 +139,13 @@ _WAYS: tuple[_Way, ...] = (
     _Way(_COMMA, _ANY, believed.in_a_cell, ","),
     _Way(_ALONE, _ANY, believed.alone, may_assign=True),
     _Way(_BRACKETS, _ANY, believed.in_brackets, "\"'`* \t"),
-    _Way(_ASSIGNED, frozenset({"spoken-password"}), believed.mixed, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
+    _Way(
+        _ASSIGNED, frozenset({"spoken-password"}), believed.mixed, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True
+    ),
     _Way(_USER, frozenset({"basic-auth"}), believed.of_user),
     _Way(_FLAG, _ANY, believed.said, " \t", may_assign=True),
     _Way(_SAID, _ANY, believed.said),
-    _Way(_ASSIGNED, frozenset({"key"}), believed.of_any_key, _QUOTED + "] \t\n:=!?|：是%", may_assign=True),
+    _Way(_ASSIGNED, frozenset({"key"}), believed.of_any_key, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True),
     _Way(_ARGUMENT, frozenset({"key"}), believed.of_any_key, _QUOTED),
     _Way(_FLAG, frozenset({"key"}), believed.of_any_key, " \t", may_assign=True),
     _Way(_SAID, frozenset({"key"}), believed.of_any_key),

@@ -101,7 +101,7 @@ class Lesson(NamedTuple):
     times: int
     """That it failed."""
     attempts: tuple[Attempt, ...]
-    """The last of those that failed, in order."""
+    """The last of those that failed, in order; what was asked in the same words, once."""
     ended_by: Attempt | None
     """The one after them that worked, if any."""
 

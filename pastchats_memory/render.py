@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
-from itertools import groupby
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask, TimeRead
@@ -239,18 +238,26 @@ def lessons_text(lessons: Sequence[Lesson]) -> str:
     parts = []
     for place, lesson in enumerate(lessons, start=1):
         ended = [*_sourced(lesson.ended_by)] if lesson.ended_by else ["Nothing is known to have ended it."]
-        attempts = [line for attempt in lesson.attempts for line in _sourced(attempt)]
+        attempts = [line for attempt in _each_said_once(lesson) for line in _sourced(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
         parts.append("\n".join([heading, *attempts, "Ended by:", *ended]))
     return "\n\n".join(parts) + "\n"
 
 
+def _each_said_once(lesson: Lesson) -> list[Attempt]:
+    """The attempts, without the line that shows how one ended where that is what was asked next, which stands there anyway."""
+    following = (*lesson.attempts, *((lesson.ended_by,) if lesson.ended_by else ()))
+    asked = {attempt.asked[:SAME] for attempt in following}
+    return [one._replace(shown_by="") if one.shown_by[:SAME] in asked else one for one in lesson.attempts]
+
+
 def how_text(commands: Sequence[Command]) -> str:
     """Commands that worked, as Markdown: those of one episode together, quoted with it."""
+    runs: dict[tuple[str, str], list[Command]] = {}
+    for one in commands:
+        runs.setdefault((one.project, one.episode.id), []).append(one)
     parts = []
-    runs = groupby(commands, key=lambda one: (one.project, one.episode.id))
-    for place, ((project, _), group) in enumerate(runs, start=1):
-        run = list(group)
+    for place, ((project, _), run) in enumerate(runs.items(), start=1):
         most = max(one.times for one in run)
         times = "once" if most == 1 else f"in {most} episodes"
         lines = [quoted(f"$ {one_line(one.command)}") for one in run]

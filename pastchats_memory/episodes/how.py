@@ -29,7 +29,9 @@ _AROUND = re.compile(
 )
 """What stands around a command and changes nothing of what it does."""
 _TIDIES = re.compile(r"(?:sudo\s+)?(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)\s")
-"""A command that belongs to the files of its day: told only to whom it is about."""
+"""A command that belongs to the files of its day: told only to whom it is about, after others that are about it."""
+TIDIED = 0.5
+"""What it counts for."""
 
 
 @dataclass(slots=True)
@@ -69,8 +71,9 @@ def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float]
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
         for command in dict.fromkeys(command for turn in episode for command in commands_of(turn)):
             bare = _AROUND.sub("", command)
-            fit = _fit(bare, words)
-            if not command.endswith(CUT) and (fit or not _TIDIES.match(bare)):
+            tidies = bool(_TIDIES.match(bare))
+            fit = _fit(bare, words) * (TIDIED if tidies else 1)
+            if not command.endswith(CUT) and (fit or not tidies):
                 one = used.setdefault((item.project, bare), _Used(command, fit))
                 if (asked.id, ending) not in one.episodes:
                     one.score += 1 / (1 + episodes)

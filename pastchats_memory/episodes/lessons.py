@@ -21,7 +21,7 @@ MOST_ATTEMPTS = 5
 
 
 def lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
-    """What failed at least twice, the most often failed first, then the newest.
+    """What failed at least twice: first what something ended, since that says what to do, then the most often failed, then the newest.
 
     Attempts belong together where the person's next words say of one that it failed, and where they ask for the same.
 
@@ -35,13 +35,21 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
         StoreFault: the database cannot be read.
     """
     told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
-    groups = [group for group in _groups(database, told) if _failures(group) >= REPEATEDLY]
-    groups.sort(key=lambda group: (_failures(group), group[-1].timestamp or ""), reverse=True)
+    groups = [group for group in _groups(database, told) if len(_failed(group)) >= REPEATEDLY]
+    groups.sort(
+        key=lambda group: (_ended_by(group) is not None, len(_failed(group)), group[-1].timestamp or ""), reverse=True
+    )
     return [_lesson(database, group) for group in groups[:limit]]
 
 
-def _failures(group: Sequence[Ended]) -> int:
-    return sum(one.ending.said in ("failed", "mixed") for one in group)
+def _failed(group: Sequence[Ended]) -> list[Ended]:
+    return [one for one in group if one.ending.said in ("failed", "mixed")]
+
+
+def _ended_by(group: Sequence[Ended]) -> Ended | None:
+    """The first that worked after the last that failed."""
+    after = group[group.index(_failed(group)[-1]) + 1 :]
+    return next((one for one in after if one.ending.said == "worked"), None)
 
 
 def _groups(database: Database, told: Sequence[Ended]) -> list[list[Ended]]:
@@ -87,15 +95,14 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
 
 
 def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:
-    last = max(place for place, one in enumerate(group) if one.ending.said in ("failed", "mixed"))
-    ended_by = next((one for one in group[last + 1 :] if one.ending.said == "worked"), None)
-    failed = [one for one in group if one.ending.said in ("failed", "mixed")]
-    shown = [*failed[-MOST_ATTEMPTS:], *((ended_by,) if ended_by else ())]
-    items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
+    """The group as it is told: what was asked in the same words several times once, as it ended last."""
+    failed, ended_by = _failed(group), _ended_by(group)
+    shown = failed[-MOST_ATTEMPTS:]
+    items = {item.id: item for item in prompts.items(database, [one.asked for one in (*shown, ended_by or shown[0])])}
     attempts = [attempt_at(database, items[one.asked], one.ending) for one in shown]
     return Lesson(
         project=group[0].conversation[0],
         times=len(failed),
-        attempts=tuple(attempts[: len(attempts) - 1 if ended_by else None]),
-        ended_by=attempts[-1] if ended_by else None,
+        attempts=tuple({attempt.asked: attempt for attempt in attempts}.values()),
+        ended_by=ended_by and attempt_at(database, items[ended_by.asked], ended_by.ending),
     )

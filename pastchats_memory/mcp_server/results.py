@@ -92,7 +92,7 @@ class Lesson(BaseModel):
 
 
 class LessonsResult(BaseModel):
-    """The most often failed first."""
+    """First what something ended, then the most often failed."""
 
     results: list[Lesson]
     warnings: list[str] = []

@@ -60,7 +60,21 @@ def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_wh
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
     schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(lessons_json([lesson], warnings))
-    assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in lessons_text([lesson])
+    text = lessons_text([lesson])
+    assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in text
+    assert text.count("still broken") == 1, "what was asked next is not quoted before it"
+
+
+def test_what_something_ended_is_told_before_what_only_failed_more_often(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        told(tmp_path / "said", "ended", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,
+             ("user", "No, it is still broken."), CLAIM, GREEN)  # fmt: skip
+        refused = (("user", "Book a table at the lake for tonight."), ("assistant", "I'm unable to book tables."))
+        told(tmp_path / "said", "refused", 5, *(refused * 4))
+        memory.index([tmp_path / "said"])
+        first, second = memory.lessons("garden")[0]
+    assert (first.times, first.ended_by is not None) == (2, True)
+    assert (second.times, second.ended_by, len(second.attempts)) == (4, None, 1)
 
 
 def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
@@ -85,14 +99,16 @@ def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Pa
         found = memory.how("run the tests of the web shop", None)[0]
     assert [one.command for one in found] == ["cd web && pytest -q 2>&1 | tail -3", "make build"]
     assert how_text(found).count("In:") == 1
+    assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
 
 
 def test_commands_that_clear_things_away_are_told_to_those_alone_who_ask_for_it(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
-             ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), GREEN)  # fmt: skip
+             ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"), GREEN)  # fmt: skip
         memory.index([tmp_path / "said"])
-        assert [one.command for one in memory.how("run the tests of the web shop", None)[0]] == [GREEN[1][2:32]]
+        commands = [one.command for one in memory.how("run the tests of the web shop", None)[0]]
+        assert commands == [GREEN[1][2:32], "chmod +x tests/run.sh"]
         assert "rm -r docker-data" in [one.command for one in memory.how("what docker left behind", None)[0]]
 
 

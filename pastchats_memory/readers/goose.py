@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database, Value
+from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
-VERSION = 6
+VERSION = 7
 
-TOOLS = ("toolRequest", "toolResponse")
-BY_PEOPLE = (None, "", "user")
-"""Kinds of sessions in the database that a person had; the others are runs of schedules and subagents."""
+CALLS = ("toolRequest", "frontendToolRequest")
+TOOLS = (*CALLS, "toolResponse")
+BY_PROGRAMS = ("scheduled", "sub_agent", "hidden")
+"""Kinds of sessions that no person had."""
+EXPORTED = "conversation"
+"""Where an exported session has its messages."""
 
 
 def recognise(source: Source) -> bool:
@@ -23,11 +27,14 @@ def recognise(source: Source) -> bool:
     if source.shape == "sqlite":
         sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
         return sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
+    if source.shape == "json":
+        document = mapping_of(source.outline)
+        return _is_header(document) and isinstance(document.get(EXPORTED), list)
     return any(_is_header(record) or _calls(record) for record in source.sample)
 
 
 def _is_header(record: Json) -> bool:
-    named = "message_count" in record or "description" in record
+    named = any(key in record for key in ("message_count", "description", EXPORTED))
     return isinstance(record.get("working_dir"), str) and named and "role" not in record
 
 
@@ -41,13 +48,28 @@ def read(source: Source) -> Iterator[Row]:
         yield from source.from_database(_from_database)
         return
     telling = Telling(About(source.path.stem))
-    yield from told(source, telling, lambda item: _take(telling, item))
+    if source.shape == "json":
+        yield from _exported(source, telling)
+    else:
+        yield from told(source, telling, lambda item: _take(telling, item))
+
+
+def _exported(source: Source, telling: Telling) -> Iterator[Row]:
+    _take(telling, Record(1, source.outline))
+    for position, item in enumerate(source.elements(EXPORTED)):
+        if isinstance(item, Unreadable):
+            yield item
+        elif fault := _take(telling, Record(item.line, item.value)):
+            yield Unreadable(str(source.path), item.line, fault)
+        yield from telling.drafts.ready(position)
+    yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
 
 
 def _from_database(database: Database) -> Iterator[Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
-        if kind in BY_PEOPLE:
+        if kind not in BY_PROGRAMS:
             title = text_of(description) or text_of(name)
             telling = Telling(About(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _messages(database, own_id):
@@ -70,7 +92,7 @@ def _take(telling: Telling, item: Record) -> str | None:
     if _is_header(record):
         about.conversation_id = text_of(record.get("id")) or about.conversation_id
         about.cwd = folder_of(record.get("working_dir"))
-        about.metadata["title"] = text_of(record.get("description"))
+        about.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
         return None
     if record.get("role") not in ("user", "assistant"):
         return "neither a session nor a message"
@@ -88,9 +110,11 @@ def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None
         telling.answer(texts_of(shown), at)
     elif not any(block.get("type") == "toolResponse" for block in blocks):
         telling.prompt(texts_of(shown), at, pictures_in(shown))
+    if replies := [_reply(mapping_of(block.get("data"))) for block in blocks if block.get("type") == "actionRequired"]:
+        telling.prompt("\n\n".join(filter(None, replies)), at, kind="answer")
     for block in blocks:
         call_id = text_of(block.get("id"))
-        if block.get("type") == "toolRequest":
+        if block.get("type") in CALLS:
             call = mapping_of(mapping_of(block.get("toolCall")).get("value"))
             telling.call(call_id, *_named(text_of(call.get("name")), mapping_of(call.get("arguments"))))
         elif block.get("type") == "toolResponse":
@@ -98,6 +122,14 @@ def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None
             value = result.get("value")
             failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
             telling.result(call_id, Output(_told(value) or text_of(result.get("error")), failed=failed), at)
+
+
+def _reply(action: Json) -> str:
+    """What the person filled in when a tool asked for it."""
+    data = action.get("user_data", action.get("userData"))
+    return "\n".join(
+        f"{key}: {value}" for key, value in mapping_of(data).items() if isinstance(value, str | int | float)
+    )
 
 
 def _told(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pastchats_memory.model import Turn
@@ -16,7 +17,15 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "librechat"
-VERSION = 2
+VERSION = 3
+
+THOUGHT, SHOWN = ":::thinking", "\n:::"
+"""Around what a model thought, before the text of its answer."""
+JUST_SAID = "~"
+"""In the place of the time of a message that the page had not read back from the database yet: later than all that it had."""
+
+_CITATION = re.compile(r" ?(?:\ue202|\\ue202)turn\d{1,9}[a-z]{1,20}\d{1,9}|[\ue200-\ue206]|\\ue20[0-6]")
+"""Marks of the sources of a search, as private-use characters or spelled as their escapes."""
 
 
 def recognise(source: Source) -> bool:
@@ -58,7 +67,7 @@ def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
     )
     telling = Telling(about)
     telling.model = text_of(conversation.get("model")) or text_of(options.get("model"))
-    times = {text_of(message.get("messageId")): iso_utc(message.get("createdAt")) or "" for message in messages}
+    times = {text_of(message.get("messageId")): iso_utc(message.get("createdAt")) or JUST_SAID for message in messages}
     newest = max(reversed(times), key=times.__getitem__, default="")
     links = [
         (text_of(message.get("messageId")) or None, text_of(message.get("parentMessageId")) or None)
@@ -95,7 +104,11 @@ def _take(telling: Telling, message: Json, places: Places, branch: str) -> None:
     if message.get("error") is True:
         telling.drafts.flag("api_error")
     else:
-        telling.answer(text, at, text_of(message.get("model")))
+        telling.answer(_CITATION.sub("", _shown(text)), at, text_of(message.get("model")))
+
+
+def _shown(text: str) -> str:
+    return text.partition(SHOWN)[2] if text.startswith(THOUGHT) else text
 
 
 def _words(value: object) -> str:

@@ -19,7 +19,14 @@ from pastchats_memory.redact.tasks import redacted_task
 from pastchats_memory.store import projects, task_exchange, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
-from pastchats_memory.store.tasks import LONGEST_TITLE, Filed, TaskWriter, supersede_tasks, without_forgotten
+from pastchats_memory.store.tasks import (
+    LONGEST_TITLE,
+    Filed,
+    TaskWriter,
+    identity_of,
+    supersede_tasks,
+    without_forgotten,
+)
 from pastchats_memory.store.tombstones import Tombstones
 
 TASK_FORMATS = frozenset(
@@ -42,17 +49,27 @@ class Stored:
 def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
     """The tasks of a file as they may be stored; a project that nothing tells is empty."""
     written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
+    seen_at = written.replace("+00:00", "Z")
     return [
-        Filed(
-            _safe(task),
-            redact(project or task.project or _project_of(task, candidate.path)).text,
-            candidate.name,
-            seen_at=written.replace("+00:00", "Z"),
-        )
+        _filed(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
         if task.exported is None
         else _as_exported(task, task.exported)
         for task in found
     ]
+
+
+def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
+    """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
+    task = _clean(task)
+    safe = redacted_task(task)
+    return Filed(
+        safe._replace(title=safe.title[:LONGEST_TITLE]),
+        redact(project).text,
+        source_path,
+        identity=identity_of(project, task.scope, task.native_id),
+        targets=tuple(identity_of(project, task.scope, link.target) for link in task.links),
+        seen_at=seen_at,
+    )
 
 
 def wrong_with(task: Task) -> str | None:
@@ -73,21 +90,18 @@ def _project_of(task: Task, path: Path) -> str:
     return utf8(project_at(task.cwd or str(path.parent)))
 
 
-def _safe(task: Task) -> Task:
-    safe = redacted_task(
-        task._replace(
-            native_id=clean(task.native_id),
-            title=_text(task.title),
-            description=_text(task.description),
-            status_raw=clean(task.status_raw),
-            tags=tuple(_text(tag) for tag in task.tags),
-            links=tuple(TaskLink(clean(link.kind), clean(link.target)) for link in task.links),
-            states=tuple(TaskState(state.status, clean(state.raw), state.at) for state in task.states),
-            comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
-            metadata={key: clean_value(value) for key, value in task.metadata.items()},
-        )
+def _clean(task: Task) -> Task:
+    return task._replace(
+        native_id=clean(task.native_id),
+        title=_text(task.title),
+        description=_text(task.description),
+        status_raw=clean(task.status_raw),
+        tags=tuple(_text(tag) for tag in task.tags),
+        links=tuple(TaskLink(clean(link.kind), clean(link.target)) for link in task.links),
+        states=tuple(TaskState(state.status, clean(state.raw), state.at) for state in task.states),
+        comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
+        metadata={key: clean_value(value) for key, value in task.metadata.items()},
     )
-    return safe._replace(title=safe.title[:LONGEST_TITLE])
 
 
 def _text(text: str) -> str:

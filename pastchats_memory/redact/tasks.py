@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.model import Attachment, Task, TaskLink, TaskState
+from pastchats_memory.model import Attachment, Task, TaskState
 from pastchats_memory.redact import redact, redacted_path, redacted_value
 
 
@@ -16,7 +16,7 @@ def redacted_task(task: Task) -> Task:
         description=_text(task.description),
         status_raw=_text(task.status_raw),
         tags=tuple(map(_text, task.tags)),
-        links=tuple(TaskLink(_text(link.kind), _text(link.target)) for link in task.links),
+        links=tuple(link._replace(kind=_text(link.kind), target=_text(link.target)) for link in task.links),
         states=tuple(TaskState(state.status, _text(state.raw), state.at) for state in task.states),
         comments=tuple(said._replace(content=_text(said.content), author=_text(said.author)) for said in task.comments),
         attachments=tuple(map(_attachment, task.attachments)),

@@ -35,7 +35,9 @@ class Filed:
     key: str | None = None
     """To be given, if nobody has it; None for one of our choosing."""
     identity: str | None = None
-    """Kept from an export; None for that of project, scope and native id."""
+    """Told by the ids as they were before secrets were taken out, or by an export; None for that of project, scope and native id."""
+    targets: tuple[str, ...] | None = None
+    """The identities of the tasks that its links lead to, in their order; None for those of project, scope and target."""
     seen_at: str | None = None
     """When its file was last written: the time of a change that the source does not tell."""
 
@@ -126,8 +128,8 @@ class TaskWriter:
         by_hand = not filed.source_path
         if not by_hand:
             self._database.run("DELETE FROM task_links WHERE task_id = ? AND NOT by_hand", (id_,))
-        for link in task.links:
-            target = identity_of(filed.project, task.scope, link.target)
+        targets = filed.targets or [identity_of(filed.project, task.scope, link.target) for link in task.links]
+        for link, target in zip(task.links, targets, strict=True):
             self.link(id_, link.kind, target, link.target, by_hand=by_hand)
         kept = [self.comment(id_, comment, by_hand=by_hand) for comment in _numbered(task.comments)]
         if not by_hand:

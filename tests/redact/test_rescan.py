@@ -19,6 +19,7 @@ from pastchats_memory.store.database import open_database
 
 SECRET = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 OTHER = "ghp_9fK2mQx7Tz4Vb8Nc1Rw6Ly3Hd5Js0PaGuEiO"
+TWIN = f"{SECRET[:-1]}J"
 TURNS = 70
 """More than one transaction takes."""
 
@@ -45,7 +46,13 @@ def stored_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
         "comments": [{"text": f"{word} {SECRET}", "author": SECRET, "created_at": "2026-05-04T08:00:00Z"} for word in ("No", "Yes")],
     }  # fmt: skip
     (folder / ".beads").mkdir()
-    (folder / ".beads" / "issues.jsonl").write_bytes(orjson.dumps(issue))
+    named = [
+        {"id": name, "title": title, "status": "open", "issue_type": "task", "created_at": "2026-05-04T08:00:00Z", "dependencies": on}
+        for name, title, on in (
+            (SECRET, "Dig the pond", []), (TWIN, "Fill the pond", [{"depends_on_id": SECRET, "type": "blocks"}])
+        )
+    ]  # fmt: skip
+    (folder / ".beads" / "issues.jsonl").write_bytes(b"\n".join(map(orjson.dumps, (issue, *named))))
     (folder / "attached.txt").write_text(f"push with {SECRET}\n" * 200, encoding="utf-8")
     with monkeypatch.context() as earlier, Memory.open(program.database) as memory:
         earlier.setattr(redact, "secrets", lambda *_: iter(()))
@@ -122,6 +129,10 @@ def test_the_vectors_follow_and_the_old_ones_are_gone(
 def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     assert program("redact", "--rescan", "--yes").status == 0
+    by_title = {task["title"]: task for task in program("task", "list", "--json").results}
+    pond = by_title["Dig the pond"]["key"]
+    assert [link["target"] for link in by_title["Fill the pond"]["links"]] == [pond]
+    assert program("task", "comment", pond, "Two metres deep").status == 0
     with open_database(program.database) as database:
         before = whole.state(database)
     again = program("index", SECRET, "plain", ".beads", "--force", "--json").json["results"][0]
@@ -129,7 +140,7 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
     with open_database(program.database) as database:
         after = whole.state(database)
         whole.assert_whole(database)
-    for name in ("prompts", "tasks", "comments", "texts"):
+    for name in ("prompts", "tasks", "comments", "texts", "links"):
         assert [row[:8] for row in after[name]] == [row[:8] for row in before[name]]
     assert not holds(program, SECRET)
 
@@ -140,7 +151,7 @@ def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, m
         said = program("redact", "--rescan", *answer)
         assert said.status == 1
         assert "gitlab-token" in said.stdout
-        assert f"{TURNS + 4} turns and 1 task" in said.stdout
+        assert f"{TURNS + 4} turns and 3 tasks" in said.stdout
         assert SECRET not in said.stdout
     assert holds(program, SECRET)
 

@@ -9,15 +9,19 @@ from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "lm-studio"
-VERSION = 1
+VERSION = 2
 
 ENDING = ".conversation"
+SYSTEM_PROMPT = "llm.prediction.systemPrompt"
+
+_STEP = re.compile(r"(\d{13})-0?\.\d+\Z")
+"""A step's name: when it began, in milliseconds, and a random number."""
 _THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
@@ -42,7 +46,9 @@ def _turns(conversation: Json, places: Places, name: str) -> Iterator[Turn]:
     began = to_the_minute(iso_utc(conversation.get("createdAt")))
     telling = Telling(About(text_of(conversation.get("id")) or name, started=began))
     telling.about.metadata["title"] = text_of(conversation.get("name"))
-    if system := text_of(conversation.get("systemPrompt")):
+    fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
+    own = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
+    if system := text_of(conversation.get("systemPrompt")) or own:
         telling.say("system", "prompt", system, At(places.line(system)))
     for message in map(mapping_of, list_of(conversation.get("messages"))):
         versions = [mapping_of(version) for version in list_of(message.get("versions"))]
@@ -60,8 +66,11 @@ def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
     steps = [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
     shown = [step for step in steps if mapping_of(step.get("style")).get("type") != "thinking"]
     parts = [mapping_of(part) for step in shown for part in list_of(step.get("content"))]
-    texts = [text for part in parts if part.get("type") == "text" and (text := text_of(part.get("text"))).strip()]
-    at = At(places.line(next(iter(texts), "")), branch=branch)
+    texts = [text for step in shown if (text := _text(step)).strip()]
+    begun = (_STEP.match(text_of(step.get("stepIdentifier"))) for step in steps)
+    time = next((int(found[1]) for found in begun if found), None)
+    first = (text for part in parts if (text := text_of(part.get("text"))).strip())
+    at = At(places.line(next(first, "")), time, branch=branch)
     if version.get("role") == "user":
         files = [part for part in parts if part.get("type") == "file"]
         pictures = sum(part.get("fileType") == "image" for part in files)
@@ -76,8 +85,20 @@ def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
         telling.say("system", "prompt", "\n\n".join(texts), at)
 
 
+def _text(step: Json) -> str:
+    """The text of a step; a second model that guesses ahead leaves it in pieces."""
+    parts = map(mapping_of, list_of(step.get("content")))
+    return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
+
+
 def _tool(telling: Telling, part: Json, at: At) -> None:
     if part.get("type") == "toolCallRequest":
         telling.call(text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters"))
     elif part.get("type") == "toolCallResult":
-        telling.result(text_of(part.get("toolCallId")), output_of(part.get("content")), at)
+        telling.result(text_of(part.get("toolCallId")), output_of(_answered(part.get("content"))), at)
+
+
+def _answered(content: object) -> object:
+    """What a tool answered, which is kept as JSON text of its parts."""
+    value = parse_json(content) if isinstance(content, str) and content.startswith("[") else content
+    return content if isinstance(value, BadJson) else value

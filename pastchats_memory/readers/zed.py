@@ -20,11 +20,21 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "zed"
-VERSION = 3
+VERSION = 4
 
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
-COLUMNS = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
+COLUMNS = (
+    "id",
+    "summary",
+    "updated_at",
+    "created_at",
+    "data_type",
+    "data",
+    "parent_id",
+    "folder_paths",
+    "folder_paths_order",
+)
 
 
 def recognise(source: Source) -> bool:
@@ -142,11 +152,13 @@ def _turns(document: Json, thread: Json) -> Iterator[Row]:
 
 
 def _folder(thread: Json) -> str | None:
-    """The first folder of the window: they are kept as a JSON list, or a line each."""
+    """The first folder of the window: they are kept as a JSON list, or a line each in the order of the alphabet, with their places beside."""
     paths = text_of(thread.get("folder_paths"))
     listed = parse_json(paths)
-    first = next(iter(list_of(listed)), None) if isinstance(listed, list) else paths.partition("\n")[0]
-    return folder_of(first)
+    if isinstance(listed, list):
+        return folder_of(next(iter(listed), None))
+    lines, places = paths.split("\n"), text_of(thread.get("folder_paths_order")).split(",")
+    return folder_of(dict(zip(places, lines, strict=False)).get("0") or lines[0])
 
 
 def _message(telling: Telling, message: Json, branch: str) -> None:
@@ -178,9 +190,14 @@ def _first_path(uri: Json) -> object:
 def _tool(telling: Telling, use: Json, result: Json, at: At) -> None:
     call_id = text_of(use.get("id"))
     telling.call(call_id, text_of(use.get("name")), use.get("input"))
+    telling.result(call_id, Output(_answered(result), failed=result.get("is_error") is True), at)
+
+
+def _answered(result: Json) -> str:
+    """The text that a tool answered, in a part or, from 2026 on, in a list of parts."""
     content = result.get("content")
-    text = text_of(mapping_of(content).get("Text")) or text_in(content)
-    telling.result(call_id, Output(text, failed=result.get("is_error") is True), at)
+    parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
+    return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_in(content)
 
 
 def _earlier(telling: Telling, message: Json, branch: str) -> None:
@@ -195,7 +212,6 @@ def _earlier(telling: Telling, message: Json, branch: str) -> None:
     for use in map(mapping_of, list_of(message.get("tool_uses"))):
         telling.call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
     for result in map(mapping_of, list_of(message.get("tool_results"))):
-        content = result.get("content")
-        text = text_of(mapping_of(content).get("Text")) or text_in(content) or text_of(result.get("output"))
+        text = _answered(result) or text_of(result.get("output"))
         output = Output(text, failed=result.get("is_error") is True)
         telling.result(text_of(result.get("tool_use_id")), output, at)

@@ -34,7 +34,6 @@ def phase_of(statement: str) -> str:
     """Which part of the database a statement asks."""
     tables = {
         "vec_prompts": "KNN",
-        "vector_blocks": "blocks",
         "prompts_fts": "words",
         "prompts_vocabulary": "words",
         "trigrams": "words",
@@ -56,7 +55,7 @@ def put_clocks_in() -> None:
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
     PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
     search._Embedding.vector = clock("wait", search._Embedding.vector)  # noqa: SLF001 - where recall waits for it
-    blocks._products = clock("blocks", blocks._products)  # noqa: SLF001 - what of it no statement asks for
+    blocks.propose = clock("blocks", blocks.propose)
     Memory.open = clock("open", Memory.open)
     Memory.recall = clock("recall", Memory.recall)
     Memory.close = clock("close", Memory.close)

@@ -139,13 +139,21 @@ def best(database: Database, matches: Matches, k: int) -> list[int]:
     What k rows reach, the others have to be able to reach: so most of those that have nothing but a frequent word are
     never scored.
     """
-    ids = matches.ids
-    if len(ids) > k:
-        likely = ids[np.argpartition(-matches.ceilings, k)[: LIKELY * k]]
-        reached = np.partition(scores(database, matches, likely), -k)[-k]
-        ids = ids[matches.ceilings >= reached * (1 - ROUNDING)]
-    ordered: list[int] = ids[np.lexsort((ids, -scores(database, matches, ids)))][:k].tolist()
-    return ordered
+    first = LIKELY * k
+    if len(matches.ids) <= first:
+        return _highest(matches.ids, scores(database, matches, matches.ids), k)
+    likely = np.argpartition(-matches.ceilings, first)[:first]
+    scored = scores(database, matches, matches.ids[likely])
+    further = matches.ceilings >= np.partition(scored, -k)[-k] * (1 - ROUNDING)
+    further[likely] = False
+    others = matches.ids[further]
+    ids = np.concatenate([matches.ids[likely], others])
+    return _highest(ids, np.concatenate([scored, scores(database, matches, others)]), k)
+
+
+def _highest(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> list[int]:
+    highest: list[int] = ids[np.lexsort((ids, -scored))][:k].tolist()
+    return highest
 
 
 def scores(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:

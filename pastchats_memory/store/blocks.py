@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import islice
 from queue import SimpleQueue
 from threading import Thread
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids, among
 
 Codes = NDArray[np.int8]
+Floats = NDArray[np.float32]
 
 BLOCK = 512
 """Prompt ids a row."""
@@ -26,11 +29,21 @@ SLACK = 1e-4
 """What float32 arithmetic can be off by in a similarity, with room to spare."""
 
 
-def propose(database: Database, direction: NDArray[np.float32], k: int, excluded: Ids, allowed: Ids | None) -> Ids:
-    """Ids that are certain to contain the k nearest of those that are in the blocks. Raises StoreFault.
+class _Part(NamedTuple):
+    """Rows of some blocks, one after the other."""
 
-    With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
-    from the codes: whoever could still be among the k best stays in.
+    ids: Ids
+    scales: Floats
+    codes: Codes
+    """Of shape (rows, dim)."""
+    buffer: Codes
+    """What the codes lie in."""
+
+
+def propose(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
+    """Ids, ascending, that are certain to contain the k nearest of those that are in the blocks. Raises StoreFault.
+
+    Read here, compared in a thread beside it.
 
     Args:
         database: in a snapshot.
@@ -39,18 +52,29 @@ def propose(database: Database, direction: NDArray[np.float32], k: int, excluded
         excluded: ids that do not count, ascending.
         allowed: the only ids that count, ascending; None for all.
     """
-    found = database.run("SELECT block, ids, scales FROM vector_blocks")
-    if not found:
-        return np.empty(0, np.int64)
-    ids = np.frombuffer(b"".join(row[1] for row in found), dtype=np.int64)
-    scales = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
-    similarity = _products(database, [(row[0], len(row[2]) // 4) for row in found], direction) * scales
-    error = scales * (float(np.abs(direction).sum()) / 2) + SLACK
-    keep = ~among(ids, excluded)
-    if allowed is not None:
-        keep &= among(ids, allowed)
-    ids, low, high = ids[keep], (similarity - error)[keep], (similarity + error)[keep]
-    return ids[high >= np.partition(low, len(low) - k)[len(low) - k]] if len(ids) > k else ids
+    likely = _Likely(direction, k, excluded, allowed)
+    read: SimpleQueue[_Part | None] = SimpleQueue()
+    free: SimpleQueue[Codes] = SimpleQueue()
+    for _ in range(2):
+        free.put(np.empty((STRIDE * BLOCK, len(direction)), np.int8))
+    beside = Thread(target=_compare, args=(read, free, likely))
+    beside.start()
+    try:
+        with closing(database.blobs("vector_blocks", "codes")) as blobs:
+            # Scales stand behind codes, and each page of a row leads to the next: both are read while its pages are at hand.
+            rows = database.rows("SELECT block, ids, scales FROM vector_blocks")
+            while few := list(islice(rows, STRIDE)):
+                ids = np.frombuffer(b"".join(row[1] for row in few), np.int64)
+                scales = np.frombuffer(b"".join(row[2] for row in few), np.float32)
+                buffer, end = free.get(), 0
+                for block, _, of_block in few:
+                    start, end = end, end + len(of_block) // scales.itemsize
+                    blobs.read(block, buffer[start:end].data)
+                read.put(_Part(ids, scales, buffer[:end], buffer))
+    finally:
+        read.put(None)
+        beside.join()
+    return likely.ids
 
 
 def most_rows(database: Database) -> int:
@@ -58,54 +82,52 @@ def most_rows(database: Database) -> int:
     return BLOCK * int(database.value("SELECT count(*) FROM vector_blocks"))
 
 
-def _products(
-    database: Database, sizes: Sequence[tuple[int, int]], direction: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Codes times direction, a number a row: read here, multiplied in a thread beside it.
+def _compare(read: SimpleQueue[_Part | None], free: SimpleQueue[Codes], likely: _Likely) -> None:
+    while (part := read.get()) is not None:
+        likely.take(part)
+        free.put(part.buffer)
 
-    Args:
-        database: in a snapshot.
-        sizes: blocks with their numbers of rows.
-        direction: of shape (dim,).
+
+class _Likely:
+    """Who may be among the k nearest of all rows that were looked at.
+
+    With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
+    from the codes: whoever could still be among the k best stays in.
     """
-    products = np.empty(sum(rows for _, rows in sizes), np.float32)
-    filled: SimpleQueue[tuple[Codes, int] | None] = SimpleQueue()
-    free: SimpleQueue[Codes] = SimpleQueue()
-    for _ in range(2):
-        free.put(np.empty((STRIDE * BLOCK, len(direction)), np.int8))
-    wide = np.empty((BLOCK, len(direction)), np.float32)  # fits into the processor's cache, which a stride would not
-    beside = Thread(target=_multiply, args=(filled, free, wide, direction, products))
-    beside.start()
-    try:
-        with closing(database.blobs("vector_blocks", "codes")) as blobs:
-            for first in range(0, len(sizes), STRIDE):
-                codes, read = free.get(), 0
-                for block, rows in sizes[first : first + STRIDE]:
-                    blobs.read(block, codes[read : read + rows].data)
-                    read += rows
-                filled.put((codes, read))
-    finally:
-        filled.put(None)
-        beside.join()
-    return products
 
+    def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
+        self.ids, self._low, self._high = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32)
+        self._reached = -np.inf  # by k rows at least
+        self._direction, self._rounding = direction, float(np.abs(direction).sum()) / 2
+        self._k, self._excluded, self._allowed = k, excluded, allowed
+        self._wide = np.empty((BLOCK, len(direction)), np.float32)  # a whole part would not fit into the cache
 
-def _multiply(
-    filled: SimpleQueue[tuple[Codes, int] | None],
-    free: SimpleQueue[Codes],
-    wide: NDArray[np.float32],
-    direction: NDArray[np.float32],
-    products: NDArray[np.float32],
-) -> None:
-    done = 0
-    while (part := filled.get()) is not None:
-        codes, rows = part
-        for first in range(0, rows, BLOCK):
-            few = codes[first : min(first + BLOCK, rows)]
-            np.copyto(wide[: len(few)], few)
-            np.matmul(wide[: len(few)], direction, out=products[done : done + len(few)])
-            done += len(few)
-        free.put(codes)
+    def take(self, part: _Part) -> None:
+        """Look at further rows: those that can be among the k nearest come in, who no longer can goes."""
+        similarity = self._products(part.codes) * part.scales
+        error = part.scales * self._rounding + SLACK
+        near = np.flatnonzero(similarity + error >= self._reached)
+        near = near[self._counts(part.ids[near])]
+        self.ids = np.concatenate([self.ids, part.ids[near]])
+        self._low = np.concatenate([self._low, (similarity - error)[near]])
+        self._high = np.concatenate([self._high, (similarity + error)[near]])
+        if len(self.ids) > self._k:
+            last = len(self.ids) - self._k
+            self._reached = np.partition(self._low, last)[last]
+            stay = self._high >= self._reached
+            self.ids, self._low, self._high = self.ids[stay], self._low[stay], self._high[stay]
+
+    def _products(self, codes: Codes) -> Floats:
+        products = np.empty(len(codes), np.float32)
+        for first in range(0, len(codes), BLOCK):
+            few = codes[first : first + BLOCK]
+            np.copyto(self._wide[: len(few)], few)
+            np.matmul(self._wide[: len(few)], self._direction, out=products[first : first + len(few)])
+        return products
+
+    def _counts(self, ids: Ids) -> NDArray[np.bool_]:
+        counts = ~among(ids, self._excluded)
+        return counts if self._allowed is None else counts & among(ids, self._allowed)
 
 
 def update(

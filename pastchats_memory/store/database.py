@@ -75,6 +75,11 @@ class Database:
         """A way to read the column's values into memory that the caller has, or to overwrite parts of them."""
         return Blobs(self, table, column, writable=writable)
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether a transaction has written something that it may still take back."""
+        return self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later.

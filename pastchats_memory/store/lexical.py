@@ -158,9 +158,9 @@ def sizes(database: Database, ids: Ids) -> Scores:
         if not of_index.any():
             continue
         stored, octets = database.run(
-            "SELECT json_group_array(id), group_concat(hex(sz), '') FROM (SELECT id, sz FROM "
-            f"{index}_docsize WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id)",
-            (orjson.dumps(ids[of_index].tolist()).decode(),),
+            "SELECT json_group_array(d.id), group_concat(hex(d.sz), '') "
+            f"FROM json_each(?) j CROSS JOIN {index}_docsize d ON d.id = j.value",
+            (orjson.dumps(np.sort(ids[of_index]).tolist()).decode(),),
         )[0]
         there = np.array(orjson.loads(stored), np.int64)
         if len(there):
@@ -177,8 +177,8 @@ def rows(database: Database) -> int:
 
 def _totals(database: Database, index: str) -> tuple[int, int]:
     """Rows of an index, and tokens in all of them: FTS5's own record of both, a number each, the tokens by column."""
-    # Opening the vocabulary has FTS5 write down what a transaction that is still under way has put in.
-    database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary WHERE term = ''")
+    if database.is_writing:  # to open the vocabulary has FTS5 write down what it keeps in memory until then
+        database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary WHERE term = ''")
     numbers = _varints(database.value(f"SELECT block FROM {index}_data WHERE id = 1") or b"\0").tolist()
     return numbers[0], sum(numbers[1:])
 

@@ -33,11 +33,6 @@ CAUGHT_UP_AT_ONCE = 4096
 """Changes, in a step that takes a third of a second."""
 DECIMALS = 4
 """Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
-EMBEDDINGS = (
-    "(SELECT prompt_id, components, vector_json FROM prompt_embeddings "
-    "UNION ALL SELECT text_id, NULL, vector_json FROM task_embeddings)"
-)
-"""Vectors of turns and of texts of tasks, whose ids never meet."""
 PACKED = 10_000
 """What a component is multiplied by to be a whole number."""
 PACKED_AT_ONCE = 2048
@@ -46,9 +41,9 @@ AT_OPENING = 2048
 """Changes that one opening takes in, since whoever only asks waits for it; an index run takes in all."""
 MARGIN = 32
 """How many more than asked for vec0 lists, so that a few ties or deletions at the end do not matter."""
-VEC0_ROWS = 500_000
-"""Rows up to which sqlite-vec is asked: its KNN reads all of them whatever it is asked for, and what the exact engine
-proposes is soon scored (`benchmarks/scale.py`)."""
+VEC0_ROWS = 10_000
+"""Rows up to which sqlite-vec is asked: its KNN looks at all of them whatever it is asked for, where the score of all that
+the exact engine proposes takes two milliseconds (`benchmarks/scale.py`)."""
 ENGINES = ("blocks", "vec0")
 
 
@@ -66,9 +61,10 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
     """Those of the ids that have a vector, ascending, and their unit vectors of shape (ids, dim)."""
     found = database.run(
-        f"SELECT prompt_id, coalesce(nullif(components, x''), vector_json) FROM {EMBEDDINGS} "
-        "WHERE prompt_id IN (SELECT value FROM json_each(?)) ORDER BY prompt_id",
-        (orjson.dumps(list(ids)).decode(),),
+        "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
+        "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
+        "WHERE coalesce(prompt_id, text_id)",
+        (orjson.dumps(sorted(set(ids))).decode(),),
     )
     if not found:
         return [], np.empty((0, 0))
@@ -81,8 +77,8 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
 
 def _normalised(numbers: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
     matrix = numbers.reshape(rows, -1)
-    length: NDArray[np.float64] = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / length
+    matrix /= np.sqrt(np.add.reduce(matrix * matrix, axis=1, keepdims=True))  # as linalg.norm, which copies it twice
+    return matrix
 
 
 def _numbers(text: str) -> NDArray[np.float64]:
@@ -91,7 +87,9 @@ def _numbers(text: str) -> NDArray[np.float64]:
 
 def _unpacked(components: bytes) -> NDArray[np.float64]:
     """The same doubles as in JSON: the quotient of two whole numbers is rounded just as a decimal fraction is."""
-    return np.frombuffer(components, "<i2").astype(np.float64) / PACKED
+    numbers = np.frombuffer(components, "<i2").astype(np.float64)
+    numbers /= PACKED  # in its place: the system takes longer to give memory than the processor to divide
+    return numbers
 
 
 def pack(text: str) -> bytes:
@@ -186,7 +184,9 @@ def _behind(database: Database, engine: str) -> set[int]:
 
 def count(database: Database) -> int:
     """Rows that have a vector: turns, notes, and texts of tasks. Raises StoreFault."""
-    return int(database.value(f"SELECT count(*) FROM {EMBEDDINGS}"))
+    return int(
+        database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
+    )
 
 
 def pending(database: Database) -> dict[str, int]:

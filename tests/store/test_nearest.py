@@ -72,8 +72,9 @@ def test_equal_vectors_come_in_the_order_of_their_ids(crowd: Corpus) -> None:
 
 
 def test_of_a_hundred_thousand_rows_a_filter_finds_all_three_that_pass_and_both_engines_answer_alike(
-    multitude: Corpus,
+    multitude: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(vectors, "VEC0_ROWS", 200_000)
     needles = {id_ for id_, row in multitude.rows.items() if row.project == "needle"}
     far_from_all = -multitude.rows[min(needles)].vector
     narrow = multitude.rows[max(needles)].timestamp

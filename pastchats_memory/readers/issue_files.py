@@ -15,19 +15,22 @@ from pastchats_memory.readers.tracked import folder_of_project, is_template, lin
 from pastchats_memory.statuses import RESOLVED, folded, is_status, priority_of, status_of, type_of
 
 FORMAT = "issue-files"
-VERSION = 2
+VERSION = 3
 
 OF_DOCUMENTS = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
 """Words of STATUS tables that articles and decisions have too: they make an issue only beside another of its keys."""
 ISSUE_KEYS = frozenset({"assignee", "assignees", "priority", "labels", "dependencies", "parent_task_id", "milestone", "due", "created_date", "number", "type", "blocked_by", "depends_on"})  # fmt: skip
 FOLDER_STATUS = {"archive": "archived", "archived": "archived", "drafts": "draft"}
+FIRST_PREFIX = "task"
+"""With which Backlog.md names tasks until it is given another prefix; older references keep it."""
 NOTES = frozenset({"implementation notes", "notes", "resolution", "final summary", "outcome", "comments"})
 """Sections that tell how it went."""
 
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ID = re.compile(r"([A-Za-z][\w-]*?)-?(?<!\d)(\d+(?:\.\d+)*)\Z")
 _NAME = re.compile(r"([A-Za-z][\w]*-\d+(?:\.\d+)*)(?: - |\b)")
 _COMMENT = re.compile(r"<!--.*?-->|(<!--.*)", re.DOTALL)
-_OLD_DAY = re.compile(r"(\d\d)-(\d\d)-(\d\d)\Z")
+_OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 
 def recognise(source: Source) -> bool:
@@ -36,10 +39,11 @@ def recognise(source: Source) -> bool:
         return False
     lines = source.head.split("\n")
     front = front_matter([line.rstrip("\r") for line in lines])
-    word = _text(front.fields, "status", "state")
-    if not word or not _title(front.fields, lines[front.lines :]):
+    fields = _spelled_alike(front.fields)
+    word = _text(fields, "status", "state")
+    if not word or not _title(fields, lines[front.lines :]):
         return False
-    is_issue = any(key in front.fields for key in ISSUE_KEYS)
+    is_issue = any(key in fields for key in ISSUE_KEYS)
     return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)
 
 
@@ -47,9 +51,9 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
     """The one task, with the sections on how it went as comments."""
     lines = source.text.split("\n")
     front = front_matter(lines)
-    fields = front.fields
+    fields = _spelled_alike(front.fields)
     body = lines[front.lines :]
-    id_ = _text(fields, "id", "number") or _name(source.path)
+    id_ = _text(fields, "id", "number", "num") or _name(source.path)
     raw = _status(source.path, _text(fields, "status", "state"))
     updated = _time(fields, "updated_date", "updated", "updated_at")
     description, notes = _sections(body, _title(fields, body))
@@ -68,18 +72,23 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
         description=description,
         type=type_of(kind, has_parent=bool(parents)),
         status_raw=raw,
-        priority=priority_of(_text(fields, "priority")),
+        priority=priority_of(_text(fields, "priority", "severity")),
         tags=tuple(dict.fromkeys(labels)),
         cwd=folder_of_project(source.path),
         links=links_to("parent", parents[:1]) + links_to("depends", depends),
         created_at=_time(fields, "created_date", "created", "created_at", "date"),
         updated_at=updated,
-        closed_at=_time(fields, "closed", "closed_at", "completed", "done")
+        closed_at=_time(fields, "closed", "closed_at", "completed", "completed_at", "resolved", "resolved_at", "done")
         or (updated if status_of(raw) in RESOLVED else None),
         due_at=_time(fields, "due", "due_date"),
         comments=tuple(Comment(note, created_at=updated) for note in notes),
         metadata={"format": FORMAT, **about},
     )
+
+
+def _spelled_alike(fields: Json) -> Json:
+    """The fields by keys in small letters with `_` between the words: `createdAt`, `depends-on` and `Due Date` are spelled by somebody too."""
+    return {_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_"): value for key, value in fields.items()}
 
 
 def _title(fields: Json, body: list[str]) -> str:
@@ -106,7 +115,10 @@ def _references(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Other tasks as this one's id is spelled: `task-100` is `BACK-100` where the prefix has changed since."""
     own = _ID.match(id_)
     found = ((name, _ID.match(name)) for name in names)
-    return tuple(f"{own[1]}-{other[2]}" if own and other else name for name, other in found)
+    return tuple(
+        f"{own[1]}-{other[2]}" if own and other and other[1].lower() in (FIRST_PREFIX, own[1].lower()) else name
+        for name, other in found
+    )
 
 
 def _text(fields: Json, *keys: str) -> str:
@@ -132,7 +144,7 @@ def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
             notes.append(into := [])
         else:
             into = told
-            if heading.title not in (title, "Description"):
+            if heading.title != "Description" and not (heading.level == 1 and heading.title.endswith(title)):
                 into.append(line)
     texts = (_COMMENT.sub(r"\1", "\n".join(lines)).strip() for lines in notes)
     return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(told))).strip(), [text for text in texts if text]

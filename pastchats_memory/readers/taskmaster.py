@@ -11,10 +11,10 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.tracked import folder_of_project, joined, names_of, titled, word_of
-from pastchats_memory.statuses import priority_of
+from pastchats_memory.statuses import RESOLVED, priority_of, status_of
 
 FORMAT = "taskmaster"
-VERSION = 2
+VERSION = 3
 
 ONLY_TAG = "master"
 """What the tag is called where the file has none."""
@@ -74,7 +74,8 @@ def _inside(tag: str, id_: str, name: str) -> str:
 
 
 def _task(fields: Json, native_id: str, about: Json, links: list[TaskLink], places: Places, cwd: str) -> Task:
-    title = text_of(fields.get("title"))
+    title, status = text_of(fields.get("title")), text_of(fields.get("status")) or "pending"
+    changed = iso_utc(fields.get("updatedAt"))
     return Task(
         native_id=native_id,
         title=titled(title),
@@ -82,11 +83,12 @@ def _task(fields: Json, native_id: str, about: Json, links: list[TaskLink], plac
         scope=FORMAT,
         description=joined(fields, PARTS),
         type="subtask" if any(link.kind == "parent" for link in links) else "task",
-        status_raw=text_of(fields.get("status")) or "pending",
+        status_raw=status,
         priority=priority_of(fields.get("priority")),
         cwd=cwd,
         links=tuple(dict.fromkeys(links)),
-        created_at=iso_utc(about.get("created")),
-        updated_at=iso_utc(fields.get("updatedAt")) or iso_utc(about.get("updated")),
+        created_at=min(filter(None, (iso_utc(about.get("created")), changed)), default=None),
+        updated_at=changed or iso_utc(about.get("updated")),
+        closed_at=changed if status_of(status) in RESOLVED else None,
         metadata={"format": FORMAT},
     )

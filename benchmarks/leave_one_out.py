@@ -4,13 +4,14 @@
 
 Each judged query goes through `Memory.search` once, and what the ranking was given is kept (`rank.Signals`, the lists of
 words and meaning). The order is then made again by `rank.evidence` and the sums of `rank.fuse` for other numbers, which takes half a
-millisecond, so that they can be searched for: one number after the other takes the value of GRID that does best on the
-sets that are not left out, until a round changes nothing. SURPRISE is not searched: three of four sets do not show what it is for. What does best is the mean over sets and levels of nDCG@10 minus
-that of the better half, less PENALTY times whatever any metric falls below the better half.
+millisecond, so that they can be searched for: each number begins in the middle of its range and moves, one after the other, to the value of GRID
+that does best on the sets that are not left out, if it is better there by more than a standard error (Breiman, Friedman, Olshen, Stone 1984,
+section 3.4.3), until a round changes nothing. So a number of which these sets tell nothing stays where it began. SURPRISE is not searched: three of four sets
+do not show what it is for. What does best is the mean over sets and levels of nDCG@10 minus that of the better half, less PENALTY times whatever any
+metric falls below the better half.
 
 Shown: what each number in use is worth; for all sets together, and for each set left out, what the search chose, and how the set that was left out fares
-against the better of its halves. The search starts where no signal counts and words and meaning weigh as an earlier
-release had them, not at the numbers in use.
+against the better of its halves.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ GRID = {
     "NAMED": (0.0, 1.0, 2.0),
     "DATED": (0.0, 4.0, 8.0),
 }
-START = {**dict.fromkeys(GRID, 0.0), "BEST_MATCH": 11.0, "EMPHASIS": 1.25, "SURPRISE": 2.0}
+START = {name: (min(values) + max(values)) / 2 for name, values in GRID.items()}
 WITHOUT = {**dict.fromkeys(GRID, 0.0), "EMPHASIS": 1.0}
 """What a number is when its step of the ranking is left out."""
 PENALTY = 0.25
@@ -86,12 +87,12 @@ class Recorded:
             self._asked = {asked["query_id"]: _recorded(memory, asked) for asked in of.queries}
         self._scores.add("semantic", lambda asked: self._asked[asked["query_id"]].by_meaning)
 
-    def against_halves(self, numbers: Numbers) -> dict[str, Floats]:
-        """By level the means of all metrics minus those of the better half."""
+    def tried(self, numbers: Numbers) -> dict[str, Floats]:
+        """By level the metrics of each query, shape (queries, metrics), less the mean of the better half."""
         with quality.instead(rank, **numbers):
             self._scores.add("tried", lambda asked: self._asked[asked["query_id"]].order())
         return {
-            level: rows["tried"].mean(axis=0) - np.maximum(*(rows[half].mean(axis=0) for half in HALVES))
+            level: rows["tried"] - np.maximum(*(rows[half].mean(axis=0) for half in HALVES))
             for level, rows in self._scores.rows.items()
         }
 
@@ -121,25 +122,39 @@ class Search:
         self._sets = sets
         self._known: dict[tuple[float, ...], dict[str, dict[str, Floats]]] = {}
 
-    def against_halves(self, numbers: Numbers) -> dict[str, dict[str, Floats]]:
-        """By set and level."""
+    def _tried(self, numbers: Numbers) -> dict[str, dict[str, Floats]]:
         key = tuple(numbers.values())
         if key not in self._known:
-            self._known[key] = {one.name: one.against_halves(numbers) for one in self._sets}
+            self._known[key] = {one.name: one.tried(numbers) for one in self._sets}
         return self._known[key]
+
+    def against_halves(self, numbers: Numbers) -> dict[str, dict[str, Floats]]:
+        """By set and level the means of all metrics minus those of the better half."""
+        tried = self._tried(numbers)
+        return {name: {level: rows.mean(axis=0) for level, rows in levels.items()} for name, levels in tried.items()}
 
     def worth(self, numbers: Numbers, without: str | None) -> float:
         """What is made as large as possible, over all sets but one."""
-        found = self.against_halves(numbers)
-        return float(
-            np.mean(
-                [
-                    np.mean([row[-1] + PENALTY * np.minimum(row, 0).sum() for row in levels.values()])
-                    for name, levels in found.items()
-                    if name != without
-                ]
-            )
-        )
+        of_sets = [
+            np.mean([row[-1] + PENALTY * np.minimum(row, 0).sum() for row in levels.values()])
+            for name, levels in self.against_halves(numbers).items()
+            if name != without
+        ]
+        return float(np.mean(of_sets))
+
+    def gain(self, new: Numbers, old: Numbers, without: str | None) -> float:
+        """How much more the new numbers are worth than the old ones; 0 where that is within a standard error.
+
+        The levels of a set judge the same queries, so their mean varies like one of them.
+        """
+        before, after = self._tried(old), self._tried(new)
+        variances = [
+            np.mean([(rows - before[name][level])[:, -1].var() / len(rows) for level, rows in levels.items()])
+            for name, levels in after.items()
+            if name != without
+        ]
+        gained = self.worth(new, without) - self.worth(old, without)
+        return gained if gained > np.sqrt(np.sum(variances)) / len(variances) else 0.0
 
     def best(self, without: str | None) -> dict[str, float]:
         """The numbers that a search from START ends at."""
@@ -147,7 +162,9 @@ class Search:
         while True:
             before = dict(numbers)
             for name, values in GRID.items():
-                numbers[name] = max(values, key=lambda value: self.worth({**numbers, name: value}, without))
+                better = {value: self.gain({**numbers, name: value}, numbers, without) for value in values}
+                value = max(values, key=better.__getitem__)
+                numbers[name] = value if better[value] else numbers[name]
             if numbers == before:
                 return numbers
 

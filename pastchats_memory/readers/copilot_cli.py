@@ -13,7 +13,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "copilot-cli"
-VERSION = 4
+VERSION = 5
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""
@@ -98,15 +98,16 @@ def _session(telling: Telling, kind: str, data: Json, at: At) -> None:
         about.cwd = folder_of(context.get("cwd")) or about.cwd
         about.metadata["git_branch"] = text_of(context.get("branch")) or about.metadata.get("git_branch")
     telling.model = text_of(data.get("selectedModel")) or text_of(data.get("newModel")) or telling.model
-    if kind == "session.compaction_complete":
-        telling.say("system", "summary", text_of(data.get("summaryContent")), at)
+    if kind in ("session.compaction_complete", "session.handoff"):
+        telling.say("system", "summary", text_of(data.get("summaryContent")) or text_of(data.get("summary")), at)
 
 
 def _prompt(telling: Telling, data: Json, at: At) -> str | None:
     content = data.get("content")
     if not isinstance(content, str):
         return f"content of a message is a {type(content).__name__}"
-    if data.get("source") in (None, "", "user"):
+    sent_by_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
+    if data.get("source") in (None, "", "user") and not sent_by_program:
         telling.prompt(without_rim(content, APPENDED), at, len(list_of(data.get("attachments"))) if not content else 0)
     return None
 

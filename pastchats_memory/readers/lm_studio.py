@@ -11,6 +11,7 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
+from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
@@ -22,7 +23,6 @@ SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 
 _STEP = re.compile(r"(\d{13})-0?\.\d+\Z")
 """A step's name: when it began, in milliseconds, and a random number."""
-_THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 def recognise(source: Source) -> bool:
@@ -80,7 +80,7 @@ def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
             _tool(telling, part, at)
         models = [text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps]
         model = next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName"))
-        telling.answer(_THINKING.sub("", "\n\n".join(texts)), at, model)
+        telling.answer(without_thoughts("\n\n".join(texts)), at, model)
     elif version.get("role") == "system":
         telling.say("system", "prompt", "\n\n".join(texts), at)
 

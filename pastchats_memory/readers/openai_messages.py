@@ -11,10 +11,11 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "openai-messages"
-VERSION = 1
+VERSION = 2
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({
@@ -76,7 +77,7 @@ def _take(telling: Telling, message: Json, places: Places, branch: str) -> None:
             telling.prompt(text, at, sum(part.get("type") in PICTURES for part in parts))
         case "assistant":
             _calls(telling, message)
-            telling.answer(text, at)
+            telling.answer(without_thoughts(text), at)
         case "system" | "developer":
             telling.say("system", "prompt", text, at)
         case _:

@@ -11,10 +11,11 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "sharegpt"
-VERSION = 1
+VERSION = 2
 
 _WORDS = {
     "user": "human user",
@@ -23,6 +24,9 @@ _WORDS = {
     "call": "function_call tool_call",
     "result": "observation tool function function_response tool_response",
 }
+CALL, CALLED = "<tool_call>", "</tool_call>"
+ANSWER, ANSWERED = "<tool_response>", "</tool_response>"
+"""How some sets write calls of functions and what they answered."""
 WHO = {word: role for role, words in _WORDS.items() for word in words.split()}
 
 
@@ -72,13 +76,16 @@ def _take(telling: Telling, turn: Json, places: Places, branch: str) -> None:
         case "user":
             telling.prompt(text, at)
         case "assistant":
-            telling.answer(text, at)
+            words, *calls = without_thoughts(text).split(CALL)
+            telling.answer(words, at)
+            for call in calls:
+                _call(telling, call.partition(CALLED)[0].strip())
         case "system":
             telling.say("system", "prompt", text, at)
         case "call":
             _call(telling, text)
         case "result":
-            telling.result("", Output(text), at)
+            telling.result("", Output(text.strip().removeprefix(ANSWER).removesuffix(ANSWERED).strip()), at)
 
 
 def _call(telling: Telling, text: str) -> None:

@@ -130,8 +130,11 @@ def check_passed(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and the person asks for something else, or goes on from it."""
-    if _red(episode) or not (went_on(episode) or goes_on(episode) or agreed(episode)):
+    """Work is in sight, and the person asks for something else, goes on from it, or answers a question that came with it."""
+    said = opening(episode)
+    replied = said and "?" not in said and ends_asking(episode) and not doubted(episode)
+    went = replied or went_on(episode) or goes_on(episode) or agreed(episode)
+    if _red(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
         return ()
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
 

@@ -14,11 +14,27 @@ SHELLS = frozenset({
     "run_shell_command", "run_terminal_cmd", "shell", "terminal", "unified_exec",
 })  # fmt: skip
 """Tools that run a command, in lower case."""
-_EDITS = frozenset({"create", "edit", "insert", "multiedit", "patch", "replace", "update", "write"})
+_EDITS = frozenset(
+    {
+        "append",
+        "create",
+        "delete",
+        "edit",
+        "insert",
+        "move",
+        "multiedit",
+        "patch",
+        "rename",
+        "replace",
+        "update",
+        "write",
+    }
+)
 _OF_FILES = _EDITS | frozenset({
-    "and", "apply", "based", "block", "blocks", "cell", "code", "content", "copilot", "diff", "editor", "file", "files", "functions", "in", "into",
-    "lines", "multi", "new", "notebook", "regex", "search", "str", "string", "symbol", "text", "to", "tool",
+    "and", "apply", "based", "block", "blocks", "cell", "code", "content", "copilot", "diff", "editor", "file", "files", "fs", "functions", "in", "into",
+    "lines", "multi", "new", "notebook", "regex", "search", "str", "string", "symbol", "text", "to", "tool", "v",
 })  # fmt: skip
+"""`v` is of a version, as in `edit_file_v2`."""
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LOOKS = re.compile(
     r"(?:cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed -n|awk|sleep|ps|env|history"

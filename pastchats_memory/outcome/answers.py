@@ -37,7 +37,8 @@ _CLAIM = Pattern(
     |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
     |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
     |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
-    |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*已|^\W*(?:готово|исправлено|сделано|обновлено|добавлено|hecho|listo|fertig|erledigt|c'est\ fait|terminé|pronto|完了|完成|수정했|완료)"""
+    |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*我?已|(?:修改|更新|添加|创建|实现|修复)(?:完成|好了|完毕)|^\W*(?:готов[оаы]?\b|исправлено|сделано|обновлено|добавлено|настроено|создан[оаы]?\b|(?:я\ )?(?:добавил|исправил|создал|обновил|удалил|настроил)|hecho|listo|he\ (?:\w+ado|\w+ido)\b|(?:creado|actualizado|corregido|arreglado|agregado)\b
+    |fertig|erledigt|behoben|ich\ habe\b|c'est\ fait|terminé|corrigé|j'ai\ (?:\w+é|mis|fait|écrit)\b|pronto|feito|(?:criei|atualizei|corrigi|adicionei)\b|fatto|ho\ \w+to\b|sudah\ (?:di\w+|selesai)|selesai|berhasil|完了|完成|수정했|완료)|(?:作成|修正|追加|更新|変更|実装)しました"""
 )
 _CLOSING = Pattern(
     r"""\bsuccessfully\ (?:\w+ed|built|written|sent|set)\b|\b(?:\w+ed|built|written|sent|set)\ successfully\b|\b(?:was|were|is|are|been)\ (?:now\ |all\ )?successful(?:ly)?\b|\ball\ (?:\d+\ )?(?:tests|checks)\ (?:now\ )?pass\w*\b|успешно|已(?:成功|完成)|成功"""
@@ -64,8 +65,8 @@ _OFFERS = Pattern(
     r"""\b(?:would\ you\ like|do\ you\ want|want\ me|shall\ i|should\ i|let\ me\ know\ if\ you)\b[^\n]{0,80}\b(?:try|fix\w*|apply|implement|make\ (?:this|these|that|those|the)\ (?:\w+\ )?(?:changes?|edits?|updates?))\b"""
 )
 _ADMITTED = Pattern(
-    r"""\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission|the\ ability|a\ way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
-    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ pude\b|\bje\ n'ai\ pas\ pu\b|无法完成|できませんでした|\bdid\ not\ succeed\b|\bno\ luck\b"""
+    r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission|the\ ability|a\ way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
+    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b|\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b|无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
 )
 _LEFT = Pattern(
     r"""^\W*(?:remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b|not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b|partially\ (?:done|fixed|working|complete\w*)\b)

@@ -36,8 +36,8 @@ from pastchats_memory.outcome.next_words import (
     is_inquiry,
     refuses,
     thanked,
+    went_on,
 )
-from pastchats_memory.outcome.requests import went_on
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,

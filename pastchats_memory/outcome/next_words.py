@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.outcome.requests import is_request
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
 from pastchats_memory.outcome.said import first_sentence, next_words, opening
 from pastchats_memory.outcome.sent_again import FEW_WORDS, TELLING, asked_again, is_paste, pasted_error
@@ -17,6 +18,8 @@ SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
 """Letters from which on a word is about something."""
+LONG_TEXT = 240
+"""Characters from which on what is said is a task rather than a word about the last one."""
 
 _UNDONE = Pattern(
     r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
@@ -37,6 +40,7 @@ _STILL = Pattern(
     |ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro|(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore|выда[её]т\ ошибк|continua\ (?:dando|com|igual|não)|stesso\ errore|nadal|nog\ steeds|hâlâ|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
     |(?:n'|ne\ )\w+\ (?:toujours|encore)\ pas|\bne\ (?:\w+\ )?(?:marche|fonctionne|s'affiche|change|compile)\w*\ (?:\w+\ )?(?:pas|rien)|\bencore\ (?:\w+\ )?(?:pourri|cassé|faux|mauvais|la\ même|le\ même)
     |\bn[ãa]o\ (?:est[áa]\ )?(?:funcion\w+|deu\ certo|aparece\w*|resolveu|mudou|carrega|abre)|\bcontinua\ (?:sem|o\ mesmo|a\ mesma)|\bno\ (?:aparece|sirve|carga|se\ ve|ha\ cambiado|compila|abre)\b|\btodav[ií]a\ no\b
+    |\bse\ sigue\b|\bsigue\ \w+[aei]ndo\b|\b(?:aun|aún|todav[ií]a)\ (?:se|no|sigue|falla|da|tengo)\b|\bno\ (?:se\ )?(?:ve|arregl\w+|cambi\w+|anda|sirve)\b|\bainda\ (?:est[áa]|aparece|continua)\b|\bcontinua\ \w+[aei]ndo\b
     |\b(?:masih|belum|tidak|gak|ngg?ak|ga)\ (?:bisa|jalan|muncul|berfungsi|berhasil|berubah|error|sama|tampil)\b|\berror\ (?:lagi|nih|bro)\b
     |不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히"""
 )
@@ -69,6 +73,8 @@ _OTHERWISE = Pattern(
 )
 """It is otherwise than it was asked for: with work in sight, a part of it."""
 
+_FAULTS = (_NO, _BROKEN, _OTHERWISE)
+
 _HALF = Pattern(
     r"\b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b(?:but|except|however)\b|\bnow,?\ (?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"
 )
@@ -99,7 +105,7 @@ _DID = Pattern(
 )
 """The person did what was asked of them, which is no praise."""
 _AGREED = Pattern(
-    r"\A\W*(?:y|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|got\ it|gotcha|understood|makes\ sense|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。、！—-]|$)"
+    r"\A\W*(?:y(?=\W*\Z)|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|got\ it|gotcha|understood|makes\ sense|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。、！—-]|$)"
 )
 _COMMITS = Pattern(
     r"\A\W*(?:(?:ok(?:ay)?|now|great|please|and|then|let's)[\s,.!]+){0,2}(?:/?(?:run\ )?git\ (?:add|commit|push|merge)\b|/commit\b|commit\ (?:it|this|that|your|the|and|all|everything|these)\b|push\ (?:it|this|that|to)\b|merge\ (?:it|this)\b|@\w+\ commit\b|(?:create|open|make)\ (?:a|the)\ (?:pr|pull\ request)\b)"
@@ -108,6 +114,12 @@ _GO = Pattern(
     r"\A\W*(?:(?:ok(?:ay)?|yes|so|great|please)[\s,.]+){0,2}(?:continue|proceed|go\ (?:on|ahead|for\ it)|keep\ going|carry\ on|resume|do\ (?:it|that|this|so)|make\ (?:that|this|those|these)\ changes?|start|(?:fix|implement|apply)\ (?:it|that|this|them|these|those|both|all)|продолж\w+|weiter|继续|开始|続けて)\b"
 )
 """A go, which a plan waits for and an unfinished answer too."""
+_DO_THAT = Pattern(
+    r"""\A\W*(?:(?:ok(?:ay)?|yes|please|great|so|then)[\s,.]+){0,2}(?:go\ ahead\ and\ )?(?:(?:do|apply|implement|make|patch)\ (?:(?:all\ (?:of\ )?)?(?:that|this|it|them|those|these)|the\ (?:change|fix|patch|edit)s?)
+    |applique[rz]?|fais(?:-le|\ (?:tout\ )?(?:ça|cela))|mets\ (?:ça|cela)\ en\ place|hazlo|hacelo|apl[ií]calo|haz\ (?:eso|todo)|faça\ isso|aplique|mach\ das|setz\ das\ um|lakukan|terapkan|сделай\ (?:это|так)|применяй?|зроби\ це
+    |(?:就|按)\S{0,4}(?:这样|你说的)|执行吧|实施|それで|実装して|適用して|그렇게\ 해)\b"""
+)
+"""The person wants done what was answered."""
 _BUILT_ON = Pattern(
     r"""\A\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next(?!\ time)|then|also|(?:let's|lets|let\ us)(?!\ not)|can\ you\ (?:also|now)|please\ also|implement\ the|write\ (?:this|it|that)|delete\ them|теперь|дальше|jetzt|ahora|maintenant|agora|现在|接下来|然后|次に)(?=[\s,.!:;，]|$)
     |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|\A(?:帮我|完成)"""
@@ -133,12 +145,27 @@ _YET = Pattern(
 _SARCASM = Pattern(
     r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b|\A\W*(?:(?:wow|oh|ok(?:ay)?)[\s,.!]+)?(?:great|nice|perfect|thanks|awesome|wonderful|brilliant|super|well\ done|good\ job)\b[^.\n]{0,40}\b(?:gone|slower|worse|broken|missing|empty|blank|deleted)\b"
 )
+_BARE = re.compile(r"[/!]|@\S+\s*\Z")
+"""A command, or a file alone."""
+_AGAIN = Pattern(
+    r"""\b(?:again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even|supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't)\b|!{2,}"""
+)
+"""A request to do it over."""
 _WORD = re.compile(r"[^\W_]+")
 
 
-def _found(episode: Episode, pattern: Pattern) -> tuple[Evidence, ...]:
-    found = pattern.search(opening(episode))
+def _found(episode: Episode, pattern: Pattern, said: str | None = None) -> tuple[Evidence, ...]:
+    found = pattern.search(opening(episode) if said is None else said)
     return next_words(episode, found.start()) if found else ()
+
+
+@once
+def _about_the_work(episode: Episode) -> str:
+    """What was said next up to where it describes something else: whoever begins with a new request goes on about that."""
+    said = opening(episode)
+    first = first_sentence(said)
+    is_new = is_request(first) and not _AGAIN.search(first) and len(first.split()) > FEW_WORDS
+    return first if is_new else said
 
 
 def undone(episode: Episode) -> tuple[Evidence, ...]:
@@ -150,7 +177,7 @@ def still_so(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is as it was, or does not work, or that what they asked about still is so."""
     if is_paste(episode):
         return ()
-    return _found(episode, _STILL) or _persists(episode)
+    return _found(episode, _STILL, _about_the_work(episode)) or _persists(episode)
 
 
 def _persists(episode: Episode) -> tuple[Evidence, ...]:
@@ -177,11 +204,8 @@ def refuses(episode: Episode) -> tuple[Evidence, ...]:
 @once
 def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     """The person says no, that something broke, or that it is otherwise than asked for."""
-    said = opening(episode)
-    for pattern in (_NO, _BROKEN, _OTHERWISE):
-        if found := pattern.search(said):
-            return next_words(episode, found.start())
-    return refuses(episode)
+    faults = (_found(episode, pattern, _about_the_work(episode)) for pattern in _FAULTS)
+    return next(filter(None, faults), ()) or refuses(episode)
 
 
 def half_works(episode: Episode) -> tuple[Evidence, ...]:
@@ -237,7 +261,8 @@ def is_inquiry(episode: Episode) -> bool:
 def goes_on(episode: Episode) -> bool:
     """Whether the person goes on from what was answered; a mere go counts where a question was asked."""
     said = opening(episode)
-    going = _BUILT_ON.search(said) or (_GO.search(said) and is_inquiry(episode))
+    taken_up = _DO_THAT.search(said) and not _AGAIN.search(first_sentence(said))
+    going = _BUILT_ON.search(said) or taken_up or (_GO.search(said) and is_inquiry(episode))
     return bool(going) and not doubted(episode)
 
 
@@ -245,29 +270,37 @@ def goes_on(episode: Episode) -> bool:
 def doubted(episode: Episode) -> bool:
     """Whether anything in the person's next words speaks against the work."""
     said = opening(episode)
-    return (
-        bool(
-            finds_fault(episode)
-            or _PARTLY.search(said)
-            or _STILL.search(said)
-            or (_DOUBTS.search(said) and not _RELIEVED.search(said))
-            or pasted_error(episode)
-        )
-        or bool(_BUT.search(first_sentence(said)))
-        or bool(_TROUBLE.search(said.partition("\n")[0]) and not _RELIEVED.search(said))
-        or bool(undone(episode))
-    )
+    return bool(
+        _speaks_against(episode)
+        or (_DOUBTS.search(said) and not _RELIEVED.search(said))
+        or _BUT.search(first_sentence(said))
+    ) or bool(_TROUBLE.search(said.partition("\n")[0]) and not _RELIEVED.search(said))
 
 
-def speaks_against(episode: Episode) -> bool:
-    """Whether a request, unlike a statement, is about what is wrong with the work: its first sentence has words of doubt, or what follows finds fault."""
+@once
+def _speaks_against(episode: Episode) -> bool:
+    """Whether anything in the person's next words finds fault, or takes the work back."""
     said = opening(episode)
     return bool(
-        finds_fault(episode)
-        or _STILL.search(said)
-        or _PARTLY.search(said)
-        or _DOUBTS.search(first_sentence(said))
-        or undone(episode)
-        or asked_again(episode)
+        any(pattern.search(said) for pattern in (*_FAULTS, _STILL, _PARTLY))
+        or refuses(episode)
         or pasted_error(episode)
+        or undone(episode)
     )
+
+
+@once
+def went_on(episode: Episode) -> bool:
+    """Whether the person's next words ask for something else, without a word against what was done.
+
+    A new request is the commonest sign that the work before it was good: whoever states something mostly has a complaint.
+    """
+    said = opening(episode)
+    if not said:
+        return bool(episode.following)
+    first = first_sentence(said)
+    if _speaks_against(episode) or _DOUBTS.search(first) or asked_again(episode):
+        return False
+    if is_request(first):
+        return not _AGAIN.search(first)
+    return bool(_BARE.match(said)) or (len(episode.following) > LONG_TEXT and not doubted(episode))

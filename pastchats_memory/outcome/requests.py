@@ -1,19 +1,13 @@
-"""Whether the person went on to something else: a new request is the commonest sign that the work before it was good.
+"""Whether a sentence asks for something, by its first words: a verb of doing, "can you", "I want", a question.
 
-After work that is in sight, whoever asks for more has no complaint; whoever states something mostly has. A request is told by its
-first words: a verb of doing, "can you", "I want", a question; in other languages by the commonest words of asking.
+In other languages by the commonest words of asking.
 """
 
 from __future__ import annotations
 
 import re
 
-from pastchats_memory.outcome.next_words import doubted, speaks_against
-from pastchats_memory.outcome.rows import Episode, Pattern, once
-from pastchats_memory.outcome.said import first_sentence, opening
-
-LONG_TEXT = 240
-"""Characters from which on what is said is a task rather than a word about the last one."""
+from pastchats_memory.outcome.rows import Pattern
 
 _VERBS = frozenset({
     "add", "adjust", "allow", "analyse", "analyze", "append", "apply", "ask", "audit", "build", "bump", "call", "catch", "change",
@@ -32,7 +26,7 @@ _VERBS = frozenset({
     "write",
 })  # fmt: skip
 _BEFORE = re.compile(
-    r"\W*(?:(?:ok(?:ay)?|alright|all right|great|perfect|nice|good|cool|yes|yeah|yep|thanks|thank you|thx|please|pls|now|next|then|also|and|so|but|just"
+    r"[^\w@`#]*(?:(?:ok(?:ay)?|alright|all right|great|perfect|nice|good|cool|yes|yeah|yep|thanks|thank you|thx|please|pls|now|next|then|also|and|so|but|just"
     r"|first|finally|lastly|well|btw|by the way|further|always)\b[\s,.!:;-]*|[@`#]\S+\s+)*",
     re.IGNORECASE,
 )
@@ -41,7 +35,8 @@ _VERB = re.compile(r"[a-zA-Z]+")
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
 _ASKS = Pattern(
     r"""(?:(?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)|we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)
-    |what|how|which|where|who|is|are|do(?:es)?|did|should|shall|will|has|have)\b
+    |what|how|which|where|who|should|shall|will|(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing))\b
+    |(?:как|что|почему|где|как(?:ой|ая|ие)|можно|давай|нужно|надо|хочу|посмотри|проверь|покажи|cómo|qué|cuál|dónde|hay|comment|quel(?:le)?s?|est-ce|où|wie|was|wo|welche[rns]?|gibt\ es|qual|onde|bagaimana|gimana|apa)\b
     |(?:peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)|maintenant|adicione|crie|faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso
     |agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
     |добавь|сделай|создай|напиши|измени|теперь|можешь|додай|зроби|створи|тепер)\b
@@ -51,29 +46,10 @@ _WISHED = Pattern(
     r"\b(?:should|must|needs?\ to|has\ to|have\ to)\ (?!have\b)(?:\w+\ )?\w|\b(?:too|also|as\ well)\b\W*(?:\Z|\n|here\b)|\balso\ (?:here|in|for)\b"
 )
 """What has to be, in a statement."""
-_BARE = re.compile(r"[/!]|@\S+\s*\Z")
-"""A command, or a file alone."""
-_AGAIN = Pattern(
-    r"""\b(?:again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even|supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't)\b|!{2,}"""
-)
-"""A request to do it over."""
 
 
-@once
-def went_on(episode: Episode) -> bool:
-    """Whether the person's next words ask for something else, without a word against what was done."""
-    said = opening(episode)
-    if not said:
-        return bool(episode.following)
-    if speaks_against(episode):
-        return False
-    first = first_sentence(said)
-    if _is_request(first):
-        return not _AGAIN.search(first)
-    return bool(_BARE.match(said)) or (len(episode.following) > LONG_TEXT and not doubted(episode))
-
-
-def _is_request(sentence: str) -> bool:
+def is_request(sentence: str) -> bool:
+    """Whether the sentence asks for something, rather than stating it."""
     start = _BEFORE.match(sentence)
     rest = sentence[start.end() if start else 0 :]
     if condition := _CONDITION.match(rest):

@@ -1,7 +1,7 @@
 """What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺`, `●`, `✦` or `•`.
 
-Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it only the names of the tools are kept,
-and that an answer was cut short or did not come at all.
+Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it the names of the tools are kept, what failed
+or checked something, and that an answer was cut short or did not come at all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pastchats_memory.readers.markdown import has_marks_of_its_own
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import conversation_hash
+from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
 VERSION = 3
@@ -38,7 +39,9 @@ _FAULT = re.compile(r"\s*⎿\s+(API Error\b.*)\Z")
 _STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")
 _STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)|─ ?Worked for ")
-CALL, STOPPED = "call", "stopped"
+CALL, RESULT, STOPPED = "call", "result", "stopped"
+_FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
+"""How a tool's answer begins that is an error."""
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _INDENT = "  "
 
@@ -58,7 +61,7 @@ def recognise(source: Source) -> bool:
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
     said = list(_blocks(source.text.split("\n")))
-    told = ((mark, text) for mark, _, text in said if mark != STOPPED)
+    told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
     telling = Telling(About(conversation_hash(told)))
     for mark, line, text in said:
         if mark == "user":
@@ -67,6 +70,8 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
                 telling.prompt(text, At(line), kind="command" if command else "prompt")
         elif mark == STOPPED:
             telling.drafts.flag("interrupted")
+        elif mark == RESULT:
+            telling.result("", _output(text), At(line))
         elif call := _CALL.match(text) or (_DEED.match(text) if mark == CALL else None):
             words = call[2].partition("\n")[0]
             telling.call("", call[1], {"command": words if mark == CALL else words.removesuffix(")")})
@@ -76,25 +81,37 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """Who, the 1-based line and the text of everything that was said or called; `STOPPED` where the person broke it off."""
+    """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
     for number, line in enumerate(lines, start=1):
         prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
         is_called = mark == "assistant" and bool(_CALL.match(block[0]))
         fault = None if is_called else _FAULT.match(line)
         if (found := prompt or answer or fault) or _ends(line, mark):
+            text = "\n".join(block).strip()
+            is_called = is_called or _is_deed(text, line)
             if mark:
-                text = "\n".join(block).strip()
                 yield CALL if _is_deed(text, line) else mark, first, text
-            if _STOPPED.match(line):
+            if is_stopped := _STOPPED.match(line):
                 yield STOPPED, number, ""
             mark, first, block = "", number, []
-        if found:
-            mark, block = "user" if prompt else "assistant", [found[1]]
+            if found:
+                mark, block = "user" if prompt else "assistant", [found[1]]
+            elif is_called and not is_stopped and (answered := _RESULT.match(line)):
+                mark, block = RESULT, [line[answered.end() :].strip()]
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
     if mark:
         yield mark, first, "\n".join(block).strip()
+
+
+def _output(text: str) -> Output:
+    """What a tool answered, as the screen shows it: an error says so, and with which code a command exited."""
+    found = _FAILED.match(text)
+    if found is None:
+        return Output(text)
+    code = found["code"]
+    return Output(text[found.end() :], int(code) if code else None, failed=True)
 
 
 def _is_deed(text: str, line: str) -> bool:

@@ -20,7 +20,9 @@ _SUMMARY = re.compile(r" {0,80}(?:<details>)?<summary>Tool use: \*\*([^*\n]{1,80
 _INLINE = re.compile(r"`([^`\n]{1,4000})`\Z")
 _FENCE = re.compile(r"```(\w*)\Z")
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
-RUN = "• Run command: "
+_TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+): (?P<subject>\S.*)\Z")
+"""What Cursor tells of a call behind its name: `• Run command: npm test`, `• Edit file: README.md`."""
+RUN = "Run command"
 SHELLS = ("bash", "sh", "shell", "zsh")
 STATES = {" ": "pending", "x": "completed", "⚡": "in_progress", "-": "in_progress"}
 
@@ -53,25 +55,29 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
 
 def call_in(block: Sequence[str]) -> tuple[Call, str]:
     """The call of a tool's fold and what it answered: the command in the summary, as inline code or in a fence, the output in a fence."""
-    summary, run = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", ""))
+    summary, run, about = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", "", ""))
     fences = list(_fences(block))
     typed = next((place for place, (language, _) in enumerate(fences) if language in SHELLS), None)
     inline = (found[1] for line in block[1:] if (found := _INLINE.match(line.strip())))
-    command = fences.pop(typed)[1] if typed is not None else run or next(inline, "")
+    command = fences.pop(typed)[1] if typed is not None else run or about or next(inline, "")
     named = _NAME.search(block[0])
     shell = bool(run) or typed is not None or 'data-tool-type="shell"' in block[0]
     call = call_of(named[1] if named else summary or "tool", {"command" if shell else "path": command})
     return call, fences[-1][1] if fences else ""
 
 
-def _summarised(line: str) -> tuple[str, str] | None:
-    """The tool's name and the command that a fold's summary tells, if it is one."""
+def _summarised(line: str) -> tuple[str, str, str] | None:
+    """The tool's name, and the command or else the file that a fold's summary tells, if it is one."""
     found = _SUMMARY.match(line)
     if found is None:
         return None
     rest = line[found.end() :].partition("</summary>")[0].strip()
     inline = _INLINE.match(rest)
-    return found[1], inline[1] if inline else rest.removeprefix(RUN) if rest.startswith(RUN) else ""
+    if inline:
+        return found[1], inline[1], ""
+    told = _TOLD.match(rest)
+    deed, subject = (told["deed"], told["subject"]) if told else ("", "")
+    return (found[1], subject, "") if deed == RUN else (found[1], "", subject)
 
 
 def todos_in(block: Sequence[str]) -> list[object]:

@@ -153,7 +153,7 @@ def test_commands_that_do_something_are_known(command: str) -> None:
 
 @pytest.mark.parametrize(
     "tool", ["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "copilot_replaceString",
-             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace"],
+             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace", "edit_file_v2", "fs_write", "delete_file", "move_file"],
 )  # fmt: skip
 def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) -> None:
     assert is_editor(tool)

@@ -230,6 +230,9 @@ MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["but
         "agora adicione um botão no rodapé",
         "ajoute aussi une légende",
         "フッターにも追加してください",
+        "Как теперь настроить иконку в шапке?",
+        "@docs/icons.md 改成英文",
+        "I added the token.",
     ],
 )
 def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
@@ -259,12 +262,41 @@ def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody
         "ça ne marche toujours pas",
         "c'est encore cassé",
         "todavía no carga",
+        "el botón se sigue moviendo",
         "não aparece nada",
         "还是打不开",
     ],
 )
 def test_the_commonest_complaints_are_known_in_other_languages(words: str) -> None:
     assert verdict(MADE, following=words) == "failed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "put the sample data into a file of its own\nwhoever registers cannot choose a role, an error is shown then",
+        "explain that on a lower level now. I do not see any place where it is deleted. I meant the exact line.",
+        "buat seed data di file terpisah\nuser tidak bisa memilih role",
+    ],
+)
+def test_who_begins_with_a_new_request_finds_no_fault_with_the_old_work_by_describing_it(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "unknown"
+
+
+def test_a_short_answer_to_what_was_asked_beside_work_in_sight_goes_on_from_it() -> None:
+    asks = Row("assistant", "answer", "The icon is in. Which colour shall the label have?", {"tools": ("Edit a.tsx",)})
+    assert verdict(asks, following="blue") == "worked"
+    assert verdict(asks, following="why is it round?") == "unknown"
+
+
+@pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])
+def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "worked"
+
+
+def test_a_y_is_a_yes_only_alone() -> None:
+    assert verdict(ANSWER, following="y") == "worked"
+    assert verdict(ANSWER, following="y los archivos de prueba") == "unknown"
 
 
 def test_a_go_for_what_was_only_offered_shows_nothing() -> None:

@@ -146,6 +146,19 @@ def test_a_task_that_was_completed_or_got_stuck_tells_the_end() -> None:
     assert ended(TaskChange("Make the login test pass", "in_progress")) == "unknown"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ERROR: No feature description provided.",
+        "Je ne peux pas intervenir physiquement sur votre matériel.",
+        "Saya dalam Plan Mode, tidak bisa menjalankan implementasi saat ini.",
+        "No puedo abrir ese archivo.",
+    ],
+)
+def test_who_could_not_says_so_in_many_languages(words: str) -> None:
+    assert verdict(Row("assistant", "answer", words)) == "failed"
+
+
 def test_an_admission_is_failed_and_beside_a_result_mixed() -> None:
     admission = Row("assistant", "answer", "I could not reproduce it.")
     assert verdict(admission) == "failed"

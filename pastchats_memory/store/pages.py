@@ -1,6 +1,6 @@
 """Records out of the pages of an SQLite file that SQLite itself cannot read any more, by its published file format.
 
-Neither header nor schema nor the way from page to page is needed but for what flows over: each leaf is read for itself.
+Neither header nor schema nor the way from page to page is needed but for what flows over: each page is read for itself.
 https://www.sqlite.org/fileformat2.html
 """
 
@@ -15,9 +15,12 @@ PAGE = 4096
 """Bytes of a page in every file that we make."""
 HEADER = 100
 """Bytes of the file's header on the first page."""
-TABLE_LEAF, INDEX_LEAF = 13, 10
+TABLE_LEAF, INDEX_LEAF, INDEX_INNER = 13, 10, 2
+"""Kinds of pages that hold records: those of an index, and of a table without rowids, also do above the leaves."""
 FILLED = 35
 """Bytes of a page that no cell may use, which the format's thresholds are made of."""
+CHILD = 4
+"""Bytes of the number of a page further down, which stands in the head of an inner page and before each of its cells."""
 LONGEST = 1 << 30
 MOST_COLUMNS = 64
 
@@ -38,12 +41,13 @@ def records(content: Pages) -> Iterator[Record]:
     for start in range(0, len(content) - PAGE + 1, PAGE):
         head = start + (HEADER if start == 0 else 0)
         kind, cells = content[head], int.from_bytes(content[head + 3 : head + 5])
-        if kind not in (TABLE_LEAF, INDEX_LEAF) or cells > PAGE // 4:
+        if kind not in (TABLE_LEAF, INDEX_LEAF, INDEX_INNER) or cells > PAGE // 4:
             continue
+        child = CHILD if kind == INDEX_INNER else 0
         for number in range(cells):
-            pointer = head + 8 + 2 * number
-            offset = int.from_bytes(content[pointer : pointer + 2])
-            if 0 < offset < PAGE and (record := _record(content, start + offset, start + PAGE, kind)) is not None:
+            pointer = head + 8 + child + 2 * number
+            offset = int.from_bytes(content[pointer : pointer + 2]) + child
+            if child < offset < PAGE and (record := _record(content, start + offset, start + PAGE, kind)) is not None:
                 yield record
 
 

@@ -20,6 +20,7 @@ import orjson
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import Database, open_database, side_files
+from pastchats_memory.store.faults import translate
 from pastchats_memory.store.migrations import schema
 from pastchats_memory.store.pages import Record, Value, records
 from pastchats_memory.store.redactions import RULES
@@ -42,6 +43,10 @@ OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
 }
 """Columns of JSON: the kind of the value, and what stands for one that is broken."""
 _ROOTED = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
+LENGTH_OF_EVENT = 64
+"""Characters."""
+ROWID = -1
+"""Stands for it among the columns of an index."""
 MOST_MISSING = 4
 """Columns that rows of older releases lack at their end."""
 
@@ -85,7 +90,7 @@ def salvage(path: Path, to: Path) -> Saved:
         StoreFault: the file cannot be read, or the new one cannot be written.
     """
     with _copied(path, to) as (content, old), open_database(to) as new:
-        tables = _schema()
+        tables, indexes = _schema()
         damaged = []
         with new.transaction():
             new.run("PRAGMA defer_foreign_keys=ON")
@@ -94,8 +99,9 @@ def salvage(path: Path, to: Path) -> Saved:
                 if not _carry(old, new, table, columns):
                     damaged.append(table)
             if damaged:
-                _pick_up(content, new, {table: tables[table] for table in damaged}, tables)
+                _pick_up(content, new, {table: tables[table] for table in damaged}, tables, indexes)
             altered = _mend_texts(new)
+            _drop_entries_of_indexes(new)
             _drop_what_hangs_on_nothing(new)
             _drop_broken_vectors(new)
             new.run("UPDATE sources SET size = -1, mtime_ns = 0, resume = NULL, fingerprint = NULL")
@@ -117,7 +123,7 @@ def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Conn
             if each.exists() and not each.name.endswith("-shm"):
                 shutil.copyfile(each, other)
         connection = None
-        with suppress(apsw.Error):
+        with _as_far_as_it_is_whole():
             connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         with copy.open("rb") as file:
@@ -133,8 +139,21 @@ def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Conn
             left.unlink(missing_ok=True)
 
 
-def _schema() -> dict[str, list[Column]]:
-    """All tables of this release with their columns."""
+@contextmanager
+def _as_far_as_it_is_whole() -> Iterator[None]:
+    """Pass over what damage explains. Raises StoreFault for a fault of the surroundings, which may be gone the next time."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        pass
+    except apsw.Error as fault:
+        ours = translate(fault, "the copy of the damaged database")
+        if ours is not None and not isinstance(ours, DatabaseCorrupt):
+            raise ours from fault
+
+
+def _schema() -> tuple[dict[str, list[Column]], list[list[Column]]]:
+    """All tables of this release with their columns, and those of each index."""
     empty = apsw.Connection(":memory:")
     empty.execute(schema())
     names = [
@@ -153,24 +172,38 @@ def _schema() -> dict[str, list[Column]]:
             )
             for row in rows
         ]
+    indexes = [
+        [column._replace(is_rowid=False) for column in _of_index(empty, str(index), found[name])]
+        for name in names
+        for _, index, *_ in empty.execute(f"PRAGMA index_list({name})").fetchall()
+    ]
     empty.close()
-    return found
+    return found, indexes
+
+
+def _of_index(empty: apsw.Connection, index: str, columns: Sequence[Column]) -> list[Column]:
+    """What an entry of an index holds: its columns, and those by which a row is named."""
+    rowid = Column("rowid", "INTEGER", is_needed=True, is_rowid=False)
+    reckoned = Column("", "TEXT", is_needed=True, is_rowid=False)
+    return [
+        columns[place] if place >= 0 else rowid if place == ROWID else reckoned
+        for _, place, *_ in empty.execute(f"PRAGMA index_xinfo({index})")
+    ]
 
 
 def _carry(old: apsw.Connection | None, new: Database, table: str, columns: Sequence[Column]) -> bool:
     """Whether SQLite could read all rows of a table, which are in the new database then; else those before the damage."""
     if old is None:
         return False
-    try:
+    with _as_far_as_it_is_whole():
         there = {row[1] for row in old.execute(f"PRAGMA table_info({table})")}
         if not there:
             return False
         names = [column.name for column in columns if column.name in there]
         for row in old.execute(f"SELECT {', '.join(names)} FROM {table}"):
             _put(new, table, columns, dict(zip(names, row, strict=True)))
-    except (apsw.Error, UnicodeDecodeError):
-        return False
-    return True
+        return True
+    return False
 
 
 def _pick_up(
@@ -178,12 +211,15 @@ def _pick_up(
     new: Database,
     damaged: Mapping[str, Sequence[Column]],
     tables: Mapping[str, Sequence[Column]],
+    indexes: Sequence[Sequence[Column]],
 ) -> None:
     """Add the records of some tables that stand in the pages; those that may be of several tables are left."""
     for record in records(content):
         fitting = [name for name, columns in tables.items() if _fits(record, columns)]
-        # One that lacks no column is not of a table to which columns were added since, as it would otherwise seem.
-        fitting = [name for name in fitting if len(tables[name]) == len(record.values)] or fitting
+        # One that lacks no column is not of a table to which columns were added since, as it would otherwise seem, nor is
+        # an entry of an index.
+        whole = [name for name in fitting if len(tables[name]) == len(record.values)]
+        fitting = whole or ([] if _is_of_one(record, indexes) else fitting)
         if _is_folder(record):
             fitting = ["project_folders"]
         if len(fitting) == 1 and fitting[0] in damaged:
@@ -201,6 +237,10 @@ def _is_folder(record: Record) -> bool:
         case Record(None, (str(folder), str(), -1 | 0 | 1)):
             return _ROOTED.match(folder) is not None
     return False
+
+
+def _is_of_one(record: Record, indexes: Sequence[Sequence[Column]]) -> bool:
+    return any(len(columns) == len(record.values) and _fits(record, columns) for columns in indexes)
 
 
 def _fits(record: Record, columns: Sequence[Column]) -> bool:
@@ -252,6 +292,14 @@ def _drop_what_hangs_on_nothing(new: Database) -> None:
                 f"DELETE FROM {table} WHERE {column} IS NOT NULL "
                 f"AND NOT EXISTS (SELECT 1 FROM {parent} x WHERE x.{other or 'id'} = {table}.{column})"
             )
+
+
+def _drop_entries_of_indexes(new: Database) -> None:
+    """An entry of an index on one column of texts has the columns of an event; an event is a digest that nothing else is known by."""
+    new.run(
+        f"DELETE FROM live_events WHERE length(event) != {LENGTH_OF_EVENT} OR event IN (SELECT content_hash FROM prompts "
+        "UNION ALL SELECT echo_hash FROM prompts WHERE echo_hash IS NOT NULL UNION ALL SELECT identity FROM tasks)"
+    )
 
 
 def _drop_broken_vectors(new: Database) -> None:

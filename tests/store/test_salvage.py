@@ -13,12 +13,13 @@ from program import DEMO, Program, write_messages
 from whole import assert_whole, state
 
 from pastchats_memory import Memory
-from pastchats_memory.errors import DatabaseCorrupt
+from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.pages import PAGE, records
 from pastchats_memory.tasks.desk import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
+SYSTEM = apsw.vfs_names()[0]
 QUESTION = "flaky login test"
 
 
@@ -96,7 +97,7 @@ def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
 def test_rows_of_small_tables_that_look_alike_are_told_apart(
     tmp_path: Path, damage: Callable[[bytearray], None]
 ) -> None:
-    """States of tasks are like comments without an end, folders like entries of indexes."""
+    """States of tasks are like comments without an end, folders and events like entries of indexes."""
     path = tmp_path / "memory.db"
     write_messages(tmp_path / "garden" / "chat.jsonl", ("user", "Water the roses?"), ("assistant", "Yes."))
     with Memory.open(path) as memory:
@@ -104,6 +105,7 @@ def test_rows_of_small_tables_that_look_alike_are_told_apart(
         task = memory.tasks.add(Change(title="Water the roses", project="garden"))
         memory.tasks.update(task.key, Change(status="done"))
         memory.tasks.comment(task.key, "The can leaks.")
+        memory.store_turn("user", "Cut the roses.", "c2", "event-1", "garden")
     with open_database(path) as database:
         database.run("UPDATE project_folders SET is_private = 1")
         database.run("INSERT INTO task_conversations VALUES (?, 'c1')", (task.id,))
@@ -115,7 +117,7 @@ def test_rows_of_small_tables_that_look_alike_are_told_apart(
     with open_database(path) as database:
         after = state(database)
         assert database.run("SELECT * FROM task_conversations") == [(task.id, "c1")]
-    for name in ("prompts", "tasks", "states", "comments", "folders", "model"):
+    for name in ("prompts", "tasks", "states", "comments", "folders", "events", "model"):
         assert before[name], name
         assert after[name] == before[name], name
 
@@ -198,6 +200,54 @@ def test_records_are_those_that_sqlite_reads(damaged: Path) -> None:
     stored = {row[0]: (None, *row[1:]) for row in connection.execute("SELECT * FROM prompts")}
     connection.close()
     assert found == stored
+
+
+def test_records_of_a_table_without_rowids_are_read_of_its_inner_pages_too(tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / "tombs.db"))
+    connection.execute("CREATE TABLE tombs (hash BLOB, number INTEGER, PRIMARY KEY (hash, number)) WITHOUT ROWID")
+    with connection:
+        connection.executemany("INSERT INTO tombs VALUES (randomblob(16), ?)", [(number,) for number in range(2000)])
+    stored = set(connection.execute("SELECT hash, number FROM tombs"))
+    connection.close()
+    assert {record.values for record in records((tmp_path / "tombs.db").read_bytes())} >= stored
+
+
+class FailingOnce(apsw.VFS):
+    """A disk that fails once while the copy of a damaged database is read."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        super().__init__("failing once", SYSTEM, makedefault=True)
+
+    def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
+        return FailingFile(self, name, flags)
+
+
+class FailingFile(apsw.VFSFile):
+    def __init__(self, disk: FailingOnce, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
+        self._disk = disk
+        self._is_copy = isinstance(name, apsw.URIFilename) and name.filename().endswith("-damaged")
+        super().__init__(SYSTEM, name, flags)
+
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - SQLite's name
+        self._disk.reads += self._is_copy
+        if self._is_copy and self._disk.reads == 40:
+            raise apsw.exception_for(apsw.SQLITE_IOERR_READ)
+        return super().xRead(amount, offset)
+
+
+def test_a_disk_that_fails_while_it_is_mended_is_not_taken_for_damage(damaged: Path) -> None:
+    content = bytearray(damaged.read_bytes())
+    in_the_middle(content)
+    damaged.write_bytes(content)
+    disk = FailingOnce()
+    try:
+        with pytest.raises(StoreFault, match="reading or writing the database failed"):
+            Memory.mend(damaged)
+    finally:
+        disk.unregister()
+    assert damaged.read_bytes() == content
+    mended(damaged)
 
 
 def _is_turn(values: tuple[object, ...]) -> bool:

@@ -10,8 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pastchats_memory.redact.commands import GRAMMARS, OF_SECRETS, manifest_secrets
 from pastchats_memory.redact.detector import TELLING, Found, Looked, Rule
@@ -39,8 +38,7 @@ _SOUGHT = Literals[Rule](
 _TOKENS_SOUGHT = Literals([(one.anchor.lower(), one) for one in TOKENS])
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without the secrets that were found in it."""
 
     text: str
@@ -67,7 +65,7 @@ def redact(text: str) -> Redacted:
             marks.append((length, length + len(mark)))
             length += len(mark)
             end = one.end
-        kinds.update([one.kind for one in found])
+            kinds[one.kind] += 1
         text = "".join((*pieces, text[end:]))
         near = _near(text, marks)
         found = _apart(_outside_marks(text, near)) if near else []

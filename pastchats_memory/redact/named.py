@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pastchats_memory.redact.detector import Found, Looked
-from pastchats_memory.redact.ways import ASSIGNS, ways_by_letter, ways_of
+from pastchats_memory.redact.ways import ANYTHING, ASSIGNS, ways_by_letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +31,38 @@ class _Name:
 
     def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """Values behind names with this part, from left to right."""
-        lowered, end, length = looked.lowered, 0, len(self.part)
+        text, lowered, _ = looked
+        end, length = 0, len(self.part)
         before, after, follows = self.before, self.after, self.follows
+        ways_from = _WAYS_FROM[self.kind]
+        is_whole = self.part[-1] in _ENDS_NAME
         values: list[Found] = []
         for at in places:
             if at < end:
                 continue
-            end = at + length
-            if follows and lowered[end : end + 1] not in follows:
-                continue
-            if (after is None or after.match(lowered, end)) and (
-                before is None or before.search(lowered, max(0, at - self.reach), at)
+            end = behind = at + length
+            if (
+                (follows and lowered[end : end + 1] not in follows)
+                or (after is not None and not after.match(lowered, end))
+                or (before is not None and not before.search(lowered, max(0, at - self.reach), at))
             ):
-                found = _value(looked, end, self)
-                if found is not None:
-                    values.append(found)
-                    end = found.end
+                continue
+            if is_whole:
+                ways = ways_from.get(ANYTHING)
+            else:
+                behind = _NAME_REST.match(text, end).end()  # type: ignore[union-attr] # it fits everywhere
+                if behind > end and _HARMLESS_ENDING.fullmatch(lowered, end, behind):
+                    continue
+                ways = ways_from.get(ASSIGNS if text.startswith(ASSIGNS, behind) else text[behind : behind + 1])
+            found = ways.value(looked, behind) if ways else None
+            if found is not None:
+                values.append(found)
+                end = found.end
         return values
+
+
+_ENDS_NAME = " =/"
+"""A part that ends so is no beginning of a longer name."""
 
 
 _PROVIDERS = (
@@ -152,18 +167,4 @@ _HARMLESS_ENDING = re.compile(
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_\-.]{0,48}+")
 """What a name goes on with after the part that makes it look secret."""
-_WAYS_OF = {name.kind: ways_of(name.kind) for name in NAMES}
 _WAYS_FROM = {name.kind: ways_by_letter(name.kind) for name in NAMES}
-
-
-def _value(looked: Looked, at: int, name: _Name) -> Found | None:
-    """The secret behind a part of a name that ends at a place."""
-    if name.part[-1] in " =/":
-        return _WAYS_OF[name.kind].value(looked, at)
-    text = looked.text
-    end = _NAME_REST.match(text, at).end()  # type: ignore[union-attr] # it fits everywhere
-    if end > at and _HARMLESS_ENDING.fullmatch(looked.lowered, at, end):
-        return None
-    begins = ASSIGNS if text.startswith(ASSIGNS, end) else text[end : end + 1]
-    ways = _WAYS_FROM[name.kind].get(begins)
-    return ways.value(looked, end) if ways else None

@@ -131,7 +131,7 @@ _WAYS: tuple[_Way, ...] = (
     _Way(_VALUE_BESIDE, _ANY, believed.assigned, _QUOTED + ", \t\n"),
     _Way(_CELL, _ANY, believed.in_a_cell, "`* \t|"),
     _Way(_ARGUMENT, _ANY | {"authorization"}, believed.assigned, _QUOTED),
-    _Way(_ELEMENT, _ANY, believed.assigned, "\"' \t\n><", may_assign=True),
+    _Way(_ELEMENT, _ANY, believed.assigned, "\"' \t\n><"),
     _Way(_CALL, _ANY, believed.assigned, " \t("),
     _Way(_TYPED, _ANY, believed.assigned, "\"']"),
     _Way(_CHANGED, _ANY, believed.said, " \t"),
@@ -143,11 +143,11 @@ _WAYS: tuple[_Way, ...] = (
         _ASSIGNED, frozenset({"spoken-password"}), believed.mixed, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True
     ),
     _Way(_USER, frozenset({"basic-auth"}), believed.of_user),
-    _Way(_FLAG, _ANY, believed.said, " \t", may_assign=True),
+    _Way(_FLAG, _ANY, believed.said, " \t"),
     _Way(_SAID, _ANY, believed.said),
     _Way(_ASSIGNED, frozenset({"key"}), believed.of_any_key, _QUOTED + "] \t\n:=!?|：是は는은%", may_assign=True),
     _Way(_ARGUMENT, frozenset({"key"}), believed.of_any_key, _QUOTED),
-    _Way(_FLAG, frozenset({"key"}), believed.of_any_key, " \t", may_assign=True),
+    _Way(_FLAG, frozenset({"key"}), believed.of_any_key, " \t"),
     _Way(_SAID, frozenset({"key"}), believed.of_any_key),
 )
 
@@ -159,18 +159,19 @@ class _Joined:
         grouped = [_GROUP.sub(rf"\g<0>_{number}", way.pattern.pattern) for number, way in enumerate(ways)]
         flags = ["m" if way.pattern.flags & re.MULTILINE else "" for way in ways]
         self.pattern = re.compile("|".join(f"(?{flag}:{one})" for flag, one in zip(flags, grouped, strict=True)))
-        self.of_group = {name: _Group(name, ways) for name in self.pattern.groupindex}
+        self.of_group = {number: _Group(name, number, ways) for name, number in self.pattern.groupindex.items()}
 
 
 class _Group:
     """What is known of a value by the group of a joined pattern that it stands in."""
 
-    def __init__(self, name: str, ways: tuple[_Way, ...]) -> None:
-        self.number = int(name.rpartition("_")[2])
-        self.believes = ways[self.number].believes
+    def __init__(self, name: str, number: int, ways: tuple[_Way, ...]) -> None:
+        self.number = number
+        self.way = int(name.rpartition("_")[2])
+        self.believes = ways[self.way].believes
         self.is_bare = name.startswith("bare")
         """Without quotes around it."""
-        self.sign = f"sign_{self.number}" if ways[self.number].pattern is _ASSIGNED else ""
+        self.sign = f"sign_{self.way}" if ways[self.way].pattern is _ASSIGNED else ""
         """The group of what it is assigned by."""
 
 
@@ -199,34 +200,29 @@ class Ways:
             fits = joined.pattern.match(looked.text, at)
             if fits is None:
                 return None
-            name = str(fits.lastgroup)
-            group = joined.of_group[name]
-            found = _believed(looked, fits, fits.span(name), group, self._kind)
+            group = joined.of_group[fits.lastindex or 0]
+            found = _believed(looked, fits, group, self._kind)
             if found is not None:
                 return found
-            first += group.number + 1
+            first += group.way + 1
         return None
 
 
-def ways_of(kind: str) -> Ways:
-    """All of a kind."""
-    return Ways(kind, tuple(way for way in _WAYS if kind in way.kinds))
-
-
 def ways_by_letter(kind: str) -> dict[str, Ways]:
-    """Those of a kind, by the letter at which the name ends, and by `ASSIGNS`."""
+    """Those of a kind, by the letter at which the name ends, by `ASSIGNS` and by `ANYTHING`."""
     of_kind = [way for way in _WAYS if kind in way.kinds]
     begins = {letter: tuple(way for way in of_kind if letter in way.begins) for letter in ANY_LETTER}
     begins[ASSIGNS] = tuple(way for way in begins[" "] if way.may_assign)
+    begins[ANYTHING] = tuple(of_kind)
     return {start: Ways(kind, ways) for start, ways in begins.items() if ways}
 
 
-ASSIGNS = " ="
+ASSIGNS, ANYTHING = " =", "any letter"
 
 
-def _believed(looked: Looked, fits: re.Match[str], span: tuple[int, int], group: _Group, kind: str) -> Found | None:
+def _believed(looked: Looked, fits: re.Match[str], group: _Group, kind: str) -> Found | None:
     text, is_bare = looked.text, group.is_bare
-    start, end = span
+    start, end = fits.span(group.number)
     value = text[start:end]
     if "&" in value and _IN_URL.search(text, max(0, fits.start() - 80), fits.start()):
         value = value[: value.index("&")]

@@ -225,6 +225,23 @@ def _dated() -> Patterns:
     yield rf"\b(?:between|from) ({_ISO}) (?:and|to|until) ({_ISO})\b", _between
 
 
+def _seasonal() -> Patterns:
+    """Seasons, where they are none of a name: `in spring` may be in a framework."""
+    seasons, year = "|".join(SEASONS), r"[1-9]\d{3}"
+    yield (
+        rf"\b(?P<side>(?:in |since |during |before |over )?(?:the |this |last |next ))(?P<season>{seasons})(?P<year>)\b(?! boot| framework|,? {year})",
+        _season,
+    )
+    yield (
+        rf"\b(?P<side>(?:in |since |during |before )?(?:the )?)(?P<season>{seasons})(?: of)? (?P<year>{year})\b",
+        _season,
+    )
+    yield (
+        r"\b(?P<side>in |since |during |before |over )(?P<season>summer|autumn|fall|winter)(?P<year>)\b",
+        _season,
+    )
+
+
 def _patterns() -> Patterns:
     yield from _dated()
     units = "|".join(UNITS)
@@ -254,15 +271,7 @@ def _patterns() -> Patterns:
     yield r"\btomorrow\b", _relative(1)
     yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(_DAYS)})\b", _weekday
     yield rf"\b(in|since|during|before)? ?({'|'.join(MONTHS)})(?: ([1-9]\d{{3}}))?\b", _month
-    seasons = "|".join(SEASONS)
-    yield (
-        rf"\b(?P<side>(?:in |since |during |before |over )?(?:the |this |last |next ))(?P<season>{seasons})(?P<year>)\b(?! boot| framework|,? [1-9]\d{{3}})",
-        _season,
-    )
-    yield (
-        rf"\b(?P<side>(?:in |since |during |before )?(?:the )?)(?P<season>{seasons})(?: of)? (?P<year>[1-9]\d{{3}})\b",
-        _season,
-    )
+    yield from _seasonal()
     yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
     yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)
 

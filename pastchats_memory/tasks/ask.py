@@ -11,7 +11,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import AT_RELATED
 from pastchats_memory.model import Filters, StoredTask
 from pastchats_memory.query import moment
-from pastchats_memory.questions import Reading, read_question
+from pastchats_memory.questions import read_question
+from pastchats_memory.questions.reading import Reading
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.store import task_conditions, task_rows

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.questions import MISSING, ORDERS, RELATIONS, read_question
+from pastchats_memory.questions import read_question
+from pastchats_memory.questions.reading import MISSING, ORDERS, RELATIONS
 from pastchats_memory.statuses import STATUSES, TYPES
 
 SUNDAY = date(2026, 11, 22)

@@ -1,10 +1,14 @@
-"""The words that plain questions are read by, and what each stands for; alternatives are parted by bars. Tables only."""
+"""The words that plain questions are read by, and what each stands for; alternatives are parted by bars."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TypeVar
 
 from pastchats_memory.statuses import OPEN, RESOLVED
+
+T = TypeVar("T")
 
 STATUS_PHRASES: dict[str, tuple[str, ...]] = {
     "not blocked|unblocked|ready|ready to start|available|actionable|can i start|next": ("pending",),
@@ -15,7 +19,10 @@ STATUS_PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "in progress|in-progress|doing|under way|underway|ongoing|being worked on|started|wip|working on|current|currently|"
     "happening|on my plate": ("in_progress",),
-    "blocked|stuck|waiting for someone|waiting on someone|waiting|on hold|held up|stalled|impeded": ("blocked",),
+    "blocked|blockers|a blocker|the blocker|open blockers|current blockers|blocking us|blocking me|blocking progress|standing in the way|stands in the way|in the way|in our way|in my way|holding us back|holding us up|"
+    "holding me back|holding me up|holding things up|impediments|roadblocks|stuck|waiting for someone|waiting on someone|waiting|on hold|held up|stalled|impeded": (
+        "blocked",
+    ),
     "in review|under review|reviewing|awaiting review|waiting for review|needs review|to review|reviewed": ("review",),
     "done|finished|finish|completed|complete|closed|close|resolved|resolve|shipped|ship|fixed|accomplished|accomplish|"
     "did we fix|did i fix|did they fix|delivered|deliver|solved|achieved|achieve|get done|got done|wrapped up|wrap up|ticked off|tick off|checked off|crossed off|"
@@ -30,7 +37,7 @@ STATUS_PHRASES: dict[str, tuple[str, ...]] = {
     ),
 }
 PRIORITY_PHRASES: dict[str, tuple[int, ...]] = {
-    "critical|p0|blocker|blockers|showstopper|showstoppers|highest priority|top priority|priority 0": (0,),
+    "critical|p0|blocker|blocker priority|showstopper|showstoppers|highest priority|top priority|priority 0": (0,),
     "urgent|most urgent|high priority or above|pressing|important|most important": (0, 1),
     "high priority|p1|high-priority|priority 1": (1,),
     "medium priority|p2|normal priority|medium-priority|priority 2": (2,),
@@ -70,13 +77,14 @@ ASKING_WORDS = frozenset(
     about anything something everything nothing else and or if not ones one stuff so far up go going went our's let's lets know
     thing already ever recently been got as into from only also related regarding concerning around per me? into status state
     been work worked working happened happening next remind look'd kind sort that's there's it's who's where's here's i've we've
-    i'm others people else's decide decided agreed haven't hasn't aren't isn't""".split()  # noqa: SIM905 - as a list it would fill three pages
+    i'm others people else's other biggest decide decided agreed haven't hasn't aren't isn't""".split()  # noqa: SIM905 - as a list it would fill three pages
 )
 RELATION_PATTERNS = (
     ("dependencies_of", r"what (?:does|do|did|is|are) (?P<of>.+?) (?:depends? on|wait(?:s|ing)? (?:for|on)|blocked (?:by|on)|needs?|requires?|rel(?:y|ies) on)\Z"),
     ("dependencies_of", r"(?:dependencies|prerequisites|requirements) (?:of|for) (?P<of>.+)\Z"),
     ("dependencies_of", r"(?:what|which|who)(?:'s| is| are)?(?: \w+)? (?:block(?:s|ing)|holding up|holds up|in the way of)(?: tasks?)? (?P<of>.+)\Z"),
     ("dependencies_of", r"why is (?P<of>.+) (?:blocked|stuck)\Z"),
+    ("dependencies_of", r"\b(?:blockers?|impediments|roadblocks) (?:of|for|to|on) (?:tasks? )?(?P<of>.+)\Z"),
     ("dependencies_of", r"what\b.*\b(?:before|prior to) (?:i |we )?(?:can )?(?:start |begin |do )?(?P<of>[a-z]+-[a-z]*\d[\w.]*)\Z"),
     ("depends_on", r"(?:depend(?:s|ing|ent)?(?: up)?on|depend(?:s|ing|ent)? (?:up)?on|waiting (?:for|on)|waits (?:for|on)|blocked (?:by|on)|needs?) (?P<of>(?!review)\S.*)\Z"),
     ("depends_on", r"(?:dependents|dependants) of (?P<of>.+)\Z"),
@@ -90,7 +98,7 @@ RELATION_PATTERNS = (
 )  # fmt: skip
 """Of a relation, and how it is asked for; `of` is the other task."""
 NO_TASK = re.compile(
-    r"me|us|review|it|that|this|anything|something|the backlog|on|way|consideration|(?:any|some)(?:one|body)(?: else)?|other(?: people|s)"
+    r"(?:me|us|progress)(?: (?:right )?now| today)?|review|it|that|this|anything|something|the backlog|on|way|consideration|(?:any|some)(?:one|body)(?: else)?|other(?: people|s| tasks| work)"
     r"|(?:my|our|your) attention"
 )
 """What stands where a relation names a task and is none."""
@@ -131,3 +139,15 @@ DUE_BY = re.compile(
     r"\b(?:(?:should|must|has to|have to|needs? to|to) be (?:done|finished|completed|closed|ready|delivered)"
     r"|(?:have|has|had|needs?|got|supposed) to (?:do|finish|complete|close|deliver|ship))(?= (?:by|before|until)\b)"
 )
+
+
+def longest_first(table: Mapping[str, tuple[T, ...]]) -> list[tuple[str, tuple[T, ...]]]:
+    """Every phrase of a table with what it stands for."""
+    entries = ((phrase, value) for phrases, value in table.items() for phrase in phrases.split("|"))
+    return sorted(entries, key=lambda entry: -len(entry[0]))
+
+
+def any_of(phrases: str) -> str:
+    """A pattern of each of them, standing alone."""
+    longest = sorted(phrases.split("|"), key=len, reverse=True)
+    return rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])"

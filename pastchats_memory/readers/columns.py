@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeGuard
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, HIDDEN, TEXT, TOOL, has, words_of
-from pastchats_memory.readers.tables import CODED, unpacked
 
 Row = dict[str, object]
 """Path of keys → string, number, flag or None."""
 
+MADE = "\0"
+"""In the names of the columns that we add, and of none that a file has."""
 DEEPEST = 8
 MOST_CELLS = 80
 LONGEST_WORD = 48
+LONGEST_ID = 128
 MOST_WORDS = 12
 """Different values that say who speaks, or of what kind a record is."""
 FEWEST_WORDS = 3
@@ -39,7 +42,6 @@ def row_of(record: Json) -> Row:
 
 
 def _flatten(value: object, path: str, row: Row, depth: int) -> None:
-    value = unpacked(value) if depth else value
     if len(row) >= MOST_CELLS or depth > DEEPEST:
         return
     if isinstance(value, dict):
@@ -137,6 +139,13 @@ def columns_of(rows: Sequence[Row]) -> dict[str, list[object]]:
     return {path: [row.get(path) for row in rows] for path in paths}
 
 
+def is_word(value: object) -> TypeGuard[str | int]:
+    """Whether a value may be an id: a text of a line at most, or a whole number."""
+    return (isinstance(value, str) and len(value) <= LONGEST_ID) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    )
+
+
 def words_in(text: str) -> int:
     """Roughly how many words; in scripts without spaces two characters are one."""
     return max(len(text.split()), len(_WITHOUT_SPACES.findall(text)) // 2)
@@ -162,7 +171,7 @@ def may_hold_prose(value: object) -> bool:
             if len(at) > FEWEST_WORDS and all(isinstance(item, str) for item in at):
                 return True
             stack.extend(at)
-        elif isinstance(at, str) and (" " in at or "\n" in at or not at.isascii() or at.startswith(CODED)):
+        elif isinstance(at, str) and (" " in at or "\n" in at or not at.isascii()):
             return True
     return False
 

@@ -49,8 +49,8 @@ CURRENT_KEYS = ("current_leaf_message_uuid", "currentId", "current_node", "curre
 ABOUT_KEYS = ("info", "conversation", "session", "thread")
 """What is said of a conversation as a whole may stand in an object beside its messages."""
 TITLE_KEYS = ("title", "name", "subject", "chatTitle")
-REQUESTS = frozenset({"request", "input", "inputs"})
-RESPONSES = frozenset({"response", "output", "outputs", "completion", "result"})
+REQUESTS = frozenset({"request", "req", "input", "inputs"})
+RESPONSES = frozenset({"response", "output", "outputs", "completion", "result", "res", "resp"})
 OTHER_KINDS = (
     "$schema", "$defs", "definitions", "openapi", "swagger", "asyncapi", "nbformat", "lockfileVersion", "dependencies",
     "devDependencies", "resourceType",
@@ -325,13 +325,16 @@ def _answer_in(value: object, depth: int = 0) -> tuple[Message, ...]:
     return next((messages for messages in found if messages), ())
 
 
-def _plain_answer(response: object) -> tuple[Message, ...]:
-    """The text of a response that does not say who speaks."""
-    said = (
-        response if isinstance(response, str) else mapping_of(response).get("content", mapping_of(response).get("text"))
-    )
+def _plain_answer(response: object, depth: int = 0) -> tuple[Message, ...]:
+    """The text of a response that does not say who speaks, however deep it is wrapped."""
+    fields = mapping_of(response)
+    said = response if depth == 0 and isinstance(response, str) else fields.get("content", fields.get("text"))
     message = message_of({"role": "assistant", "content": said}) if isinstance(said, str | list) else None
-    return (message,) if message and message.text else ()
+    if message and message.text:
+        return (message,)
+    inner = (item for item in (*fields.values(), *list_of(response)) if isinstance(item, dict | list))
+    found = (_plain_answer(item, depth + 1) for item in inner) if depth < DEEPEST_ANSWER else iter(())
+    return next((messages for messages in found if messages), ())
 
 
 def _made(rows: Iterable[Json]) -> tuple[Message, ...]:

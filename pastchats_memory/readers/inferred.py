@@ -7,7 +7,7 @@ its speakers), turns that alternate, questions that are answered, names of colum
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -23,22 +23,32 @@ from pastchats_memory.readers.columns import (
     row_of,
 )
 from pastchats_memory.readers.fields import Json
+from pastchats_memory.readers.lookalikes import is_labelled, is_logged, is_recorded
 from pastchats_memory.readers.naming import (
     DELTA,
     HIDDEN,
     KIND,
     MACHINES,
     OTHER_TALK,
-    RECORDED,
     SPEAKER,
     TALK,
     TEXT,
     has,
     side_of,
+    side_of_path,
     words_of,
 )
 from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, sides_of
-from pastchats_memory.readers.sequence import PIECE, in_the_end, is_unseen, kinds_of, order_of
+from pastchats_memory.readers.references import with_texts
+from pastchats_memory.readers.sequence import (
+    PIECE,
+    in_the_end,
+    is_unseen,
+    kinds_of,
+    order_of,
+    put_together,
+    streamed_in,
+)
 from pastchats_memory.readers.tables import KEY, TURN, Instance, Table, tables_of
 
 SIDES = frozenset({"user", "assistant"})
@@ -85,7 +95,6 @@ EXAMS = frozenset(
         "correct",
         "explanation",
         "category",
-        "start",
         "votes",
     }
 )
@@ -144,7 +153,7 @@ def talks_of(value: object) -> list[Talk]:
         return []
     document = Document(value)
     found: list[tuple[Reading, Table]] = []
-    for table in tables_of(value):
+    for table in with_texts(tables_of(value)):
         reading = reading_of(table, document)
         if reading:
             found.append((reading, table))
@@ -157,15 +166,14 @@ def talks_of(value: object) -> list[Talk]:
 
 def reading_of(table: Table, document: Document) -> Reading | None:
     """The way to read the table for which most speaks, or None where that is too little."""
-    rows = [row_of(record) for instance in table.instances for record in instance.records[:SAMPLE]][:SAMPLE]
-    rows = list({tuple(row.items()): row for row in rows if row}.values())  # contexts that grow repeat their rows
-    rows = _without_rare_columns(rows)
+    rows = _without_rare_columns(_sample_of(table))
     texts = _text_columns(rows)
     if len(rows) < 1 or not texts:
         return None
     usual = [last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)]
-    if is_recorded(usual):
+    if is_recorded(usual) or is_labelled(columns_of(rows)):
         return None
+    doubt = 3 if is_logged(usual) else 0
     place = Place(table.place, (*table.instances[0].around, *(["chat"] if document.has_a_program else [])))
     best = max(
         [
@@ -175,7 +183,18 @@ def reading_of(table: Table, document: Document) -> Reading | None:
         key=lambda reading: reading.points,
         default=None,
     )
-    return best if best and best.points >= ENOUGH else None
+    return best if best and best.points >= ENOUGH + doubt else None
+
+
+def _sample_of(table: Table) -> list[Row]:
+    """Rows to judge the table by: what was streamed is put together, and what contexts repeat as they grow is there once."""
+    rows = [row_of(record) for instance in table.instances for record in instance.records[:SAMPLE]][:SAMPLE]
+    if pieces := streamed_in(rows):
+        texts = [pieces, *_text_columns(rows)]
+        rows = [
+            row for instance in table.instances for row in put_together([row_of(r) for r in instance.records], texts)
+        ][:SAMPLE]
+    return list({tuple(row.items()): row for row in rows if row}.values())
 
 
 def _without_rare_columns(rows: list[Row]) -> list[Row]:
@@ -186,12 +205,6 @@ def _without_rare_columns(rows: list[Row]) -> list[Row]:
     return [{path: value for path, value in row.items() if count[path] > 1 or is_prose(value)} for row in rows]
 
 
-def is_recorded(names: Iterable[str]) -> bool:
-    """Whether there are columns of logs, commits, issues, reviews and exams among these."""
-    told = {word for name in names for word in words_of(name)}
-    return bool(told & RECORDED) or {"title", "number"} <= told
-
-
 def _text_columns(rows: Sequence[Row]) -> list[str]:
     """The columns in which somebody may have said something, those that look most like it first."""
     worth = {}
@@ -200,9 +213,9 @@ def _text_columns(rows: Sequence[Row]) -> list[str]:
         words = set(words_of(last_key(path))) or {path}
         named = bool(words & TEXT) or has(path, DELTA) or side_of(last_key(path)) in SIDES
         told = [value for value in values if isinstance(value, str) and value.strip()]
-        if words & NEVER_SPOKEN or not told or path == KEY:
+        if words & NEVER_SPOKEN or not told or path in (KEY, PIECE):
             continue
-        if share >= LEAST_PROSE or (has(path, DELTA) and len(told) > FEWEST):
+        if share >= LEAST_PROSE:
             length = sum(map(len, told)) / len(told)
             worth[path] = (not words & NOT_SPOKEN, named, share * len(told) / len(rows), min(length, 400))
     return sorted(worth, key=lambda path: worth[path], reverse=True)[: 2 * MOST_TEXTS]
@@ -246,7 +259,8 @@ def _by_speakers(
         if path == TURN and points < SURE:  # turns that the list was given are no evidence
             continue
         points += _points_of_turns([sides.get(word, (str(word), 0))[0] for word in told], spoken)
-        points += _points_of_names(exclusive[0], place)
+        spelled = [word for word in sides if isinstance(word, str)]
+        points += _points_of_names(exclusive[0], replace(place, beside=(*place.beside, *spelled)))
         yield Reading(points, tuple(exclusive), path, tuple((word, side) for word, (side, _) in sides.items()))
 
 
@@ -277,7 +291,7 @@ def _points_of_turns(sides: list[str], spoken: list[str]) -> int:
     points = 2 if is_long and share == 1 else 1 if share >= MOSTLY else 0 if share >= SELDOM else -2
     points -= not is_long
     asked = any(asks(text) and changed for text, changed in zip(spoken, changes, strict=False))
-    return points + asked
+    return points + (1 if asked else -1)
 
 
 def _points_of_names(text: str, place: Place) -> int:
@@ -294,7 +308,7 @@ def _said(row: Row, texts: Sequence[str]) -> str:
 
 def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
     """Readings in which the name of a column says who speaks: both sides in a row, or one of them in each."""
-    named = {path: side for path in texts if (side := _side_of_path(path)) in SIDES}
+    named = {path: side for path in texts if (side := side_of_path(path)) in SIDES}
     users = [path for path in named if named[path] == "user"]
     others = [path for path in named if named[path] == "assistant"]
     known = bool(users and others)
@@ -306,20 +320,18 @@ def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Rea
         yield from _by_place(rows, texts, place)
         return
     user, other = users[0], others[0]
-    both = sum(bool(row.get(user)) and bool(row.get(other)) for row in rows) / len(rows)
+    sides = [(bool(row.get(user)), bool(row.get(other))) for row in rows]
+    both = sides.count((True, True)) / sum(map(any, sides))
     told = [(named[path], said) for row in rows for path in (user, other) if (said := _said(row, (path,)))]
     prose = sum(is_prose(text) for _, text in told) / max(1, len(told))
     if prose < LEAST_PROSE or 0 < both < OFTEN:
         return
     keys = {word for row in rows for path in row for word in words_of(path)}
-    points = 2 + (known and (1 + (both == 0))) + bool(keys & SIGNS) - 3 * bool(keys & EXAMS)
-    points += _points_of_turns([side for side, _ in told], [text for _, text in told]) + _points_of_names("", place)
+    is_exam = bool(keys & EXAMS) or "answer_start" in {last_key(path) for row in rows for path in row}
+    beside = replace(place, beside=(*place.beside, user, other))
+    points = 2 + (known and (1 + (both == 0))) + bool(keys & SIGNS) - 3 * is_exam
+    points += _points_of_turns([side for side, _ in told], [text for _, text in told]) + _points_of_names("", beside)
     yield Reading(points, (user, other), "", ((user, "user"), (other, "assistant")))
-
-
-def _side_of_path(path: str) -> str | None:
-    """The side that a path of keys names, the innermost key that does."""
-    return next((side for key in reversed(path.split(".")) if (side := side_of(key)) in SIDES), None)
 
 
 def _by_place(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
@@ -357,7 +369,9 @@ def _told(instance: Instance, reading: Reading) -> Talk:
             if text and role:
                 spoken.append(Spoken(role, text, str(row.get(PIECE) or text), row, at in left))
     beside = list(_beside(instance, {one.text for one in spoken}))
-    is_amended = bool(beside or left) or len(rows) < len(found) or order != sorted(order) or unseen > 0
+    is_amended = (
+        bool(beside or left or instance.is_joined) or len(rows) < len(found) or order != sorted(order) or unseen > 0
+    )
     return Talk((*spoken, *beside), instance.around, reading.speaker, reading.texts, is_amended)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from itertools import islice, takewhile
@@ -18,29 +18,33 @@ from pastchats_memory.readers.containers import (
     NOWHERE,
     Context,
     Conversation,
-    conversations_of,
     long_list_in,
     messages_in,
 )
 from pastchats_memory.readers.fields import list_of, mapping_of
+from pastchats_memory.readers.lookalikes import is_of_others
 from pastchats_memory.readers.message import Message, message_of
+from pastchats_memory.readers.naming import CHANGES, words_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import Checkpoint
+from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
 from pastchats_memory.readers.speakers import roles_of_names
 from pastchats_memory.readers.talk import is_dialogue
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
-from pastchats_memory.readers.understood import amended, conversations_in, is_record
+from pastchats_memory.readers.understood import amended, conversations_in, told_in
+from pastchats_memory.readers.windows import Nest, longest_within, windows
 
 FORMAT = "messages"
-VERSION = 7
+VERSION = 8
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
 
 MOST_KEPT = 1 << 16
 """Characters of the first lines that are kept to go on by."""
+WINDOW = LARGE_DOCUMENT
+"""Characters of JSON that are understood together, of a file that is larger."""
 JUDGED_RECORDS = 1000
 """Lines of JSONL in which somebody must have said something, or the rest is not looked at: most such files are logs."""
 KINDS = {"assistant": "answer", "tool": "result"}
@@ -57,23 +61,28 @@ def recognise(source: Source) -> bool:
 def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
     """The turns in the order of the file, with the line on which the text of each begins.
 
-    JSONL that has grown is gone on with, once it had as many lines as it is recognised by.
+    JSONL that has grown is gone on with, once it had as many lines as it is recognised by, unless what was added amends them.
     """
     if source.shape != "jsonl":
         yield from _read_document(source)
         return
     if source.resumed is None and (together := source.once(_taken_together)):
-        yield from _read_together(source, together)
+        yield from _read_together(source, source.records, lambda values: values, together)
         return
     before = source.resumed.state if source.resumed else None
     opening = _opening(source) if before is None else list_of(before.get("opening"))
+    told = set(map(str, list_of(mapping_of(before).get("signs"))))
+    signs = source.once(_all_signs)
+    if before is not None and not signs <= told:
+        message = "what was added may amend what was said before"
+        raise CannotResume(message)
     records = source.records()
     if _is_message_a_line(opening):
         yield from _read_messages(source, records, opening)
     else:
         yield from _read_conversations(records)
     if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= MOST_KEPT:
-        yield from records.checkpoint({"opening": opening})
+        yield from records.checkpoint({"opening": opening, "signs": sorted(signs | told)})
 
 
 def explain(source: Source) -> dict[str, str]:
@@ -98,35 +107,67 @@ def explain(source: Source) -> dict[str, str]:
 
 
 def _understood(source: Source) -> list[Conversation]:
-    """The conversations of a document; of a large one, of which only the outline is known, those that its keys name."""
-    if source.size > LARGE_DOCUMENT:
-        return list(conversations_of(source.outline))
+    """The conversations of a document; of a large one those of its outline."""
     return conversations_in(source.outline)
 
 
 def _taken_together(source: Source) -> list[Conversation]:
     """The conversations of JSONL whose lines are understood together alone: pieces, corrections, a legend in the first line.
 
-    None of a large file, whose lines are never all known at once, nor where each line is understood by itself.
+    Of a large file those of its beginning. None where each line is understood by itself and none amends another.
     """
-    if source.size > LARGE_DOCUMENT:
-        return []
     opening = _opening(source)
-    if (_is_message_a_line(opening) or any(_conversations(opening))) and not amended(opening):
-        return []
-    values = (item.value for item in source.records() if isinstance(item, Record))
-    first = list(islice(values, JUDGED_RECORDS))
-    if not (found := conversations_in(first)):
-        return []
-    rest = list(values)
-    return conversations_in([*first, *rest]) if rest else found
+    is_whole = source.size <= LARGE_DOCUMENT
+    if _are_understood(opening) and not amended(opening):
+        is_amended = not source.once(_all_signs) <= _signs(opening) and amended(list(_values(source)))
+        return conversations_in(list(_values(source))) if is_amended else []
+    found = conversations_in(list(islice(_values(source), JUDGED_RECORDS)))
+    return conversations_in(list(_values(source))) if found and is_whole else found
 
 
-def _read_together(source: Source, conversations: list[Conversation]) -> Iterator[Turn | Unreadable]:
-    yield from (item for item in source.records() if isinstance(item, Unreadable))
-    places = Places(source.text)
-    for conversation in conversations:
-        yield from _turns(conversation, places)
+def _values(source: Source) -> Iterator[object]:
+    return (item.value for item in source.records() if isinstance(item, Record))
+
+
+def _all_signs(source: Source) -> set[str]:
+    """Those of all lines that are read; of a large file, whose lines are never all known at once, none."""
+    return _signs(_values(source)) if source.size <= LARGE_DOCUMENT else set()
+
+
+def _signs(values: Iterable[object]) -> set[str]:
+    """The words for adding to what was said, correcting it or taking it back, in keys and in values of a word."""
+    told = (word for value in values for pair in mapping_of(value).items() for word in pair if isinstance(word, str))
+    return {part for word in told if " " not in word for part in words_of(word) if part in CHANGES}
+
+
+def _read_together(
+    source: Source,
+    items: Callable[[], Iterable[Record | Element | Unreadable]],
+    nested: Nest,
+    known: list[Conversation],
+) -> Iterator[Turn | Unreadable]:
+    """The turns of lines or items that are understood together, those of a large file window by window.
+
+    Args:
+        source: the file.
+        items: all of them, each time it is called.
+        nested: from a window's values to the document with them alone.
+        known: what is said in all of them; of a large file it is not asked.
+
+    """
+    yield from (item for item in items() if isinstance(item, Unreadable))
+    name: str | None = None
+    ends: dict[str, str] = {}
+    readable = (item for item in items() if not isinstance(item, Unreadable))
+    for window in windows(readable, WINDOW):
+        found = conversations_in(nested(window.values)) if source.size > LARGE_DOCUMENT else known
+        for conversation in found:
+            told = _news(conversation, ends)
+            if len(found) == 1:  # what goes on in the next window is the same conversation
+                said = ((message.speaker.role, message.text) for message in told.messages if message.text)
+                name = told.context.conversation_id or name or conversation_hash(said)
+                told = replace(told, context=replace(told.context, conversation_id=name))
+            yield from _turns(told, window.places)
 
 
 def _opening(source: Source) -> list[object]:
@@ -137,35 +178,52 @@ def _opening(source: Source) -> list[object]:
 def _is_message_a_line(values: list[object]) -> bool:
     objects = [value for value in values if isinstance(value, dict)]
     read = [message for value in objects if (message := message_of(value))]
-    return is_dialogue(read, len(objects)) and not is_record(read)
+    return is_dialogue(read, len(objects)) and not is_of_others(read)
+
+
+def _are_understood(values: list[object]) -> bool:
+    """Whether each value is understood by itself, and who speaks is known of both sides, or of neither by any other way."""
+    if any(_conversations(values)):
+        return True
+    if not _is_message_a_line(values):
+        return False
+    speakers = [message.speaker for value in values if (message := message_of(mapping_of(value)))]
+    roles = {speaker.role for speaker in speakers if speaker.certainty} | set(roles_of_names(speakers).values())
+    return roles & {"user", "assistant"} != set() or not conversations_in(values)
 
 
 def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
     for value in values:
-        yield from conversations_of(value)
+        yield from told_in(value)
 
 
 def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
     if isinstance(source.outline, BadJson):
         yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
         return
-    long = long_list_in(source.outline) if source.size > LARGE_DOCUMENT else None
-    if long is None:
-        is_large = source.size > LARGE_DOCUMENT
-        found = list(conversations_of(source.document)) if is_large else source.once(_understood)
-        places, ends = Places(source.text), dict[str, str]()
-        for conversation in found:
-            yield from _turns(_news(conversation, ends), places)
+    if source.size <= LARGE_DOCUMENT:
+        yield from _read_whole(source, source.once(_understood))
+    elif any(one not in told_in(source.outline) for one in source.once(_understood)):
+        keys, nested = longest_within(source.outline)
+        yield from _read_together(source, lambda: source.elements(*keys), nested, [])
+    elif (long := long_list_in(source.outline)) is None:
+        yield from _read_whole(source, told_in(source.document))
     elif long.has_messages:
         yield from _read_messages(source, source.elements(*long.keys), long.opening, long.context)
     else:
-        ends = {}
+        ends: dict[str, str] = {}
         for element in source.elements(*long.keys):
             if isinstance(element, Unreadable):
                 yield element
                 continue
-            for conversation in conversations_of(element.value, replace(long.context, conversation_id=None)):
+            for conversation in told_in(element.value, replace(long.context, conversation_id=None)):
                 yield from _turns(_news(conversation, ends), Places(element.text, element.line))
+
+
+def _read_whole(source: Source, found: list[Conversation]) -> Iterator[Turn]:
+    places, ends = Places(source.text), dict[str, str]()
+    for conversation in found:
+        yield from _turns(_news(conversation, ends), places)
 
 
 def _read_conversations(records: Records) -> Iterator[Turn | Unreadable]:
@@ -174,7 +232,7 @@ def _read_conversations(records: Records) -> Iterator[Turn | Unreadable]:
         if isinstance(item, Unreadable):
             yield item
             continue
-        for conversation in conversations_of(item.value):
+        for conversation in told_in(item.value):
             yield from _turns(_news(conversation, ends), Places("", item.line))
 
 

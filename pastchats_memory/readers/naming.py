@@ -24,7 +24,7 @@ _USER = """
     пользователь клиент человек я ученик ユーザー ユーザ 人間 顧客 お客様 利用者 用户 用戶 客户 客戶 人类 我 사용자 고객 مستخدم المستخدم उपयोगकर्ता
 """
 _ASSISTANT = """
-    assistant bot chatbot ai gpt chatgpt llm copilot claude gemini bard model machine agent helper coach tutor npc concierge guide advisor
+    assistant bot chatbot ai gpt chatgpt llm copilot claude gemini bard model machine agent helper coach tutor pilot npc concierge guide advisor
     adviser mentor teacher support companion oracle genie robot automaton automated automation engine helpdesk butler expert narrator storyteller gm dm dungeonmaster receptionist clerk librarian voicebot avatar
     assistent assistenten assistentin ki berater helfer lehrer maschine roboter
     assistante ia conseiller aide professeur
@@ -51,11 +51,11 @@ _TOOL = """
 """
 _HIDDEN = """
     thought thoughts thinking think reasoning reason internal scratchpad monologue reflection deliberation analysis plan planning cot
-    rationale denken gedanke pensamiento pensee debug trace telemetry heartbeat typing presence
+    rationale denken gedanke pensamiento pensee debug trace telemetry heartbeat typing presence receipt receipts
 """
 _SPEAKER = """
     role sender from author speaker actor who talker persona participant interlocutor poster writer by party side origin speaks spoken
-    voice source direction agent character user name nick identity sprecher rolle absender wer von autor
+    voice source direction dir agent character user name nick identity sprecher rolle absender wer von autor
     quien rol remitente hablante qui auteur expediteur locuteur chi mittente ruolo parlante autore papel remetente quem rolnamn
     роль автор отправитель кто 役割 話者 発言者 角色 发送者 역할 발신자 кем uid peer member
 """
@@ -84,11 +84,12 @@ _OTHER_TALK = """
 
 
 _RECORDED = """
-    sha commit level severity loglevel logger hostname votes stars upvotes helpful sku price options distractors lineno ruleid
+    sha commit votes stars upvotes helpful sku price options distractors ruleid
 """
+_LOGGED = "level severity loglevel logger hostname lineno"
 _NO_TALK = """
     faq faqs quiz quizzes flashcard flashcards exam exams trivia i18n locale locales translation translations review reviews commits changelog
-    poll polls survey surveys
+    poll polls survey surveys respondent respondents
 """
 _MACHINES = "server servers backend proxy database db worker kernel daemon scheduler cron browser frontend host router"
 _DELTA = "token delta chunk chunks token partial fragment append appended appending piece increment stream streaming streamed"
@@ -98,7 +99,10 @@ _GONE = """
     removed deleted hidden retracted withdrawn unsent draft internal redacted cancelled canceled discarded superseded ignored private rejected
     obsolete abandoned invisible geloscht supprime borrado eliminado
 """
-_CURRENT = "current selected active chosen latest primary accepted final best shown head leaf picked preferred tip kept"
+_CURRENT = (
+    "current selected active chosen latest primary accepted final best shown head leaf picked preferred tip kept pick"
+)
+_PAGES = "page offset cursor batch shard"
 _KIND = "type kind group event action op operation class category mode verb topic tag"
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -122,9 +126,12 @@ def _table(words: str) -> frozenset[str]:
 USER, ASSISTANT, ASKS, ANSWERS = map(_table, (_USER, _ASSISTANT, _ASKS, _ANSWERS))
 SYSTEM, TOOL, HIDDEN = map(_table, (_SYSTEM, _TOOL, _HIDDEN))
 SPEAKER, TEXT, TALK, OTHER_TALK = map(_table, (_SPEAKER, _TEXT, _TALK, _OTHER_TALK))
-RECORDED, NO_TALK, MACHINES, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CURRENT, KIND = map(
-    _table, (_RECORDED, _NO_TALK, _MACHINES, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _KIND)
+RECORDED, LOGGED, NO_TALK, MACHINES, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CURRENT, PAGES, KIND = map(
+    _table,
+    (_RECORDED, _LOGGED, _NO_TALK, _MACHINES, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
 )
+CHANGES = DELTA | EDIT | DELETE
+"""Of records that add to what was said, correct it or take it back."""
 _JOINED = re.compile(
     "(?P<who>user|human|customer|client|bot|ai|assistant|agent|gpt|prompt|question|answer|reply)"
     "(?:text|msg|message|input|says?|said|reply|turn|output|utterance|query|question|prompt|answer|response|content)s?"
@@ -147,6 +154,11 @@ def side_of(name: str) -> str | None:
         if side in found and not {"user", "assistant"} & set(found[found.index(side) :]):
             return side
     return found[-1] if found else None
+
+
+def side_of_path(path: str) -> str | None:
+    """The side of a user or an assistant that a path of keys names, the innermost key that does."""
+    return next((side for key in reversed(path.split(".")) if (side := side_of(key)) in ("user", "assistant")), None)
 
 
 def _side(word: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -14,8 +13,8 @@ from pastchats_memory.readers.speakers import known_role
 LETTERS: Mapping[str, str] = {
     "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
     "m": "assistant", "g": "assistant",
-    "right": "user", "out": "user", "outgoing": "user", "inbound": "user", "sent": "user", "local": "user", "left": "assistant",
-    "in": "assistant", "incoming": "assistant", "outbound": "assistant", "received": "assistant",
+    "right": "user", "outgoing": "user", "inbound": "user", "sent": "user", "local": "user", "left": "assistant",
+    "incoming": "assistant", "outbound": "assistant", "received": "assistant",
     "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
     "remote": "assistant", "them": "assistant", "other": "assistant",
 }  # fmt: skip
@@ -40,12 +39,14 @@ class Document:
     """What a document says of those who speak in it."""
 
     def __init__(self, value: object) -> None:
+        self._top = mapping_of(value)
         self._objects = list(_objects(value, "", 0, [MOST_FACTS]))
 
     @property
     def has_a_program(self) -> bool:
-        """Whether its uppermost keys tell of a program that talks."""
-        return any(has(key, ASSISTANT) for _, told in self._objects[:1] for key in told)
+        """Whether its uppermost keys, or the words under them, tell of a program that talks."""
+        words = [*self._top, *(word for word in self._top.values() if isinstance(word, str))]
+        return any(has(word, ASSISTANT) for word in words if len(word) <= LONGEST_WORD)
 
     def told(self, code: str, but: str) -> str | None:
         """The side of the one who has this code, by a legend, his entry among the participants, or a key that names him.
@@ -105,7 +106,7 @@ def sides_of(
     if len(unknown) == 1 and len(known) == 1:
         sides[unknown[0]] = (OTHER[next(iter(known))], SUPPOSED)
     elif len(different) == len(ROLES) and (not sides or (len(known) == 1 and len(sides) == len(ROLES))):
-        sides = _by_letters(different) or _by_questions(different, words, texts)
+        sides = _by_letters(different) or _by_manner(different, words, texts)
     return sides
 
 
@@ -132,15 +133,18 @@ def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:
     return {word: (side, seen) for word, side in found.items() if side} if set(found.values()) == set(ROLES) else {}
 
 
-def _by_questions(
+def _by_manner(
     different: list[object], words: Sequence[object], texts: Sequence[object]
 ) -> dict[object, tuple[str, int]]:
-    """Of two codes of which nothing is known, the one who asks more is the person; of two who ask alike the one who began."""
-    if not all(isinstance(word, int) or len(word) <= LONGEST_CODE for word in different if isinstance(word, int | str)):
+    """Of two codes of which nothing is known the person is the one of whom more is true: begins, says less at a time, asks more."""
+    codes = [str(word).lower() for word in different]
+    if not all(len(code) <= LONGEST_CODE or code in PERSPECTIVE or code.isdigit() for code in codes):
         return {}
-    count = Counter(word for word, text in zip(words, texts, strict=True) if asks(text))
-    first, second = different
-    person = second if count[second] > count[first] else first
+    first, second = ([str(text) for word, text in zip(words, texts, strict=True) if word == one] for one in different)
+    asked = [sum(map(asks, said)) for said in (first, second)]
+    length = [sum(map(len, said)) / len(said) for said in (first, second)]
+    for_first = 1 + (length[0] < length[1]) - (length[0] > length[1]) + (asked[0] > asked[1]) - (asked[0] < asked[1])
+    person = different[for_first < 0]
     return {word: ("user" if word == person else "assistant", 0) for word in different}
 
 

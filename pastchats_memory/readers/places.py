@@ -47,10 +47,10 @@ class Places:
         """Position of the string in the spelling that the file used last, else in another one, else above."""
         if self._misses > MISSES:
             return None
-        close = '"' if len(value) <= NEEDLE else ""
         for start in (begin, 0):
             for spelling in self._spellings:
-                if (at := self._text.find(spelling(value[:NEEDLE]) + close, start)) >= 0:
+                spell, close = spelling
+                if (at := self._text.find(spell(value[:NEEDLE]) + close * (len(value) <= NEEDLE), start)) >= 0:
                     self._spellings.remove(spelling)
                     self._spellings.insert(0, spelling)
                     return at
@@ -74,5 +74,20 @@ def _in_ascii_with_slashes_escaped(value: str) -> str:
     return _in_ascii(value).replace("/", "\\/")
 
 
-SPELLINGS = (_as_it_is, _in_ascii, _with_slashes_escaped, _in_ascii_with_slashes_escaped)
-"""The ways in which JSON writers spell the same string, without the closing quotation mark."""
+def _within_a_string(value: str) -> str:
+    return _as_it_is(_as_it_is(value))[1:]
+
+
+def _within_a_string_in_ascii(value: str) -> str:
+    return _in_ascii(_in_ascii(value))[1:]
+
+
+SPELLINGS = (
+    (_as_it_is, '"'),
+    (_in_ascii, '"'),
+    (_with_slashes_escaped, '"'),
+    (_in_ascii_with_slashes_escaped, '"'),
+    (_within_a_string, '\\"'),
+    (_within_a_string_in_ascii, '\\"'),
+)
+"""The ways in which JSON writers spell the same string, itself and in JSON that is a string, and the closing quotation mark of each."""

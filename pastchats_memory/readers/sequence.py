@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import LONGEST_WORD, MOST_WORDS, Row, columns_of, is_choice, last_key
+from pastchats_memory.readers.columns import (
+    LONGEST_WORD,
+    MADE,
+    MOST_WORDS,
+    Row,
+    columns_of,
+    is_choice,
+    is_prose,
+    last_key,
+)
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.naming import CURRENT, DELETE, DELTA, EDIT, GONE, HIDDEN, KIND, TOOL, has, words_of
 from pastchats_memory.readers.times import iso_utc
@@ -63,7 +72,7 @@ FEWEST_PIECES = 2
 FEWEST_LINKED = 2
 OPENING = 20
 """Characters by which the whole of what came in pieces is known."""
-PIECE = "\0piece"
+PIECE = MADE + "piece"
 """Where a row was put together, under this key the first of its pieces, as the file has it."""
 
 
@@ -75,7 +84,7 @@ def in_the_end(rows: list[Row], texts: Sequence[str]) -> list[Row]:
         texts: the columns with what is said, the best first.
 
     """
-    whole = _put_together(rows, texts)
+    whole = put_together(rows, texts)
     kept = _corrected(whole, texts)
     return [row for row in _latest(kept, texts) if not is_gone(row)]
 
@@ -121,7 +130,18 @@ def _text(row: Row, texts: Sequence[str]) -> str:
     return next((value for path in texts if isinstance(value := row.get(path), str) and value), "")
 
 
-def _put_together(rows: list[Row], texts: Sequence[str]) -> list[Row]:
+def streamed_in(rows: Sequence[Row]) -> str | None:
+    """The column whose values are pieces of what was said, as kinds or names of columns tell, and prose only when put together."""
+    kinds = kinds_of(rows)
+    pieces = [row for row in rows if any(has(str(row.get(path)), DELTA) for path in kinds)]
+    for path in columns_of(rows):
+        told = [text for row in (rows if has(path, DELTA) else pieces) if isinstance(text := row.get(path), str)]
+        if path not in kinds and len(told) > FEWEST_PIECES and is_prose("".join(told)) and not all(map(is_prose, told)):
+            return path
+    return None
+
+
+def put_together(rows: list[Row], texts: Sequence[str]) -> list[Row]:
     """Pieces of one answer, as they were streamed, as one row each."""
     pieces, name = _pieces(rows, texts)
     if len(pieces) < FEWEST_PIECES:
@@ -142,7 +162,11 @@ def _pieces(rows: list[Row], texts: Sequence[str]) -> tuple[list[Row], str | Non
 
     def is_piece(row: Row) -> bool:
         told = any(isinstance(value := row.get(path), str) and has(value, DELTA) for path in kinds)
-        return bool(_text(row, texts)) and (told or any(has(path, DELTA) and row.get(path) for path in texts))
+        return (
+            bool(_text(row, texts))
+            and PIECE not in row
+            and (told or any(has(path, DELTA) and row.get(path) for path in texts))
+        )
 
     if pieces := [row for row in rows if is_piece(row)]:
         return pieces, _name_of_whole(pieces, texts, kinds)

@@ -6,34 +6,33 @@ Lists that stand at the same place of a repeated object are one table, so that w
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from pastchats_memory.readers.columns import MADE, is_prose, row_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.naming import SPEAKER, TALK, TEXT, has, side_of
+from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
 from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
 from pastchats_memory.readers.patches import patched
-from pastchats_memory.readers.source import parse_json
 
 TURN = "#turn"
 """In a list of plain texts the column with whose turn it would be of two."""
-KEY = "\0key"
-"""Under this key, which no file can have, a record of a map has the key that it stood under."""
+KEY = MADE + "key"
+"""Under this key a record of a map has the key that it stood under."""
+STORE = "#store"
+"""Last in the place of a table that has texts for other tables, and says nothing by itself."""
 DEEPEST = 24
 FEWEST = 3
 """Rows with their head, links of a chain or marked texts, below which two things merely stand side by side."""
 FEWEST_NUMBERED = 4
 """Keys such as `user_1`: two of each side."""
 MOST_COLUMNS = 16
-CODED = ("eyJ", "eyA", "ewo", "W3s", "Wwo", "W1s", "WyJ")
-"""How an object or a list of some begins in base64."""
 SAMPLED = 40
 MOST_CHAINED = 10_000
 MOST_KEYS = 40
 """An object with more is no record of a few words."""
-SHORTEST_JSON = 24
+SHORTEST_PAGE = 24
 NAMING = ("name", "key", "id", "field", "title", "label", "column")
 
 _COUNTED = re.compile(r"\d+")
@@ -49,6 +48,8 @@ class Instance:
     """Plain values of all objects around, inner ones before outer ones of the same name."""
     holder: Json
     """Plain values of the object in which the list stands."""
+    is_joined: bool = False
+    """It stood in several pages."""
 
 
 @dataclass(slots=True)
@@ -65,7 +66,15 @@ def tables_of(document: object) -> list[Table]:
     tables: dict[tuple[str, ...], Table] = {}
     for place, instance in _instances(document, (), ({}, {}), set(), 0):
         tables.setdefault(place, Table(place)).instances.append(instance)
-    return list(tables.values())
+    return [replace(table, instances=_joined(table.instances)) for table in tables.values()]
+
+
+def _joined(instances: list[Instance]) -> list[Instance]:
+    """The lists, those that say that they are pages of one put together."""
+    if not all(any(has(key, PAGES) for key in each.holder) for each in instances):
+        return instances
+    records = [record for each in instances for record in each.records]
+    return [replace(instances[0], records=records, is_joined=len(instances) > 1)]
 
 
 def _instances(
@@ -81,7 +90,6 @@ def _instances(
         depth: of lists and objects.
 
     """
-    value = unpacked(value)
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
     if isinstance(value, list):
@@ -101,24 +109,8 @@ def _instances(
         if records:
             yield (*place, kind) if kind else place, Instance(records, *said)
     for key, item in inner:
-        if isinstance(item, dict | list | str) and id(item) not in nested:
+        if isinstance(item, dict | list) and id(item) not in nested:
             yield from _instances(item, (*place, key) if key else place, said, nested, depth + 1)
-
-
-def unpacked(value: object) -> object:
-    """The object or list that a string spells as JSON, plainly or in base64; any other value as it is."""
-    if not isinstance(value, str) or len(value) < SHORTEST_JSON:
-        return value
-    text = value
-    if value.startswith(CODED):
-        try:
-            text = b64decode(value, validate=True).decode()
-        except ValueError:
-            return value
-    if text.lstrip()[:1] not in ("{", "["):
-        return value
-    inner = parse_json(text)
-    return inner if isinstance(inner, dict | list) else value
 
 
 def _with_those_beside(fields: Json) -> Json:
@@ -163,7 +155,6 @@ def _in_order_of_edges(fields: Json) -> Json:
 
 
 def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> tuple[str, list[Json]]:
-    items = [unpacked(item) for item in items]
     if items and all(isinstance(item, dict) for item in items):
         return "", [record for item in items for record in _with_replies(mapping_of(item), nested)]
     rows = [item for item in items if isinstance(item, list)]
@@ -192,22 +183,55 @@ def _of_rows(rows: list[list[object]]) -> list[Json]:
 
 
 def _with_replies(record: Json, nested: set[int]) -> Iterator[Json]:
-    """The record, then those of its own kind that it holds: a chain of what came next, a tree of replies. These are nested."""
+    """The record, then those of its own kind that it holds: a chain of what came next, a tree of replies. These are nested.
+
+    What an exchange holds is how its answer came about, and is left.
+    """
     stack = [record]
     while stack:
         at = stack.pop()
-        own = {key for key, item in at.items() if not isinstance(item, dict | list)} if len(at) <= MOST_KEYS else set()
+        own = _plain(at)
         held = {key: inner for key, value in at.items() if (inner := _alike(own, value))} if len(own) > 1 else {}
-        yield {key: value for key, value in at.items() if key not in held} if held else at
+        rest = {key: value for key, value in at.items() if key not in held} if held else at
+        yield rest
         nested.update(id(at[key]) for key in held)
-        stack.extend(item for inner in reversed(held.values()) for item in reversed(inner))
+        if held and not _is_exchange(rest):
+            stack.extend(item for inner in reversed(held.values()) for item in reversed(_chosen(at, inner)))
+
+
+def _is_exchange(fields: Json) -> bool:
+    """Whether a person's words and their answer stand in one object, as the names of both tell."""
+    sides = {side_of_path(path) for path, value in row_of(fields).items() if is_prose(value)}
+    return {"user", "assistant"} <= sides
+
+
+def _chosen(holder: Json, items: list[Json]) -> list[Json]:
+    """Of several answers the one that their holder says was taken, by its place or its id; all of them where it says nothing."""
+    told = [value for key, value in holder.items() if has(key, CURRENT) and isinstance(value, int | str)]
+    for pointer in told if len(items) > 1 else ():
+        if isinstance(pointer, int) and not isinstance(pointer, bool) and 0 <= pointer < len(items):
+            return [items[pointer]]
+        if named := [item for item in items if isinstance(pointer, str) and pointer in item.values()]:
+            return named[:1]
+    return items
 
 
 def _alike(own: set[str], value: object) -> list[Json]:
-    """The objects that have the same plain values as the one that holds them."""
+    """The objects of the kind of the one that holds them: most of its plain values are theirs, and most of theirs are its."""
     items = [value] if isinstance(value, dict) else list_of(value)
     inner = [item for item in items if isinstance(item, dict)]
-    return inner if inner and len(inner) == len(items) and all(own <= item.keys() for item in inner) else []
+    return inner if inner and len(inner) == len(items) and all(_is_kin(own, _plain(item)) for item in inner) else []
+
+
+def _plain(fields: Json) -> set[str]:
+    """The keys of plain values; none of an object with too many for a record."""
+    if len(fields) > MOST_KEYS:
+        return set()
+    return {key for key, item in fields.items() if not isinstance(item, dict | list)}
+
+
+def _is_kin(own: set[str], other: set[str]) -> bool:
+    return len(common := own & other) > 1 and len(common) * 2 > max(len(own), len(other))
 
 
 def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]]]:
@@ -216,19 +240,28 @@ def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]
         yield "#rows", rows
     elif columns := _columns(fields):
         yield "#columns", columns
-    objects = {key: item for key, value in fields.items() if isinstance(item := unpacked(value), dict)}
+    objects = {key: item for key, item in fields.items() if isinstance(item, dict)}
     if len(objects) > 1 and _same_kind(list(objects.values())):
         yield "", [{KEY: key, **item} for key, item in objects.items()]
     elif len(chain := list(islice(_with_replies(fields, nested), MOST_CHAINED))) >= FEWEST:
         yield "#chain", chain
+    if store := _texts_by_id(fields):
+        yield STORE, store
     if sided := _sided(fields):
         yield "#sides", sided
     texts = [value for value in fields.values() if isinstance(value, str)]
     if named := _numbered(fields) or (marked_texts(texts) if len(texts) == len(fields) >= FEWEST else []):
         yield "#named", named
     for key, value in fields.items():
-        if isinstance(value, str) and len(value) > SHORTEST_JSON and (said := spoken_page(value)):
+        if isinstance(value, str) and len(value) > SHORTEST_PAGE and (said := spoken_page(value)):
             yield key, said
+
+
+def _texts_by_id(fields: Json) -> list[Json]:
+    """The records of a map of texts, as a store keeps them of which other records only have the id."""
+    said = sum(map(is_prose, fields.values()))
+    is_store = len(fields) >= FEWEST and said * 2 >= len(fields)
+    return [{KEY: key, "text": text} for key, text in fields.items()] if is_store else []
 
 
 def _sided(fields: Json) -> list[Json]:
@@ -251,7 +284,8 @@ def _sided(fields: Json) -> list[Json]:
 def _same_kind(objects: list[Json]) -> bool:
     first = set().union(*(item.keys() for item in objects[:8]))
     common = set(objects[0]).intersection(*(item.keys() for item in objects[:8]))
-    return len(common) * 2 >= len(first) > 0
+    are_wrapped = all(isinstance(objects[0][key], dict) for key in common)
+    return len(common) * 2 >= len(first) and not are_wrapped
 
 
 def _named_rows(fields: Json) -> list[Json]:

@@ -6,27 +6,27 @@ other: pieces, corrections, another order, an exchange beside its history, which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from pastchats_memory.readers.columns import is_prose
-from pastchats_memory.readers.containers import NOWHERE, Conversation, conversations_of, is_of_another_kind
-from pastchats_memory.readers.inferred import Spoken, Talk, is_recorded, talks_of
+from pastchats_memory.readers.columns import MADE, is_prose
+from pastchats_memory.readers.containers import NOWHERE, Context, Conversation, conversations_of, is_of_another_kind
+from pastchats_memory.readers.inferred import Spoken, Talk, talks_of
+from pastchats_memory.readers.lookalikes import are_asked_again, is_of_others
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.naming import PERSPECTIVE
-from pastchats_memory.readers.sequence import PIECE
 from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
-from pastchats_memory.readers.tables import KEY
+from pastchats_memory.readers.spelled import spelled_out
 
 SIDES = frozenset({"user", "assistant"})
 
 
 def conversations_in(value: object) -> list[Conversation]:
     """Every conversation of the value, in the order of the file; nothing where it is something else."""
-    told = [one for one in conversations_of(value) if not is_record(one.messages)]
+    told = [one for one in told_in(value) if not is_of_others(one.messages)]
+    told = [] if are_asked_again([one.messages for one in told]) else told
     if is_of_another_kind(value):
         return told
-    talks = talks_of(value)
+    talks = talks_of(spelled_out(value))
     seen = list(filter(None, map(_conversation, talks)))
     read, shown = _said(told), _said(seen)
     if not shown or read == shown:
@@ -35,6 +35,13 @@ def conversations_in(value: object) -> list[Conversation]:
     is_more = any(talk.is_amended for talk in talks) or (set(read) < set(shown) and not has_tools)
     is_talk = any(map(_names_both_sides, told)) and any(is_prose(text) for _, text in read)
     return seen if is_more or not is_talk else told
+
+
+def told_in(value: object, context: Context = NOWHERE) -> list[Conversation]:
+    """The conversations that keys tell of, in what strings spell as JSON too where that says more."""
+    plain, spelled = list(conversations_of(value, context)), spelled_out(value)
+    more = list(conversations_of(spelled, context)) if spelled is not value else []
+    return more if set(_said(plain)) < set(_said(more)) else plain
 
 
 def _said(conversations: list[Conversation]) -> list[tuple[str, str]]:
@@ -50,21 +57,9 @@ def _said(conversations: list[Conversation]) -> list[tuple[str, str]]:
     return found
 
 
-def is_record(messages: Sequence[Message]) -> bool:
-    """Whether messages that no role names are those of a log, of commits, issues or reviews, by what stands beside each."""
-    if any(message.speaker.certainty > 1 and message.speaker.key == "role" for message in messages):
-        return False
-    names = (
-        set(messages[0].metadata or {}).intersection(*(message.metadata or {} for message in messages))
-        if messages
-        else set()
-    )
-    return is_recorded(names)
-
-
 def amended(values: list[object]) -> bool:
     """Whether the values, one a line, amend each other, so that they are understood together alone."""
-    return any(talk.is_amended for talk in talks_of(values))
+    return any(talk.is_amended for talk in talks_of(spelled_out(values)))
 
 
 def _names_both_sides(conversation: Conversation) -> bool:
@@ -81,7 +76,9 @@ def _conversation(talk: Talk) -> Conversation | None:
 
 
 def _message(one: Spoken, talk: Talk) -> Message | None:
-    about = {path: value for path, value in one.row.items() if path not in (KEY, PIECE, talk.role_key, *talk.texts)}
+    about = {
+        path: value for path, value in one.row.items() if MADE not in path and path not in (talk.role_key, *talk.texts)
+    }
     message = message_of({**about, "role": one.role[:LONGEST_WORD], "content": one.text})
     word = str(one.row.get(talk.role_key, one.role))
     known = Speaker(one.role, talk.role_key or " and ".join(talk.texts), word, 2 if one.role in SIDES else 0)

@@ -26,13 +26,17 @@ DOCUMENTS = {
     "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
 }
 
+GERMAN = [("kundin", "Warum geht der Ofen aus?"), ("berater", "Das Relais wird zu warm.")]
+
 NEWEST_FIRST = "shape-61-newest-first.json"
 """Turned around where it is read whole; by items its order is that of the file, since its end is not there yet."""
 
 BY_COLUMNS = {
-    path for path in inputs("messages") if path.suffix == ".json" and re.match(r"shape-(7[6-9]|8\d)-", path.name)
+    path
+    for path in inputs("messages")
+    if path.suffix == ".json" and re.match(r"shape-(7[6-9]|[89]\d|1\d\d)-", path.name)
 }
-"""No key of these says who speaks: that is told from the whole alone, so a large one is left."""
+"""No key of these says who speaks: of a large one the longest list is understood window by window, as if what is around it were all else."""
 
 
 def _turns(path, monkeypatch, large):
@@ -105,7 +109,35 @@ def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypat
 
 
 @pytest.mark.parametrize("path", sorted(BY_COLUMNS), ids=lambda path: path.name)
-def test_what_columns_alone_tell_is_left_where_it_is_too_large_to_be_read_whole(path, monkeypatch):
-    assert _turns(path, monkeypatch, 1 << 30)[1]
-    reader, read = _turns(path, monkeypatch, 0)
-    assert (reader, read) == (None, []) or read == _turns(path, monkeypatch, 1 << 30)[1]
+def test_what_columns_alone_tell_is_told_of_a_large_document_too(path, monkeypatch):
+    whole, windows = (
+        [(turn.role, turn.content, turn.branch, turn.conversation_id) for turn in _turns(path, monkeypatch, large)[1]]
+        for large in (1 << 30, 0)
+    )
+    assert whole == windows
+
+
+def test_a_conversation_that_is_read_in_several_windows_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "WINDOW", 1500)
+    said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
+    for name, value in (
+        ("list.json", {"kopf": {"titel": "Ofen"}, "lauf": said}),
+        ("map.json", {"lauf": dict(enumerate(said))}),
+    ):
+        path = tmp_path / name
+        path.write_text(json.dumps(value, indent=1), encoding="utf-8")
+        _, turns = _turns(path, monkeypatch, 0)
+        assert [turn.content for turn in turns] == [one["satz"] for one in said]
+        assert len({turn.conversation_id for turn in turns}) == 1
+        assert turns == sorted(turns, key=lambda turn: turn.line)
+
+
+def test_lines_of_a_large_file_are_understood_window_by_window(tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "WINDOW", 1500)
+    said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
+    path = tmp_path / "lines.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in said) + "{torn\n", encoding="utf-8")
+    _, (torn, *turns) = _turns(path, monkeypatch, 2000)
+    assert torn.line == 61
+    assert [(turn.line, turn.content) for turn in turns] == [(n, one["satz"]) for n, one in enumerate(said, 1)]
+    assert len({turn.conversation_id for turn in turns}) == 1

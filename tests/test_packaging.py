@@ -24,6 +24,7 @@ IN_THE_PACKAGE = {
     f"{PACKAGE}/store/migrations/0001_first.sql",
     f"{PACKAGE}/embed/minilm/LICENSE",
     f"{PACKAGE}/embed/minilm/NOTICE",
+    f"{PACKAGE}/embed/minilm/SHA256SUMS",
     f"{PACKAGE}/embed/minilm/model.onnx",
     f"{PACKAGE}/embed/minilm/weights.bin",
     f"{PACKAGE}/embed/minilm/tokenizer.json",

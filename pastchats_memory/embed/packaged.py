@@ -67,6 +67,18 @@ class PackagedEmbedder:
         _ = self.session
         tokenizer()
 
+    def refuse_altered(self) -> None:
+        """Raises ModelUnavailable for files that are not those of this release; reading all of them takes some 50 ms."""
+        import hashlib  # brings OpenSSL, which a question has no use for
+
+        try:
+            for line in (FOLDER / "SHA256SUMS").read_text(encoding="ascii").splitlines():
+                digest, name = line.split()
+                if hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() != digest:
+                    raise ModelUnavailable(f"the packaged model's {name} is not that of this release", REINSTALL)
+        except (OSError, ValueError) as fault:
+            raise ModelUnavailable(f"the packaged model cannot be read: {fault}", REINSTALL) from fault
+
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (384,) per text, in their order, as the texts come."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 import subprocess
@@ -17,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory import Memory
+from pastchats_memory.embed import Embedder, Vector, packaged
 from pastchats_memory.embed.packaged import ROOM, TAIL, PackagedEmbedder, window
 from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode
 
@@ -143,15 +143,30 @@ def test_importing_loads_no_model_library(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_files_are_those_that_the_build_script_names() -> None:
-    path = Path(__file__).parents[2] / "scripts" / "build_packaged_model.py"
-    named = dict(
-        line.strip().rstrip(",").replace('"', "").split(": ")
-        for line in path.read_text(encoding="utf-8").split("SHA256 = {")[1].split("}")[0].strip().splitlines()
-    )
-    for name in ("model.onnx", "weights.bin", "tokenizer.json"):
-        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == named[name]
-    assert named["whole"][:8] in PackagedEmbedder.version
+def test_the_files_are_those_of_the_release_and_vectors_are_named_by_the_model_of_the_first_one() -> None:
+    PackagedEmbedder().refuse_altered()
+    script = (Path(__file__).parents[2] / "scripts" / "build_packaged_model.py").read_text(encoding="utf-8")
+    whole = re.search(r'"whole": "([0-9a-f]{64})"', script)
+    assert whole is not None
+    assert whole[1][:8] in PackagedEmbedder.version
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "weights.bin", "tokenizer.json"])
+def test_doctor_tells_of_one_byte_of_the_model_that_is_another(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in FOLDER.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    content = bytearray((FOLDER / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / name).unlink()
+    (tmp_path / name).write_bytes(content)
+    with Memory.open(tmp_path / "memory.db") as memory:
+        assert all(found.is_well for found in memory.doctor())
+        monkeypatch.setattr(packaged, "FOLDER", tmp_path)
+        (found,) = [found for found in memory.doctor() if not found.is_well]
+    assert (found.check, found.remedy) == ("model", REINSTALL)
+    assert f"{name} is not that of this release" in found.detail
 
 
 CUT = """

@@ -38,8 +38,14 @@ def main() -> None:
     changed: dict[str, float] = {}
     with copy_of(path) as database:
         gather(database)
+        ahead: dict[str, float] = {}
+        with another_writer(database.path, ahead), timed(ahead, "coded ahead"):
+            generations.code_ahead(database)
         with another_writer(database.path, changed), timed(changed, "vectors put in place"), database.transaction():
             generations.switch(database, NAME, VERSION, DIM)
+        cleared: dict[str, float] = {}
+        with another_writer(database.path, cleared), timed(cleared, "what is left over deleted"):
+            generations.clear(database)
         after: dict[str, float] = {}
         with another_writer(database.path, after), timed(after, "sqlite-vec's tables made anew in steps"):
             vectors.catch_up_in_steps(database)
@@ -50,7 +56,7 @@ def main() -> None:
             kept.run("PRAGMA journal_mode=WAL")
             with timed(restored, "copied over"):
                 backup._copy_over(kept, database)  # noqa: SLF001 - the part of a restore that nobody else can write in
-    for took in (changed, after, restored):
+    for took in (ahead, changed, cleared, after, restored):
         said = "; ".join(f"{name} {seconds:.2f} s" for name, seconds in took.items())
         print(f"load {os.getloadavg()[0]:.1f}: {said}")
 

@@ -75,10 +75,12 @@ def reindex_embeddings(
             progress(ReindexProgress(total - generations.pending(database), total))
 
     fill(alone=False)
+    generations.code_ahead(database)
     with database.transaction():
         generations.add(database, name, version, ())
         fill(alone=True)  # what has come since; nobody else writes now
         rows = generations.switch(database, name, version, embedder.dim)
+    generations.clear(database)
     vectors.catch_up_in_steps(database)
     vectors.pack_all(database)
     taken = time.monotonic() - start

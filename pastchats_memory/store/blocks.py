@@ -21,6 +21,7 @@ from pastchats_memory.store.ids import Ids, among
 Codes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 
+TABLE = "vector_blocks"
 BLOCK = 512
 """Prompt ids a row."""
 STRIDE = 8
@@ -131,7 +132,12 @@ class _Likely:
 
 
 def update(
-    database: Database, block: int, changed: Sequence[int], found: Sequence[int], exact: NDArray[np.float64]
+    database: Database,
+    block: int,
+    changed: Sequence[int],
+    found: Sequence[int],
+    exact: NDArray[np.float64],
+    table: str = TABLE,
 ) -> None:
     """Make the rows of some ids of a block again; its others stay as they are. Inside the caller's transaction.
 
@@ -141,8 +147,9 @@ def update(
         changed: the ids.
         found: those of them that have a vector now.
         exact: their unit vectors, of shape (found, dim).
+        table: with the columns of `vector_blocks`.
     """
-    rows = _rows(database, block)
+    rows = _rows(database, block, table)
     for id_ in changed:
         rows.pop(id_, None)
     if found:
@@ -151,19 +158,19 @@ def update(
         short = scales.astype(np.float32)
         rows |= {id_: (codes[row].tobytes(), short[row].tobytes()) for row, id_ in enumerate(found)}
     if not rows:
-        database.run("DELETE FROM vector_blocks WHERE block = ?", (block,))
+        database.run(f"DELETE FROM {table} WHERE block = ?", (block,))
         return
     stored = sorted(rows)
     joined = (b"".join(rows[id_][part] for id_ in stored) for part in (0, 1))
     database.run(
-        "INSERT OR REPLACE INTO vector_blocks(block, ids, codes, scales) VALUES (?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO {table}(block, ids, codes, scales) VALUES (?, ?, ?, ?)",
         (block, np.array(stored, dtype=np.int64).tobytes(), *joined),
     )
 
 
-def _rows(database: Database, block: int) -> dict[int, tuple[bytes, bytes]]:
+def _rows(database: Database, block: int, table: str) -> dict[int, tuple[bytes, bytes]]:
     """By id its codes and its scale."""
-    found = database.run("SELECT ids, codes, scales FROM vector_blocks WHERE block = ?", (block,))
+    found = database.run(f"SELECT ids, codes, scales FROM {table} WHERE block = ?", (block,))
     if not found:
         return {}
     ids = np.frombuffer(found[0][0], dtype=np.int64).tolist()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 
 from pastchats_memory.errors import ModelChanged
-from pastchats_memory.store import vectors
+from pastchats_memory.store import blocks, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta, set_meta
 
@@ -18,6 +19,14 @@ EMBEDDED = (("prompts", "prompt_embeddings", "prompt_id"), ("task_texts", "task_
 """Tables with texts, with their vectors, and the key of the latter."""
 TEXTS = "(SELECT id, text_hash, content FROM prompts UNION ALL SELECT id, text_hash, content FROM task_texts)"
 NEXT = ("next_model_name", "next_model_version")
+CODED, CODED_TEXTS = "temp.coded_blocks", "temp.coded_texts"
+"""Blocks of the new vectors, and the texts that they were made of."""
+CHANGED_SINCE = (
+    f"SELECT id FROM {TEXTS} t WHERE text_hash IS NOT (SELECT c.text_hash FROM {CODED_TEXTS} c WHERE c.id = t.id) "
+    f"UNION ALL SELECT id FROM {CODED_TEXTS} WHERE id NOT IN (SELECT id FROM {TEXTS})"
+)
+STEP = 2048
+"""Vectors that are coded at once."""
 LACKING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vectors n WHERE n.text_hash = t.text_hash)"
 
 
@@ -73,13 +82,38 @@ def add(database: Database, name: str, version: str, encoded: Iterable[tuple[byt
     database.run_many("INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) VALUES (?, ?)", list(encoded))
 
 
+def code_ahead(database: Database) -> None:
+    """Make the exact engine's blocks of the new vectors while others write, where this connection alone sees them. Raises StoreFault."""
+    for name, columns in (
+        (CODED, "block INTEGER PRIMARY KEY, ids, codes, scales"),
+        (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
+    ):
+        database.run(f"DROP TABLE IF EXISTS {name}")
+        database.run(f"CREATE TABLE {name}({columns})")
+    last = 0
+    while found := database.run(
+        f"SELECT t.id, t.text_hash, n.vector_json FROM {TEXTS} t CROSS JOIN next_vectors n ON n.text_hash = t.text_hash "
+        "WHERE t.id > ? ORDER BY t.id LIMIT ?",
+        (last, STEP),
+    ):
+        ids = [id_ for id_, _, _ in found]
+        exact = vectors.decode([vector_json for _, _, vector_json in found])
+        for block, places in groupby(range(len(ids)), key=lambda place: ids[place] // blocks.BLOCK):
+            here = list(places)
+            of_block = [ids[place] for place in here]
+            blocks.update(database, block, of_block, of_block, exact[here], CODED)
+        database.run_many(f"INSERT INTO {CODED_TEXTS} VALUES (?, ?)", [(id_, text_hash) for id_, text_hash, _ in found])
+        last = ids[-1]
+
+
 def switch(database: Database, name: str, version: str, dim: int) -> int:
     """Put the new vectors in the place of the old ones, which are gone; inside the caller's transaction. Rows written.
 
-    The exact engine is made anew in it; `vectors.catch_up` brings the other one along afterwards.
+    The exact engine gets what was made ahead; `vectors.catch_up` brings the other one along afterwards, and `clear` takes
+    away what is left over.
 
     Args:
-        database: in which no row lacks its new vector.
+        database: in which no row lacks its new vector, after `code_ahead`.
         name: of the model.
         version: of the model.
         dim: length of its vectors.
@@ -96,10 +130,16 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
             (name, dim),
         )
         rows += database.connection.changes()
-    database.run("DELETE FROM next_vectors")
     database.run_many("DELETE FROM embedding_meta WHERE key = ?", [(key,) for key in NEXT])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
     set_meta(database, written)
-    vectors.start_over(database)
+    vectors.start_over(database, CODED, [id_ for (id_,) in database.run(CHANGED_SINCE)])
     return rows
+
+
+def clear(database: Database) -> None:
+    """Delete what a change of model that has ended left over: in the transaction that ends it others would wait longer. Raises StoreFault."""
+    with database.transaction():
+        if not is_under_way(database):  # another process may have begun one
+            database.run("DELETE FROM next_vectors")

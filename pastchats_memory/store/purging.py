@@ -37,7 +37,7 @@ def purge(database: Database) -> bool:
                     database.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)
             database.run_many("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", model)
             if not database.vec0_loaded:
-                vec0.drop(database)
+                vec0.give_up(database)
             erasing.begin(database)
     finally:
         database.run("PRAGMA foreign_keys=ON")

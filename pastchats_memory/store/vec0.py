@@ -69,14 +69,9 @@ def nearest(
     return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
-def drop(database: Database) -> None:
-    """Give the tables up; without the extension, which alone can drop them, mark them. Inside the caller's transaction."""
-    if database.vec0_loaded:
-        for table in (TABLE, OF_TASKS):
-            database.run(f"DROP TABLE IF EXISTS {table}")
-        database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
-    else:
-        database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
+def give_up(database: Database) -> None:
+    """Mark the tables as stale, for `make` to drop with the extension. Inside the caller's transaction."""
+    database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
 def shadow_tables(database: Database) -> list[tuple[str, str]]:
@@ -89,7 +84,9 @@ def shadow_tables(database: Database) -> list[tuple[str, str]]:
 def make(database: Database, dim: int) -> None:
     """The tables, where they are missing, and anew where they are another model's."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
-        drop(database)
+        for table in (TABLE, OF_TASKS):
+            database.run(f"DROP TABLE IF EXISTS {table}")
+        database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
     names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
     for table in {TABLE, OF_TASKS} & names:
         if lacking := {f"{table}_{part}" for part in PARTS} - names:  # which takes sqlite-vec down with the process

@@ -176,6 +176,11 @@ def _applied(database: Database, engine: str) -> int:
     return int(database.value("SELECT value FROM embedding_meta WHERE key = ?", (f"{engine}_applied",)) or 0)
 
 
+def _has_applied(database: Database, engine: str, seq: int) -> None:
+    written = (f"{engine}_applied", str(seq))
+    database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", written)
+
+
 def _behind(database: Database, engine: str) -> set[int]:
     """Ids that changed since the engine last caught up."""
     rows = database.run("SELECT DISTINCT prompt_id FROM vector_changes WHERE seq > ?", (_applied(database, engine),))
@@ -209,11 +214,20 @@ def catch_up_at_opening(database: Database) -> None:
             catch_up(database, most=AT_OPENING)
 
 
-def start_over(database: Database) -> None:
-    """Make the exact engine anew and forget the other's tables: every vector is another model's. Inside a transaction."""
+def start_over(database: Database, ahead: str, further: Sequence[int]) -> None:
+    """Give the exact engine other blocks and forget sqlite-vec's tables: every vector is another model's. Inside a transaction.
+
+    Args:
+        database: open for writing.
+        ahead: a table of blocks of these vectors.
+        further: ids that are not in it as they should be.
+    """
     database.run("DELETE FROM vector_blocks")
-    vec0.drop(database)
+    database.run(f"INSERT INTO vector_blocks SELECT block, ids, codes, scales FROM {ahead}")
+    _has_applied(database, "blocks", database.value("SELECT max(seq) FROM vector_changes") or 0)
+    database.run_many("INSERT INTO vector_changes(prompt_id) VALUES (?)", [(id_,) for id_ in further])
     catch_up(database, ("blocks",))
+    vec0.give_up(database)
 
 
 def unpacked(database: Database) -> int:
@@ -276,9 +290,6 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
             else:
                 vec0.update(database, here, found, exact)
         if changes:
-            database.run(
-                "INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)",
-                (f"{engine}_applied", str(changes[-1][0])),
-            )
+            _has_applied(database, engine, changes[-1][0])
     done = min(_applied(database, engine) for engine in ENGINES)
     database.run("DELETE FROM vector_changes WHERE seq <= ?", (done,))

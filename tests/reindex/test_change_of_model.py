@@ -17,7 +17,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.embed import Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.reindex import reindex_embeddings
-from pastchats_memory.store import checks, generations, vectors
+from pastchats_memory.store import checks, engines, generations, vectors
 from pastchats_memory.store.database import Database, open_database
 
 TURNS = 60
@@ -75,6 +75,7 @@ def whole(database: Database, model: Checksums) -> None:
     assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
     with open_database(database.path) as fresh:
         assert checks.damage(fresh) == []
+        assert engines.differing(fresh) == []
     assert database.value("SELECT count(*) FROM next_vectors") == 0
     question = model.embed_query("Sentence 5")
     from pastchats_memory.search.terms import NO_FILTERS
@@ -206,6 +207,30 @@ def test_a_row_that_comes_at_the_last_moment_is_in_both(database: Database, tmp_
 
     new.embed = embed_and_look  # type: ignore[method-assign] # rows arrive while it embeds
     assert reindex_embeddings(database, new).rows == TURNS + 1
+    whole(database, new)
+
+
+def test_rows_that_come_change_and_go_after_the_new_vectors_were_coded_are_in_the_engines_as_they_are_now(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code_ahead = generations.code_ahead
+
+    def code_and_go_on(database: Database) -> None:
+        code_ahead(database)
+        write_messages(tmp_path / "history" / "more.jsonl", ("user", "After all?"), conversation="c2")
+        with Memory(open_database(tmp_path / "memory.db"), Checksums(8)) as memory:
+            memory.index([tmp_path / "history"])
+        with open_database(tmp_path / "memory.db") as other, other.transaction():
+            other.run("DELETE FROM prompts WHERE content = 'Sentence 1'")
+            other.run(
+                "UPDATE prompts SET (content, text_hash) = (SELECT content, text_hash FROM prompts WHERE content = 'Sentence 4') "
+                "WHERE content = 'Sentence 2'"
+            )
+
+    monkeypatch.setattr(generations, "code_ahead", code_and_go_on)
+    new = Checksums()
+    assert reindex_embeddings(database, new).rows == TURNS
+    assert "After all?" in new.embedded
     whole(database, new)
 
 

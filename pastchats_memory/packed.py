@@ -25,9 +25,9 @@ class Broken(OSError):
         self.strerror = reason
 
 
-def is_archive(path: Path) -> bool:
+def is_archive(path: str) -> bool:
     """Whether it is read through, by its name."""
-    return path.suffix.lower() in ARCHIVES
+    return path.lower().endswith(tuple(ARCHIVES))
 
 
 def unpacking(path: Path, within: str = "") -> Callable[[], BinaryIO]:
@@ -37,7 +37,7 @@ def unpacking(path: Path, within: str = "") -> Callable[[], BinaryIO]:
 
 def archive_of(path: Path) -> Path | None:
     """The archive that a path leads into; None where it leads into none."""
-    return next((parent for parent in path.parents if is_archive(parent) and parent.is_file()), None)
+    return next((parent for parent in path.parents if is_archive(str(parent)) and parent.is_file()), None)
 
 
 def is_bomb(size: int, packed: int) -> bool:

@@ -161,7 +161,7 @@ def _prepare(
     unchanged = [plan for plan in planned if plan.is_unchanged]
     report.files_unchanged = len(unchanged)
     report.known = sum(plan.state is not None and plan.state.format is not None for plan in unchanged)
-    report.files += [standing for plan in unchanged if (standing := _standing(plan)).reason or standing.unreadable]
+    report.files += [_standing(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)]
     return [plan for plan in planned if not plan.is_unchanged], opened
 
 
@@ -206,7 +206,7 @@ def _read_through(
     files: list[Candidate] = []
     opened: list[Candidate] = []
     for candidate in found:
-        if not is_archive(candidate.path):
+        if not is_archive(candidate.where):
             files.append(candidate)
             continue
         within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []

@@ -28,7 +28,7 @@ def members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
         yield from _in_zip(archive)
     else:
         inside = archive.path / archive.path.stem
-        yield replace(archive, path=inside, file_id="", is_alone=False, unpacked=unpacking(archive.path))
+        yield replace(archive, where=str(inside), file_id="", is_alone=False, unpacked=unpacking(archive.path))
 
 
 def again(archive: Candidate, name: str, size: int) -> Candidate:
@@ -38,7 +38,7 @@ def again(archive: Candidate, name: str, size: int) -> Candidate:
     is_zip = archive.path.suffix.lower() == ".zip"
     unpacked = unpacking(archive.path, within)
     named = archive.named and not is_zip
-    return replace(archive, path=inside, size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
+    return replace(archive, where=str(inside), size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
 
 
 def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
@@ -63,7 +63,13 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
         elif os.path.splitext(member.filename)[1].lower() in TEXTS:  # noqa: PTH122 - a name in an archive is no path
             unpacked = unpacking(archive.path, member.filename)
             yield replace(
-                archive, path=path, size=member.file_size, named=False, file_id="", is_alone=False, unpacked=unpacked
+                archive,
+                where=str(path),
+                size=member.file_size,
+                named=False,
+                file_id="",
+                is_alone=False,
+                unpacked=unpacked,
             )
 
 

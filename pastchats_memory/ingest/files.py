@@ -14,7 +14,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import LeftOut, Unreadable, utf8
 from pastchats_memory.packed import ARCHIVES
 from pastchats_memory.project import MARKER, opted_out
-from pastchats_memory.readers.together import DATABASE_SUFFIXES, read_with, told_elsewhere
+from pastchats_memory.readers.together import DATABASE_SUFFIXES, is_read_with_others, read_with, told_elsewhere
 from pastchats_memory.redact import redacted_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
@@ -43,9 +43,13 @@ class Wanted:
         """The first glob that excludes the path; None for none."""
         return next((pattern for pattern in self.exclude if _fits(path, pattern)), None)
 
+    def includes(self, path: str) -> bool:
+        """Whether the file is one of those that were asked for."""
+        return not self.include or any(_fits(path, pattern) for pattern in self.include)
+
     def takes(self, path: str) -> bool:
         """Whether the file is wanted."""
-        return not self.excludes(path) and (not self.include or any(_fits(path, pattern) for pattern in self.include))
+        return not self.excludes(path) and self.includes(path)
 
 
 ALL = Wanted()
@@ -59,7 +63,7 @@ def _fits(path: str, pattern: str) -> bool:
     return any(fnmatchcase(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
 
 
-def name_of(path: Path) -> str:
+def name_of(path: Path | str) -> str:
     """A path as it is stored and printed."""
     return redacted_path(utf8(str(path)))
 
@@ -68,7 +72,8 @@ def name_of(path: Path) -> str:
 class Candidate:
     """A regular file to look into."""
 
-    path: Path
+    where: str
+    """Its path as the system has it. Most files of a run are unchanged, and a Path of each would take longer than looking at it."""
     size: int
     """Of the file and of those that are read with it."""
     mtime_ns: int
@@ -86,7 +91,12 @@ class Candidate:
 
     def __post_init__(self) -> None:
         """Make the name once: it is asked for five times a file, and most files of a run are unchanged."""
-        object.__setattr__(self, "name", name_of(self.path))
+        object.__setattr__(self, "name", name_of(self.where))
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.where)
 
 
 def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candidate], list[Unreadable]]:
@@ -98,12 +108,12 @@ def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candi
     Raises:
         InputMissing: one of the inputs does not exist.
     """
-    found: dict[Path, Candidate] = {}
+    found: dict[str, Candidate] = {}
     unreadable: list[Unreadable] = []
     for path in inputs:
         for entry in _below(_absolute(path), wanted, unreadable):
-            found.setdefault(entry.path, entry)
-    return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.path)), unreadable
+            found.setdefault(entry.where, entry)
+    return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.where)), unreadable
 
 
 def _absolute(path: Path) -> Path:
@@ -116,7 +126,7 @@ def _absolute(path: Path) -> Path:
 def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
-        alone = _candidate(root, status, named=True) if stat.S_ISREG(status.st_mode) else None
+        alone = _candidate(str(root), status, named=True) if stat.S_ISREG(status.st_mode) else None
     except FileNotFoundError as fault:
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
@@ -169,7 +179,7 @@ def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Itera
             follow = entry.is_symlink() and _leads_out(entry, root, entered, wanted, unreadable)
             if entry.is_dir(follow_symlinks=follow):
                 folders.append(entry.path)
-            elif _is_likely(entry.name) and wanted.takes(entry.path):
+            elif _is_likely(entry.name) and wanted.includes(entry.path):
                 yield from _file(entry, unreadable, follow=follow)
 
 
@@ -192,7 +202,7 @@ def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool
     try:
         status = entry.stat(follow_symlinks=follow)
         if stat.S_ISREG(status.st_mode):
-            yield _candidate(Path(entry.path), status, named=False)
+            yield _candidate(entry.path, status, named=False)
         elif not stat.S_ISLNK(status.st_mode):
             unreadable.append(Unreadable(utf8(entry.path), 0, "neither a file nor a folder"))
     except OSError as fault:
@@ -204,8 +214,10 @@ def _is_likely(name: str) -> bool:
     return suffix in SUFFIXES or (suffix in ARCHIVES and os.path.splitext(stem)[1] in TEXTS)  # noqa: PTH122 - of a name, asked for every file of a folder
 
 
-def _candidate(path: Path, status: os.stat_result, *, named: bool) -> Candidate:
-    together = [status, *(other.stat() for other in read_with(path))]
-    size = sum(each.st_size for each in together)
+def _candidate(where: str, status: os.stat_result, *, named: bool) -> Candidate:
     file_id = f"{status.st_dev:x}:{status.st_ino:x}"
-    return Candidate(path, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)
+    if not is_read_with_others(where):
+        return Candidate(where, status.st_size, status.st_mtime_ns, named, file_id)
+    together = [status, *(other.stat() for other in read_with(Path(where)))]
+    size = sum(each.st_size for each in together)
+    return Candidate(where, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)

@@ -70,7 +70,7 @@ def overview(database: Database | None, histories: Iterable[History], wanted: Wa
         reports.append(SourceReport(history.program, root, len(found), size, len(below), excluded, _gone(below)))
     if indexed:
         there = {path for path in indexed if sources.is_there(path)}
-        size = sum(known[path].size for path in there if not is_archive(Path(path)))
+        size = sum(known[path].size for path in there if not is_archive(path))
         reports.append(SourceReport(ELSEWHERE, None, len(there), size, len(indexed), 0, _gone(indexed)))
     return reports
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -9,13 +10,20 @@ from pastchats_memory import foreign
 from pastchats_memory.readers import opencode_tree
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
+OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE)
+"""How the names of files begin of which others may tell more."""
+
+
+def is_read_with_others(where: str) -> bool:
+    """Whether the name of a file tells that there may be others: asked of each file that is found."""
+    return where.lower().endswith(tuple(DATABASE_SUFFIXES)) or where.rpartition(os.sep)[2].startswith(OF_TREES)
 
 
 def read_with(path: Path) -> Iterator[Path]:
     """The other files whose change is a change of this one. Raises OSError."""
     if path.suffix.lower() in DATABASE_SUFFIXES:
         yield from foreign.beside(path)
-    elif path.name.startswith((opencode_tree.SESSION, opencode_tree.MESSAGE)) and (tree := opencode_tree.tree_of(path)):
+    elif path.name.startswith(OF_TREES) and (tree := opencode_tree.tree_of(path)):
         yield from (file for file in tree.files() if file != path)
 
 

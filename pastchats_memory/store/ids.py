@@ -8,6 +8,11 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 
 
+def listed(numbers: str | None) -> Ids:
+    """The numbers that SQLite's `group_concat` has put together; None where there were none."""
+    return np.fromstring(numbers or "", np.int64, sep=",")  # a third of the time that JSON and a list of objects take
+
+
 def among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
     """Which of the ids stand in an ascending array, shape (ids,)."""
     if not len(ascending):

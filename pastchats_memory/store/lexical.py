@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
-from pastchats_memory.store.ids import Ids, runs
+from pastchats_memory.store.ids import Ids, listed, runs
 
 Scores = NDArray[np.float64]
 
@@ -116,8 +116,8 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
 
 def _occurrences(database: Database, index: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
     """The rows of an index with so many that have a token, ascending, how often, and its inverse document frequency."""
-    listed = database.value(f"SELECT json_group_array(doc) FROM temp.{index}_places WHERE term = ?", (token,))
-    places = np.array(orjson.loads(listed), np.int64)  # ascending, a row as often as it has the token
+    found = database.value(f"SELECT group_concat(doc) FROM temp.{index}_places WHERE term = ?", (token,))
+    places = listed(found)  # ascending, a row as often as it has the token
     ids, firsts = runs(places)
     idf = math.log((all_rows - len(ids) + 0.5) / (len(ids) + 0.5))
     return ids, np.diff(firsts, append=len(places)).astype(np.float64), idf if idf > 0 else LEAST_IDF
@@ -157,12 +157,12 @@ def sizes(database: Database, ids: Ids) -> Scores:
     for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
         if not of_index.any():
             continue
-        stored, octets = database.run(
-            "SELECT json_group_array(d.id), group_concat(hex(d.sz), '') "
+        found_ids, octets = database.run(
+            "SELECT group_concat(d.id), group_concat(hex(d.sz), '') "
             f"FROM json_each(?) j CROSS JOIN {index}_docsize d ON d.id = j.value",
             (orjson.dumps(np.sort(ids[of_index]).tolist()).decode(),),
         )[0]
-        there = np.array(orjson.loads(stored), np.int64)
+        there = listed(found_ids)
         if len(there):
             stored_rows, tokens = _totals(database, index)
             lengths = _varints(bytes.fromhex(octets)).reshape(len(there), -1).sum(axis=1)

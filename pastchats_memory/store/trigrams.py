@@ -15,7 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids, distinct
+from pastchats_memory.store.ids import Ids, distinct, listed
 from pastchats_memory.store.lexical import quoted
 from pastchats_memory.store.sources import meta
 
@@ -106,8 +106,7 @@ def _trigrams(database: Database, piece: str) -> list[str]:
 
 def _ids(database: Database, statement: str, values: Sequence[str], most: int) -> Ids:
     """Ascending, each once; a few too many where they are more than `most`."""
-    listed = database.value(f"SELECT json_group_array(id) FROM ({statement} LIMIT {most + 1})", values)
-    return distinct(np.array(orjson.loads(listed), np.int64))
+    return distinct(listed(database.value(f"SELECT group_concat(id) FROM ({statement} LIMIT {most + 1})", values)))
 
 
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
@@ -118,7 +117,7 @@ def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
         "UNION ALL SELECT id, octet_length(content) FROM task_texts WHERE id IN (SELECT value FROM json_each(?1)))",
         (orjson.dumps(ids.tolist()).decode(),),
     )
-    there, sizes = (np.array(orjson.loads(listed)) for listed in rows[0])
+    there, sizes = (np.array(orjson.loads(column)) for column in rows[0])
     found = np.zeros(len(ids))
     if len(there):
         found[np.searchsorted(ids, there)] = sizes

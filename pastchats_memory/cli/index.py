@@ -15,7 +15,7 @@ import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, table
-from pastchats_memory.config import Config, found_histories, load
+from pastchats_memory.config import Config, found_histories, from_home, load
 from pastchats_memory.config.histories import History
 from pastchats_memory.configured import index_options
 from pastchats_memory.errors import UsageFault
@@ -123,9 +123,9 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
     """Say before the first run what is going to be read; where all of a machine is, ask."""
     if not histories and not sys.stderr.isatty():
         return True
-    places = [f"  {history.program}: {history.path}" for history in histories] or [f"  {path}" for path in named]
+    places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
-    click.echo("\n".join(map(one_line, places)), err=True)
+    click.echo("\n".join(f"  {one_line(place)}" for place in places), err=True)
     click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
     if yes or no or not histories or sys.stdin is None or not sys.stdin.isatty():
         return not no
@@ -246,7 +246,7 @@ def _text(report: IndexReport) -> str:
     tasks = f" and {counted(report.tasks, 'task')}" if report.tasks else ""
     lines = [
         f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
-        f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} were known already; {work}.",
+        f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} known already; {work}.",
     ]
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
     lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, table
-from pastchats_memory.config import found_histories, load
+from pastchats_memory.config import found_histories, from_home, load
 from pastchats_memory.configured import wanted_files
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.render import one_line
@@ -48,7 +48,7 @@ def _text(found: list[SourceReport]) -> str:
             f"{report.bytes / 1e6:,.1f}",
             f"{report.indexed:,}",
             f"{len(report.gone):,}" if report.gone else "",
-            one_line(report.path or "other places"),
+            one_line(from_home(report.path) if report.path else "other places"),
         ]
         for report in found
     ]
@@ -56,7 +56,7 @@ def _text(found: list[SourceReport]) -> str:
     gone = [path for report in found for path in report.gone]
     if gone:
         lines.append(f"Gone, and kept in the memory: {counted(len(gone), 'file')}")
-        lines += [f"  {one_line(path)}" for path in gone[:SHOWN]]
+        lines += [f"  {one_line(from_home(path))}" for path in gone[:SHOWN]]
         lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
     if excluded := sum(report.excluded for report in found):
         lines.append(f"Kept out: {excluded:,} of their files and folders; `index` says which, and why.")

@@ -86,6 +86,15 @@ def found_histories(environment: Mapping[str, str] = os.environ) -> list[History
     return histories(Surroundings(environment, home, sys.platform)) + roots
 
 
+def from_home(path: str) -> str:
+    """The path as a person would write it: with `~` in the place of the home folder."""
+    try:
+        home = str(Path.home())
+    except RuntimeError:
+        return path
+    return f"~{path[len(home) :]}" if len(home) > 1 and path.startswith(home + os.sep) else path
+
+
 def load(
     database: str | None = None,
     environment: Mapping[str, str] = os.environ,

@@ -71,6 +71,14 @@ def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Pro
     assert own("search", "port").status == 0
 
 
+def test_places_are_spelled_from_home_and_stand_apart_from_the_sentence(program: Program, home: Path) -> None:
+    own = at(program)
+    assert str(home) not in own("sources").stdout
+    assert "~/.continue/sessions" in own("sources").stdout
+    assert "\n  Continue: ~/.continue/sessions\n" in own("index", "--all").stderr
+    assert own("sources", "--json").results[1]["path"] == str(home / ".continue" / "sessions")
+
+
 def test_on_a_machine_without_histories_nothing_is_found(program: Program) -> None:
     run = at(program)("sources")
     assert (run.status, run.stdout) == (1, "")

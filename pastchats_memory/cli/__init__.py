@@ -19,43 +19,44 @@ from pastchats_memory.model import utf8
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
 
-COMMANDS = (
-    "index",
-    "search",
-    "recall",
-    "context",
-    "show",
-    "task",
-    "capture",
-    "ask",
-    "lessons",
-    "how",
-    "similar",
-    "find-duplicates",
-    "duplicates",
-    "check-prior-work",
-    "consult-episodic-memory",
-    "status",
-    "verify",
-    "doctor",
-    "sources",
-    "config",
-    "reindex",
-    "redact",
-    "backup",
-    "restore",
-    "forget",
-    "exclude",
-    "prune",
-    "purge",
-    "export",
-    "mcp",
-    "serve",
-    "install",
-    "uninstall",
-    "completion",
-    "man",
-)
+COMMANDS = {
+    "index": "Bring conversations and notes into the memory",
+    "search": "Ranked turns, notes and tasks",
+    "recall": "The block to read before work starts",
+    "context": "The best few excerpts within a token budget",
+    "show": "An item whole, with its neighbours",
+    "task": "Add, change, list and link tasks",
+    "capture": "A thought becomes a task, or a comment on one",
+    "ask": "Plain questions: 'what is blocked?'",
+    "lessons": "What failed more than once, and what ended it",
+    "how": "The commands that worked here before",
+    "similar": "The five tasks nearest to a task",
+    "find-duplicates": "The five tasks nearest to a text",
+    "duplicates": "Clusters of tasks that are alike",
+    "check-prior-work": "Done, in progress, failed, superseded or new?",
+    "consult-episodic-memory": "How similar problems were solved",
+    "status": "What the memory holds, and how it answers",
+    "verify": "Whether what is cited still stands there",
+    "doctor": "Whether all is whole; saves what can be saved",
+    "sources": "The histories that programs keep here",
+    "config": "Every setting, and who said it",
+    "reindex": "Embed anew, also with another model",
+    "redact": "Take secrets out of what is stored",
+    "backup": "Copy the memory into a file",
+    "restore": "Put a backup in the memory's place",
+    "forget": "Delete what you choose, and keep it away",
+    "exclude": "Keep files, folders or projects out",
+    "prune": "Delete and keep away what is older",
+    "purge": "Delete the whole memory",
+    "export": "Every turn and task as JSON Lines",
+    "mcp": "Answer agents over MCP",
+    "serve": "Answer over HTTP",
+    "install": "Hooks: recall before each prompt",
+    "uninstall": "Take those hooks out again",
+    "completion": "Completion for bash, zsh or fish",
+    "man": "The manual page",
+}
+"""Every command, in the order in which a newcomer needs them, and what the list of all says of it: short enough for 80 columns."""
 
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the scripts of `completion` when a shell asks what could come next."""
@@ -73,8 +74,13 @@ class LazyGroup(click.Group):
     """Commands by name, each in a module of its own that is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """In the order in which a newcomer needs them."""
+        """In the order of COMMANDS."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The list of all, without importing one of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command, or None for click to say that there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.render import context_json
 
 
@@ -50,6 +50,6 @@ def command(
     if as_json:
         emit_json(context_json(context, limits["budget"]))  # type: ignore[arg-type] # likewise
     else:
-        click.echo(context.text, nl=False)
+        click.echo(hanging(context.text), nl=False)
     warn(context.warnings)
     return DONE if context.items else NOTHING

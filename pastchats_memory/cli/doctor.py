@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.health import MEND, Finding
@@ -68,6 +68,7 @@ def _findings(db: str | None) -> list[Finding]:
 
 def _tell(findings: list[Finding]) -> None:
     for finding in findings:
-        click.echo(f"{'ok  ' if finding.is_well else 'MEND'}  {finding.check:12} {finding.detail}")
+        mark = "ok  " if finding.is_well else "MEND"
+        click.echo(hanging(f"{mark}  {finding.check:12} {finding.detail}", under=19))
         if finding.remedy and (not finding.is_well or finding.check == "salvage"):
-            click.echo(f"{'':19}{finding.remedy}")
+            click.echo(hanging(f"{'':19}{finding.remedy}", under=19))

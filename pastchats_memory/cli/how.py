@@ -46,7 +46,7 @@ def command(
     elif found:
         click.echo(hanging(how_text(found)), nl=False)
     else:
-        said = "No command is known to have worked for it here; --all looks in every project."
-        click.echo(hanging(said, err=True), err=True)
+        further = "." if everywhere else " here; --all looks in every project."
+        click.echo(hanging(f"No command is known to have worked for it{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

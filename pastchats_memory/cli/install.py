@@ -7,7 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, write
 
@@ -38,6 +38,11 @@ def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
         click.echo(f"{target} has our hooks already.", err=True)
     answer = True if yes else not (no or only_print) and None
     code = settle("install", target, changes, answer=answer, as_json=as_json)
+    if code == DONE and not as_json:
+        said = (
+            f"Its next sessions recall before each prompt; `pastchats-memory uninstall {target}` takes this out again."
+        )
+        click.echo(hanging(said, err=True), err=True)
     if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
             click.echo(sentence, err=True)

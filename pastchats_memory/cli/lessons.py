@@ -32,7 +32,7 @@ def command(project: str | None, limit: int, db: str | None, *, everywhere: bool
     elif found:
         click.echo(hanging(lessons_text(found)), nl=False)
     else:
-        said = "Nothing is known to have failed more than once here; --all looks in every project."
-        click.echo(hanging(said, err=True), err=True)
+        further = "." if everywhere else " here; --all looks in every project."
+        click.echo(hanging(f"Nothing is known to have failed more than once{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

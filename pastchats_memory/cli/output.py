@@ -13,7 +13,7 @@ import orjson
 
 from pastchats_memory.render import sanitised
 
-NARROWEST = 12
+NARROWEST = 10
 """Columns that a text in a table gets, however narrow the terminal is."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
@@ -37,15 +37,21 @@ def width() -> int:
 
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int | tuple[int, ...]) -> str:
-    """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share."""
+    """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share.
+
+    Where they would get too little, the longest of the others are folded with them.
+    """
     import tabulate
 
     tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
-    folds = (stretch,) if isinstance(stretch, int) else stretch
+    folds = [stretch] if isinstance(stretch, int) else [*stretch]
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
-    fixed = sum(longest[column] for column in range(len(headers)) if column not in folds)
-    room = width() - fixed - 2 * (len(headers) - 1)
+    whole = sorted({*range(len(headers))}.difference(folds), key=lambda column: longest[column])
+    room = width() - sum(longest[column] for column in whole) - 2 * (len(headers) - 1)
+    while room < NARROWEST * len(folds) and whole and longest[whole[-1]] > NARROWEST:
+        folds.append(whole.pop())
+        room += longest[folds[-1]]
     for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
         columns = min(longest[column], max(NARROWEST, room // (len(folds) - place)))
         room -= columns
@@ -77,10 +83,11 @@ def _columns(text: str) -> int:
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
-def hanging(text: str, *, err: bool = False) -> str:
+def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
     """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in.
 
-    A source stays whole, so that its path can be copied; words are not broken at hyphens, since options of commands have them.
+    The rest begins `under` a column, if one is given; that of a quotation is quoted, too. Sources and quoted commands stay
+    whole, so that they can be copied; words are not broken at hyphens, since options of commands have them.
     """
     stream = sys.stderr if err else sys.stdout
     if stream is None or not stream.isatty():  # None where the shell closed it
@@ -89,10 +96,10 @@ def hanging(text: str, *, err: bool = False) -> str:
 
     lines = []
     for line in text.split("\n"):
-        if line.startswith("Source: "):
+        if line.startswith(("Source: ", "- [", "> $ ")) or _columns(line) <= width():
             lines.append(line)
             continue
-        margin = " " * (len(line) - len(line.lstrip()) + 4)
+        margin = "> " if line.startswith("> ") else " " * (under or len(line) - len(line.lstrip()) + 4)
         lines += wrap(line, width(), subsequent_indent=margin, break_on_hyphens=False) or [""]
     return "\n".join(lines)
 

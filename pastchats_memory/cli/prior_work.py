@@ -57,6 +57,7 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
     elif found:
         click.echo(hanging("\n\n".join(resolved_text(one) for one in found)))
     else:
-        click.echo("No solved task has to do with it.", err=True)
+        said = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
+        click.echo(hanging(said, err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, warn
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.render import recall_json
 
 
@@ -56,7 +56,7 @@ def command(
     if as_json:
         emit_json(recall_json(block, budget))
     else:
-        click.echo(block.text, nl=False)
+        click.echo(hanging(block.text), nl=False)
         if not block.text:
             warn([f"a budget of {budget} tokens holds not even the word that nothing was found; raise --budget"])
     warn(block.warnings)

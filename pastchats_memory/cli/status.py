@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.health import Status
 from pastchats_memory.render import local_time
 
@@ -62,7 +62,7 @@ def _text(status: Status) -> str:
         ("Secrets", OUT if status.is_redacted else OUT_BY_OTHERS),
         ("Last run", _run(status.last_run)),
     ]
-    return "\n".join(f"{name:9} {value}" for name, value in rows)
+    return "\n".join(hanging(f"{name:9} {value}", under=10) for name, value in rows)
 
 
 def _derived(status: Status) -> str:

@@ -109,7 +109,7 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @options.database
 @options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
-    """Say something about a task; the comment is found by its own words."""
+    """Say something about a task. The comment is found by its own words."""
     with options.open_memory(db) as memory:
         task = memory.tasks.comment(key, text, author)
     return _show(task, f"Commented on {task.key}", as_json=as_json)
@@ -121,7 +121,7 @@ def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> 
 @options.database
 @options.as_json
 def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
-    """Attach a file: its text is stored and found; of a binary file its name, size and hash are kept."""
+    """Attach a file, whose text is then found. Of a binary file name, size and hash are kept."""
     with options.open_memory(db) as memory:
         task = memory.tasks.attach(key, file)
     binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
@@ -186,7 +186,7 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 @options.database
 @options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
-    """Delete a task with all that belongs to it, or one comment (c:5) or attachment (a:7)."""
+    """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
     with options.open_memory(db) as memory:
         if yes is None:
             yes = sys.stdin.isatty() and click.confirm(f"Delete {key} for good?", err=True)
@@ -214,7 +214,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
-    """Tasks that have to do with QUERY, found by themselves or by their comments and attachments."""
+    """Tasks that have to do with QUERY. They are found by themselves or by their comments and attachments."""
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
@@ -233,7 +233,7 @@ def recall(
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @options.database
 def export(file: Path | None, db: str | None) -> int:
-    """Every task with all that belongs to it as JSON Lines, to FILE or to stdout."""
+    """Every task as JSON Lines, to FILE or to stdout. All that belongs to one stands in its line."""
     number = 0
     with options.open_memory(db) as memory:
         lines = memory.tasks.export()

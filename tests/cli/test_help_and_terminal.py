@@ -89,6 +89,13 @@ def test_help_of_the_program_names_every_command_and_shows_the_first_three(progr
     assert program("-h").stdout == run.stdout
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["task", "--help"]])
+def test_no_line_of_a_list_of_commands_is_cut_at_80_columns(program: Program, arguments: list[str]) -> None:
+    shown = program.with_variables(COLUMNS="80")(*arguments).stdout
+    assert "..." not in shown.partition("Commands:")[2]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_every_option_in_the_help_says_what_it_does(helps: dict[str, str]) -> None:
     for text in helps.values():
         for option in re.findall(
@@ -162,9 +169,20 @@ def test_what_was_learned_is_broken_between_words_on_a_terminal_and_whole_in_a_p
     assert sources == [line for line in run.stdout.split("\n") if line.startswith("Source: ")]
     folded = [line for line in lines if line not in sources]
     assert max(map(wcswidth, folded)) <= 100
-    assert " ".join("\n".join(lines).split()) == " ".join((run.stdout + run.stderr).split())
-    assert any(line.startswith("    ") for line in folded) == (command != "lessons")
-    assert not re.search("^    ", run.stdout, re.MULTILINE)
+    assert "\n".join(lines).replace(">", "").split() == (run.stdout + run.stderr).replace(">", "").split()
+    assert (len(lines) > len((run.stdout + run.stderr).splitlines())) == (command != "lessons")
+
+
+def test_in_a_quotation_that_is_broken_on_a_terminal_every_line_is_quoted(own_demo: Program) -> None:
+    _, shown = on_a_terminal(own_demo, "how", "run the tests", "--all")
+    assert not re.search("^    ", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [["lessons"], ["how", "run the tests"]])
+def test_nobody_is_told_to_look_in_every_project_who_did(program: Program, command: list[str]) -> None:
+    assert program("task", "add", "Run the tests").status == 0
+    assert "--all looks in every project" in program(*command).stderr
+    assert "--all" not in program(*command, "--all").stderr
 
 
 def test_a_recall_that_finds_nothing_tells_a_person_and_no_pipe_what_to_type_instead(own_demo: Program) -> None:
@@ -251,6 +269,32 @@ def test_long_titles_of_any_script_stay_within_the_terminal(two_long_tasks: Prog
     assert "払い" in shown.replace("\r\n", "").replace(" ", "")
     for line in shown.replace("\r", "").split("\n"):
         assert wcswidth(line) <= 100, line
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "recall flaky login test", "context flaky login test"])
+def test_fifty_columns_are_enough_but_for_sources_and_commands_which_can_be_copied(demo: Program, command: str) -> None:
+    _, shown = on_a_terminal(demo.with_variables(COLUMNS="50"), *command.split())
+    lines = [line for line in shown.splitlines() if not line.startswith(("Source: ", "- [", "> $ "))]
+    assert len(lines) > 5
+    assert max(map(wcswidth, lines)) <= 50, shown
+
+
+def test_at_fifty_columns_what_is_shown_is_what_a_pipe_gets(demo: Program) -> None:
+    arguments = ("recall", "flaky login test")
+    _, shown = on_a_terminal(demo.with_variables(COLUMNS="50"), *arguments)
+    piped = demo(*arguments).stdout
+    assert shown.replace(">", "").split() == piped.replace(">", "").split()
+
+
+def test_at_fifty_columns_keys_are_folded_before_a_table_is_broken(program: Program) -> None:
+    assert (
+        program(
+            "task", "add", "Fix the login bug of the old shop", "--key", "1b9d6bcd-0475ed19-77", "--priority", "1"
+        ).status
+        == 0
+    )
+    shown = program.with_variables(COLUMNS="50")("task", "list").stdout
+    assert max(map(len, shown.splitlines())) <= 50, shown
 
 
 @pytest.fixture

@@ -82,7 +82,9 @@ def test_recall_is_the_entry_point_before_a_task(demo: Program) -> None:
 
 
 def test_a_program_without_recall_is_noticed(demo: Program) -> None:
-    without = demo.altered("import pastchats_memory.cli as cli\ncli.COMMANDS = ('index', 'search', 'show')")
+    without = demo.altered(
+        "import pastchats_memory.cli as cli\ncli.COMMANDS = dict.fromkeys(('index', 'search', 'show'), '')"
+    )
     assert "recall is not among the commands" in missing_entry_point(without)
 
 

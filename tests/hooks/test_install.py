@@ -36,7 +36,9 @@ def test_what_install_puts_in_uninstall_takes_out_byte_for_byte(person: Program,
     file = settings_of(person, target)
     file.parent.mkdir(parents=True)
     file.write_text(SETTINGS, encoding="utf-8")
-    assert person("install", target).status == 0
+    run = person("install", target)
+    assert run.status == 0
+    assert f"`pastchats-memory uninstall {target}`" in run.stderr
     assert "pastchats-memory hook" in file.read_text(encoding="utf-8")
     assert person("install", target).status == 0
     assert file.read_text(encoding="utf-8").count("say done") == 1

@@ -10,6 +10,7 @@ import pytest
 from program import REPOSITORY, Reader
 
 from pastchats_memory.cli import COMMANDS, program
+from pastchats_memory.http_server.routes import ROUTES
 
 OTHERS = {"AGENTS.md", "Backlog.md", "CLAUDE.md", "GEMINI.md", "config.yml", "pastchats-memory.toml"}
 """Files that a person or another program makes."""
@@ -39,6 +40,12 @@ def test_every_command_is_in_the_readme(demo: Reader) -> None:
     commands = re.findall(r"^  ([a-z-]+)  ", demo("--help").stdout.partition("Commands:")[2], re.MULTILINE)
     assert len(commands) > 20
     assert [command for command in commands if f"`{command}" not in readme] == []
+
+
+def test_every_path_of_the_server_is_in_the_readme() -> None:
+    readme = text_of("README.md").partition("## Over HTTP")[2].partition("\n## ")[0]
+    paths = {re.sub(r"\{(.+)\}", lambda found: found[1].upper(), route.path) for route in ROUTES}
+    assert {path for path in paths if f"{path}`" not in readme and f"{path}?" not in readme} == set()
 
 
 def options_of(command: click.Command) -> set[str]:

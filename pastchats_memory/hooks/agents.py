@@ -22,9 +22,8 @@ class Agent(NamedTuple):
 
     def answer(self, event: str, context: str) -> dict[str, Any]:
         """What the agent reads on stdout to take a context in."""
-        if (
-            self.name == "cursor"
-        ):  # its page names the field at a session's start only; its bundle of July 2026 lists prompts, too
+        if self.name == "cursor":
+            # its page names the field at a session's start only; its bundle of July 2026 lists prompts, too
             return {"continue": True, "additional_context": context}
         if self.name == "copilot":
             return {"additionalContext": context}

@@ -21,11 +21,3 @@ def note(folder: Path, *facts: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with os.fdopen(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "a", encoding="utf-8") as log:
             log.write("\t".join((now, *facts)) + "\n")
-
-
-def recent(folder: Path, most: int = 20) -> list[str]:
-    """The newest lines of the log, oldest of them first; none where there is no log."""
-    try:
-        return (folder / "hooks.log").read_text(encoding="utf-8", errors="replace").splitlines()[-most:]
-    except OSError:
-        return []

@@ -218,7 +218,10 @@ class Tools:
         """Before solving a complex bug: completed tasks that had to do with it, each with its resolution."""
         episodes, warnings = self._opened().consult_episodic_memory(problem_context)
         body = results.EpisodesResult(results=[solved(one) for one in episodes], warnings=list(warnings))
-        text = "\n\n".join(resolved_text(one) for one in episodes) or "No solved task has to do with it."
+        text = (
+            "\n\n".join(resolved_text(one) for one in episodes)
+            or "No solved task has to do with it; `recall` looks in conversations, too."
+        )
         return _answer(text, body, _paths(body.results))
 
     @_one_at_a_time
@@ -226,9 +229,8 @@ class Tools:
         """What failed more than once in this project, and what ended it."""
         found, warnings = self._opened().lessons(project)
         body = results.LessonsResult(results=[learned(one) for one in found], warnings=list(warnings))
-        text = (
-            f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else "Nothing is known to have failed more than once."
-        )
+        nothing = f"Nothing is known to have failed more than once{_elsewhere(project)}"
+        text = f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else nothing
         return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
 
     @_one_at_a_time
@@ -236,7 +238,8 @@ class Tools:
         """The commands that worked before in this project, for a task."""
         found, warnings = self._opened().how(task, project)
         body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
-        text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else "No command is known to have worked for it."
+        nothing = f"No command is known to have worked for it{_elsewhere(project)}"
+        text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else nothing
         return _answer(text, body, (one.episode.source_path for one in found))
 
     @_one_at_a_time
@@ -293,6 +296,10 @@ def _allowed(paths: Iterable[str]) -> list[Path]:
                 "`pastchats-memory index` themselves.",
             )
     return wanted
+
+
+def _elsewhere(project: str | None) -> str:
+    return "." if project is None else " there; with `project` null all projects are looked through."
 
 
 def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolResult:

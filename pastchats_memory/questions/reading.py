@@ -7,21 +7,6 @@ from datetime import date
 
 from pastchats_memory.statuses import PRIORITIES
 
-RELATIONS = ("depends_on", "dependencies_of", "part_of", "parent_of")
-MISSING = (
-    "epic",
-    "priority",
-    "description",
-    "dependencies",
-    "comments",
-    "due",
-    "tags",
-    "subtasks",
-    "project",
-    "assignee",
-)
-ORDERS = ("newest", "oldest", "most_urgent")
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -44,13 +29,13 @@ class Reading:
     project: str | None = None
     span: Span | None = None
     missing: tuple[str, ...] = ()
-    """Of MISSING: what a task must not have."""
+    """What a task must not have, as `store.task_conditions` names it."""
     relation: str | None = None
-    """Of RELATIONS, to `of`."""
+    """To `of`, as `store.task_conditions` names it."""
     of: str | None = None
     """A task, by its key or in words."""
     order: str | None = None
-    """Of ORDERS."""
+    """`newest`, `oldest` or `most_urgent`."""
     limit: int | None = None
     is_count: bool = False
     concept: str | None = None

@@ -33,12 +33,12 @@ FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.up
 
 
 def without(name: str) -> str:
-    """Tasks that lack something, by its name in `questions.reading.MISSING`."""
+    """Tasks that lack something, by its name among CONDITIONS."""
     return CONDITIONS[name]
 
 
 def related(database: Database, relation: str, other: int) -> str:
-    """Tasks that are related to a task, by the relation's name in `questions.reading.RELATIONS`. Raises StoreFault."""
+    """Tasks that are related to a task, by the relation's name among RELATED. Raises StoreFault."""
     return RELATED[relation].format(id=int(other), identity=identity(database, other))
 
 

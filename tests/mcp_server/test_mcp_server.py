@@ -87,7 +87,9 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "check_prior_work": ("check_prior_work", {"query": "Retry failed webhooks with backoff"}),
     "consult": ("consult_episodic_memory", {"problem_context": "sign in returns 429"}),
     "lessons": ("lessons", {"project": None}),
+    "lessons here": ("lessons", {}),
     "how": ("how", {"task": "sign in returns 429", "project": None}),
+    "how here": ("how", {"task": "sign in returns 429"}),
     "status": ("status", {}),
     "no such item": ("read", {"id": "999999"}),
     "no id": ("read", {"id": "twelve"}),
@@ -132,6 +134,13 @@ def test_search_finds_turns_and_tasks_and_links_their_sources(answers, tasks: Pr
     assert "Source: " in text_of(called["search"])
     (task,) = called["search task"].structured_content["results"]
     assert (task["id"], task["status"]) == ("t:HOOK-1", "blocked")
+
+
+@pytest.mark.parametrize("tool", ["lessons", "how"])
+def test_where_one_project_has_nothing_the_others_are_pointed_at(answers, tool: str) -> None:
+    _, called = answers
+    assert "all projects" in text_of(called[f"{tool} here"])
+    assert "all projects" not in text_of(called[tool])
 
 
 def test_recall_says_what_the_command_line_says(answers, tasks: Program) -> None:

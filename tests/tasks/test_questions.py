@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.questions import read_question
-from pastchats_memory.questions.reading import MISSING, ORDERS, RELATIONS
 from pastchats_memory.statuses import STATUSES, TYPES
+from pastchats_memory.store.task_conditions import CONDITIONS, ORDERS, RELATED
 
 SUNDAY = date(2026, 11, 22)
 with (Path(__file__).parent / "questions.tsv").open(encoding="utf-8") as file:
@@ -44,11 +44,11 @@ def test_days_that_no_calendar_has_do_not_stop_the_reading(days: str) -> None:
     st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join) | st.text(max_size=60),
     st.dates(date(1, 6, 1), date(9998, 1, 1)),
 )
-def test_any_words_on_any_day_have_a_reading_of_known_parts(question: str, today: date) -> None:
+def test_any_words_on_any_day_have_a_reading_that_the_store_can_be_asked(question: str, today: date) -> None:
     reading = read_question(question, today)
     assert set(reading.statuses) <= set(STATUSES)
     assert set(reading.types) <= set(TYPES)
-    assert set(reading.missing) <= set(MISSING)
-    assert reading.relation is None or (reading.relation in RELATIONS and reading.of is not None)
-    assert reading.order is None or reading.order in ORDERS
+    assert set(reading.missing) <= set(CONDITIONS)
+    assert reading.relation is None or (reading.relation in RELATED and reading.of is not None)
+    assert reading.order is None or reading.order in {"most_urgent", *ORDERS}
     assert reading.described()

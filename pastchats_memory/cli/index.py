@@ -241,7 +241,8 @@ def _text(report: IndexReport) -> str:
     kinds = ", ".join(f"{count} {name}" for name, count in formats.most_common())
     passed_over = [state for state in report.files if state.format is None]
     left = sum(not state.is_unchanged for state in passed_over)
-    files = f"{len(report.taken)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged"
+    moved = f" ({report.moved:,} moved)" if report.moved else ""
+    files = f"{len(report.taken)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged{moved}"
     work = f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     tasks = f" and {counted(report.tasks, 'task')}" if report.tasks else ""
     lines = [
@@ -252,9 +253,9 @@ def _text(report: IndexReport) -> str:
     lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])
     partly = [state for state in report.files if state.format is not None and state.reason]
     lines += _listed("Not all of it taken", [f"{one_line(state.path)}: {state.reason}" for state in partly])
-    lines += _listed(
-        "Not understood", [f"{one_line(line.path)}:{line.line}: {one_line(line.reason)}" for line in report.unreadable]
-    )
+    said = {(state.path, state.reason) for state in passed_over}
+    faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in said]
+    lines += _listed("Not understood", [f"{one_line(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
     return "\n".join(lines)
 
 

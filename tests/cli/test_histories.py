@@ -71,6 +71,17 @@ def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Pro
     assert own("search", "port").status == 0
 
 
+def test_what_is_not_looked_into_is_said_once_and_a_moved_file_is_told_of(program: Program, home: Path) -> None:
+    (home / "links").mkdir()
+    (home / "links" / "out").symlink_to(home / ".continue")
+    run = program("index", "links")
+    assert (run.status, run.stdout.count("a link out of the folder")) == (1, 1)
+    folder = home / ".continue" / "sessions"
+    assert program("index", str(folder)).status == 0
+    (folder / "s.jsonl").rename(folder / "t.jsonl")
+    assert "0 read, 1 unchanged (1 moved), 0 not taken" in program("index", str(folder)).stdout
+
+
 def test_places_are_spelled_from_home_and_stand_apart_from_the_sentence(program: Program, home: Path) -> None:
     own = at(program)
     assert str(home) not in own("sources").stdout

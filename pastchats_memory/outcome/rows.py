@@ -125,10 +125,10 @@ class Episode:
         Clients note a call with the answer that it followed, and one before any answer with the first that comes.
         """
         heading = " ".join(self.turns[place].content.partition("\n")[0].split())
-        command = heading.removeprefix("$ ").rstrip("…")
+        command = heading.removeprefix("$ ").rstrip("… ")
         for at in (*range(place - 1, -1, -1), *range(place + 1, len(self.turns))):
             for number, label in enumerate(labels(self.turns[at])):
-                subject = (label.partition(" ")[2] if heading.startswith("$ ") else label).rstrip("…")
+                subject = (label.partition(" ")[2] if heading.startswith("$ ") else label).rstrip("… ")
                 if subject and (command.startswith(subject) or subject.startswith(command)):
                     return (at, number)
         return (place, 0)

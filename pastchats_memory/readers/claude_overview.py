@@ -20,7 +20,7 @@ from pastchats_memory.readers.claude_record import (
 from pastchats_memory.readers.claude_resume import Tail
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import CannotResume, digest
-from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.text import beginning, clean
 from pastchats_memory.readers.times import iso_utc
 
 MESSAGE_SPREAD = 400
@@ -191,7 +191,7 @@ class Overview:
 
     def _add_title(self, record: Json) -> None:
         key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
-        title = " ".join(clean(text_of(record.get(key))).split())[:TITLE_LENGTH]
+        title = beginning(" ".join(clean(text_of(record.get(key))).split()), TITLE_LENGTH)
         session = text_of(record.get("sessionId"))
         if not session and hash(text_of(record.get("leafUuid"))) in self._owner:
             # a summary names the session of its leaf, which is mostly another file's

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.readers.fields import Json
+from pastchats_memory.readers.text import beginning
 
 MOST_FRONT_MATTER = 400
 MOST_KEYS = 100
@@ -76,7 +77,7 @@ def _value(block: Sequence[str]) -> str | list[str]:
     if first.startswith("[") and first.endswith("]"):
         return [text for item in first[1:-1].split(",") if (text := _scalar(item))]
     if first in (">", "|", ">-", "|-", ">+", "|+", ""):
-        return "\n".join(line.strip() for line in rest)[:LONGEST_VALUE]
+        return beginning("\n".join(line.strip() for line in rest), LONGEST_VALUE)
     return _scalar("\n".join((first, *rest)))
 
 
@@ -85,7 +86,7 @@ def _scalar(text: str) -> str:
     quoted = len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]
     if not quoted:
         text = text.partition(" #")[0].rstrip()
-    return "" if text in ("null", "~") else text.strip("\"'")[:LONGEST_VALUE] if quoted else text[:LONGEST_VALUE]
+    return "" if text in ("null", "~") else beginning(text.strip("\"'") if quoted else text, LONGEST_VALUE)
 
 
 def in_code(lines: Sequence[str]) -> list[bool]:

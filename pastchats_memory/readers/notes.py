@@ -17,6 +17,7 @@ from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.source import MARKDOWN_SUFFIXES, Source
+from pastchats_memory.readers.text import beginning
 from pastchats_memory.readers.times import LOCAL, iso_utc
 
 FORMAT = "notes"
@@ -86,7 +87,7 @@ def _framed(text: str, about: Json) -> str:
     title = _on_one_line(about.get("title", ""))
     is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
-    return "\n\n".join(piece for piece in ("" if is_said else title, text, foot[:LONGEST_FOOT]) if piece)
+    return "\n\n".join(piece for piece in ("" if is_said else title, text, beginning(foot, LONGEST_FOOT)) if piece)
 
 
 def _on_one_line(value: object) -> str:

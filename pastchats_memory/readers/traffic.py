@@ -13,7 +13,7 @@ import orjson
 from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.readers.asked import Asked, answers_in, questions_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.text import beginning, clean, ending
 
 LABEL_LENGTH = 120
 COMMAND_LENGTH = 240
@@ -77,12 +77,12 @@ def call_of(name: str, arguments: object) -> Call:
             values = orjson.loads(arguments)
         except orjson.JSONDecodeError:
             files = PATCHED.findall(arguments)
-            return Call(_line(f"{name} {', '.join(files) or arguments[:LABEL_LENGTH]}"))
+            return Call(_line(f"{name} {', '.join(files) or arguments}"))
     inputs = mapping_of(values)
     command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
     files = PATCHED.findall(command or text_of(inputs.get("input")))
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
-    label = _line(f"{name} {', '.join(files) or subject[:LABEL_LENGTH]}")
+    label = _line(f"{name} {', '.join(files) or subject}")
     return Call(label, "" if files else clean(command).strip(), questions_of(name, inputs))
 
 
@@ -111,8 +111,8 @@ def _command(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    line = " ".join(clean(text[: 2 * LABEL_LENGTH]).split())
-    return line if len(line) <= LABEL_LENGTH else line[: LABEL_LENGTH - 1] + "…"
+    line = " ".join(clean(beginning(text, 2 * LABEL_LENGTH)).split())
+    return line if len(line) <= LABEL_LENGTH else beginning(line, LABEL_LENGTH - 1) + "…"
 
 
 def text_in(content: object) -> str:
@@ -181,11 +181,11 @@ def _heading(call: Call) -> str:
     if not call.command:
         return call.label
     command = call.command
-    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {command[:COMMAND_LENGTH]}…"
+    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {beginning(command, COMMAND_LENGTH)}…"
 
 
 def excerpt(text: str) -> str:
     """The text, or its beginning and its end when it is long."""
     if len(text) <= HEAD_LENGTH + TAIL_LENGTH:
         return text
-    return f"{text[:HEAD_LENGTH].rstrip()}\n[…]\n{text[-TAIL_LENGTH:].lstrip()}"
+    return f"{beginning(text, HEAD_LENGTH).rstrip()}\n[…]\n{ending(text, TAIL_LENGTH).lstrip()}"

@@ -1,0 +1,73 @@
+"""What readers leave out of long texts never cuts a secret in two: half of one is not known for a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, shortened
+from pastchats_memory.readers.traffic import (
+    COMMAND_LENGTH,
+    HEAD_LENGTH,
+    LABEL_LENGTH,
+    TAIL_LENGTH,
+    Output,
+    call_of,
+    excerpt,
+    finding,
+)
+from pastchats_memory.redact import redact
+
+TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
+LINE = "a line of what was put out\n"
+FILLED = LINE * 200
+WRITTEN = (
+    f"export TOKEN={TOKEN} ",
+    'curl -H "Authorization: Bearer k7Tz4Vb8Nc1Rw6Ly3Hd5Js0P" ',
+    "the password is k7Tz4Vb8Nc1Rw6Ly3Hd5Js0P now ",
+    '{"password":"k7Tz4Vb8Nc1Rw6Ly3Hd5Js0P","b":2} ',
+)
+
+
+def pieces(written: str) -> Iterator[str]:
+    secret = TOKEN if TOKEN in written else "k7Tz4Vb8Nc1Rw6Ly3Hd5Js0P"
+    yield from (secret[at : at + 8] for at in range(len(secret) - 7))
+
+
+def heading(text: str) -> str:
+    found = finding(call_of("Bash", {"command": text}), Output("boom", 1, failed=True))
+    assert found is not None
+    return found[2]
+
+
+def label(text: str) -> str:
+    return call_of("Task", {"description": text}).label
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize(
+    ("cut", "length"),
+    [(shortened, KEPT_HEAD), (excerpt, HEAD_LENGTH), (heading, COMMAND_LENGTH), (label, LABEL_LENGTH)],
+)
+def test_no_piece_of_a_secret_stands_before_what_is_left_out(
+    cut: Callable[[str], str], length: int, written: str
+) -> None:
+    for before in range(length - len(written) - 8, length + 2, 3):
+        left = redact(cut(FILLED[:before] + written + FILLED)).text
+        assert not [piece for piece in pieces(written) if piece in left], left
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (excerpt, TAIL_LENGTH)])
+def test_nor_behind_it(cut: Callable[[str], str], length: int, written: str) -> None:
+    for behind in range(length - len(written) - 8, length + 2, 3):
+        left = redact(cut(FILLED + written + FILLED[:behind])).text
+        assert not [piece for piece in pieces(written) if piece in left], left
+
+
+def test_a_long_path_keeps_its_whole_folders() -> None:
+    path = "/home/ada/" + "/".join(f"folder{number}" for number in range(20))
+    shown = label(path)
+    assert shown.startswith("Task /home/ada/folder0/")
+    assert shown.endswith("/…")

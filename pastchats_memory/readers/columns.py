@@ -15,6 +15,8 @@ Row = dict[str, object]
 
 MADE = "\0"
 """In the names of the columns that we add, and of none that a file has."""
+PIECE = MADE + "piece"
+"""Where what was said is not a string of the file, under this key one by which it is found there: its first piece."""
 DEEPEST = 8
 MOST_CELLS = 80
 LONGEST_WORD = 48

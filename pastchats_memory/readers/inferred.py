@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pastchats_memory.readers.columns import (
+    PIECE,
     Row,
     asks,
     columns_of,
@@ -40,10 +41,9 @@ from pastchats_memory.readers.naming import (
     side_of_path,
     words_of,
 )
-from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, sides_of
+from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, letter_side, sides_of
 from pastchats_memory.readers.references import with_texts
 from pastchats_memory.readers.sequence import (
-    PIECE,
     in_the_end,
     is_unseen,
     kinds_of,
@@ -291,7 +291,7 @@ def _said(row: Row, texts: Sequence[str]) -> str:
 
 def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
     """Readings in which the name of a column says who speaks: both sides in a row, or one of them in each."""
-    named = {path: side for path in texts if (side := side_of_path(path)) in SIDES}
+    named = {path: side for path in texts if (side := side_of_path(path) or letter_side(last_key(path))) in SIDES}
     users = [path for path in named if named[path] == "user"]
     others = [path for path in named if named[path] == "assistant"]
     known = bool(users and others)

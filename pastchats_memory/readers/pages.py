@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from io import StringIO
+from itertools import takewhile
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.naming import SPEAKER, has, side_of
@@ -39,9 +40,9 @@ def taking_turns(texts: list[str]) -> list[Json]:
 
 def marked_texts(texts: list[str]) -> list[Json]:
     """Texts each of which begins with who says it."""
-    marks = [_SAID.match(text.strip()) for text in texts]
+    marks = list(takewhile(bool, (_SAID.match(text.strip()) for text in texts)))
     names = {mark["who"] for mark in marks if mark}
-    if not all(marks) or not 1 < len(names) <= MOST_SPEAKERS:
+    if len(marks) < len(texts) or not 1 < len(names) <= MOST_SPEAKERS:
         return []
     return [{"speaker": mark["who"], "text": _CLOSED.sub("", mark["text"])} for mark in marks if mark]
 

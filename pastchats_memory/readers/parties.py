@@ -101,6 +101,12 @@ def sides_of(
     """
     different = list(dict.fromkeys(word for word in words if word is not None))
     sides = {word: side for word in different if (side := _side(word, different, document, (key, text_key)))}
+    if "assistant" not in {role for role, _ in sides.values()}:  # then a system that goes on speaking is the program
+        sides |= {
+            word: ("assistant", SUPPOSED)
+            for word, (role, _) in sides.items()
+            if role == "system" and words.count(word) > 1
+        }
     unknown = [word for word in different if word not in sides]
     known = {role for role, _ in sides.values()} & set(ROLES)
     if len(unknown) == 1 and len(known) == 1:
@@ -125,6 +131,11 @@ def _side(word: object, different: list[object], document: Document, keys: tuple
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
+
+
+def letter_side(key: str) -> str | None:
+    """The side for which a single letter usually stands."""
+    return LETTERS.get(key.lower()) if len(key) == 1 else None
 
 
 def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:

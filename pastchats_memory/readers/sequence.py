@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from pastchats_memory.readers.columns import (
     LONGEST_WORD,
-    MADE,
     MOST_WORDS,
+    PIECE,
     Row,
     columns_of,
     is_choice,
@@ -26,6 +26,7 @@ from pastchats_memory.readers.naming import (
     KIND,
     NAMES,
     ORDERS,
+    SPEAKER,
     TOOL,
     has,
     words_of,
@@ -40,8 +41,6 @@ FEWEST_PIECES = 2
 FEWEST_LINKED = 2
 OPENING = 20
 """Characters by which the whole of what came in pieces is known."""
-PIECE = MADE + "piece"
-"""Where a row was put together, under this key the first of its pieces, as the file has it."""
 
 
 def in_the_end(rows: list[Row], texts: Sequence[str]) -> list[Row]:
@@ -166,7 +165,7 @@ class _Gathering:
 
     def add_piece(self, row: Row) -> None:
         whole = self._begun.get(self._whose(row))
-        if whole is None:
+        if whole is None or _is_by_another(row, whole[0]):
             self._made.append(dict(row))
             whole = self._begin(self._made[-1])
         elif not whole[1]:
@@ -193,6 +192,11 @@ class _Gathering:
                 _set_text(row, self._texts, "".join(said))
                 row[PIECE] = said[0]
         return self._made
+
+
+def _is_by_another(row: Row, before: Row) -> bool:
+    """Whether both rows say who speaks, and not the same."""
+    return any(has(last_key(path), SPEAKER) and before.get(path, who) != who for path, who in row.items())
 
 
 def _set_text(row: Row, texts: Sequence[str], text: str) -> None:

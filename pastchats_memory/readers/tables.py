@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pastchats_memory.readers.columns import MADE, is_prose, row_of
+from pastchats_memory.readers.columns import MADE, PIECE, is_prose, row_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
 from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
@@ -156,7 +156,7 @@ def _in_order_of_edges(fields: Json) -> Json:
 
 def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> tuple[str, list[Json]]:
     if items and all(isinstance(item, dict) for item in items):
-        return "", [record for item in items for record in _with_replies(mapping_of(item), nested)]
+        return "", _unmarked([record for item in items for record in _with_replies(mapping_of(item), nested)])
     rows = [item for item in items if isinstance(item, list)]
     if rows and len(rows) == len(items):
         return "#rows", _of_rows(rows)
@@ -166,6 +166,19 @@ def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> t
             [{TURN: at % 2, "#text": text} for at, text in enumerate(texts)] if place and has(place[-1], TALK) else []
         )
     return "", []
+
+
+def _unmarked(records: list[Json]) -> list[Json]:
+    """The records; where a column begins each text with who says it, with that in a column of its own."""
+    for key in records[0]:
+        texts = [text for record in records if isinstance(text := record.get(key), str)]
+        marked = marked_texts(texts) if len(texts) == len(records) > 1 and "speaker" not in records[0] else []
+        if {"user", "assistant"} <= {side_of(str(mark["speaker"])) for mark in marked}:
+            made = zip(records, marked, strict=True)
+            return [
+                {**record, PIECE: record[key], "speaker": mark["speaker"], key: mark["text"]} for record, mark in made
+            ]
+    return records
 
 
 def _of_rows(rows: list[list[object]]) -> list[Json]:

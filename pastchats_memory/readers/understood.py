@@ -22,11 +22,12 @@ SIDES = frozenset({"user", "assistant"})
 
 def conversations_in(value: object) -> list[Conversation]:
     """Every conversation of the value, in the order of the file; nothing where it is something else."""
-    told = [one for one in told_in(value) if not is_of_others(one.messages)]
+    spelled = spelled_out(value)
+    told = [one for one in _by_keys(value, spelled, NOWHERE) if not is_of_others(one.messages)]
     told = [] if are_asked_again([one.messages for one in told]) else told
     if is_of_another_kind(value):
         return told
-    talks = talks_of(spelled_out(value))
+    talks = talks_of(spelled)
     seen = list(filter(None, map(_conversation, talks)))
     read, shown = _said(told), _said(seen)
     if not shown or read == shown:
@@ -39,7 +40,11 @@ def conversations_in(value: object) -> list[Conversation]:
 
 def told_in(value: object, context: Context = NOWHERE) -> list[Conversation]:
     """The conversations that keys tell of, in what strings spell as JSON too where that says more."""
-    plain, spelled = list(conversations_of(value, context)), spelled_out(value)
+    return _by_keys(value, spelled_out(value), context)
+
+
+def _by_keys(value: object, spelled: object, context: Context) -> list[Conversation]:
+    plain = list(conversations_of(value, context))
     more = list(conversations_of(spelled, context)) if spelled is not value else []
     return more if set(_said(plain)) < set(_said(more)) else plain
 

@@ -127,7 +127,11 @@ def _pointed_at(drafts: list[object], pointer: object, *, named: bool) -> object
     for draft in drafts:
         if pointer in [told for told in mapping_of(draft).values() if not isinstance(told, bool)]:
             return draft
-    return drafts[pointer] if named and isinstance(pointer, int) and 0 <= pointer < len(drafts) else None
+    return (
+        drafts[pointer]
+        if (named or isinstance(drafts[0], str)) and isinstance(pointer, int) and 0 <= pointer < len(drafts)
+        else None
+    )
 
 
 def last_key(path: str) -> str:

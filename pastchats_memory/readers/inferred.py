@@ -80,7 +80,7 @@ NOT_SPOKEN = NEVER_SPOKEN | {
 NOT_A_SPEAKER = frozenset({
     "lang", "language", "locale", "status", "state", "priority", "severity", "level", "mime", "version", "country", "currency", "platform",
     "gender", "format", "license", "rating", "stars", "score", "sentiment", "split", "unit", "method", "difficulty", "theme", "encoding",
-    "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer",
+    "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer", "subject", "principal",
 })  # fmt: skip
 
 

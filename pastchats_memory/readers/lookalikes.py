@@ -44,7 +44,7 @@ def is_of_others(messages: Sequence[Message]) -> bool:
         return False
     facts = [message.metadata or {} for message in messages]
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
-    each = facts[::2] if _are_pairs(messages) else facts
+    each = facts[::2] if are_pairs(messages) else facts
     if is_labelled({key: [fact[key] for fact in each] for key in common}) or _is_supposed(messages):
         return True
     outright = any(message.speaker.certainty > 1 and message.speaker.key == "role" for message in messages)
@@ -60,10 +60,10 @@ def _is_supposed(messages: Sequence[Message]) -> bool:
 
 def are_asked_again(conversations: Sequence[Sequence[Message]]) -> bool:
     """Whether in several lists of questions and answers the same is asked again and again: a form that many filled in."""
-    asked = [message.text for messages in conversations if _are_pairs(messages) for message in messages[::2]]
-    return bool(asked) and len(conversations) > 1 and len(set(asked)) * 2 <= len(asked)
+    asked = [message.text for messages in conversations for message in messages if message.speaker.role == "user"]
+    return len(conversations) > 1 and len(asked) >= 2 * len(conversations) and len(set(asked)) * 2 <= len(asked)
 
 
-def _are_pairs(messages: Sequence[Message]) -> bool:
+def are_pairs(messages: Sequence[Message]) -> bool:
     """Whether the names of the texts say who speaks: both sides stand in one object."""
     return all(message.speaker.key and message.speaker.key == message.text_key for message in messages)

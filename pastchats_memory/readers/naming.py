@@ -141,7 +141,7 @@ CHANGES = DELTA | EDIT | DELETE
 _JOINED = re.compile(
     "(?P<who>user|human|customer|client|bot|ai|assistant|agent|gpt|prompt|question|answer|reply)"
     "(?:text|msg|message|input|says?|said|reply|turn|output|utterance|query|question|prompt|answer|response|content)s?"
-    "|(?P<stem>benutzer|nutzer|kunden|anwender|frage|antwort|assistent|assistenten)[a-z]{3,}|[a-z]{3,}(?P<end>nutzer|kunde|frage|antwort|assistent)"
+    "|(?P<stem>benutzer|nutzer|kunden|anwender|frage|antwort|assistent|assistenten)[a-z]{3,}|[a-z]{3,}(?P<end>nutzer|kunde|frage|antwort|assistent|bot)"
 )
 """Words written as one."""
 

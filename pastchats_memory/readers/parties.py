@@ -20,7 +20,6 @@ LETTERS: Mapping[str, str] = {
 }  # fmt: skip
 ROLES = ("user", "assistant")
 OTHER = {"user": "assistant", "assistant": "user"}
-FLAGS = frozenset({"is", "from", "by", "me"})
 ENGINES = frozenset({"model", "llm", "engine", "temperature"})
 PEOPLE = frozenset({"phone", "email", "age", "birthday", "telephone"})
 DEEPEST = 6
@@ -117,7 +116,7 @@ def sides_of(
 
 
 def _side(word: object, different: list[object], document: Document, keys: tuple[str, str]) -> tuple[str, int] | None:
-    if isinstance(word, bool) or (set(different) <= {0, 1} and FLAGS & set(words_of(keys[0]))):
+    if isinstance(word, bool) or (set(different) <= {0, 1} and side_of(keys[0]) in ROLES):
         flagged = known_role(keys[0]) or side_of(keys[0])
         return ((flagged if word else OTHER[flagged]), CERTAIN) if flagged in ROLES else None
     if isinstance(word, int):
@@ -127,7 +126,7 @@ def _side(word: object, different: list[object], document: Document, keys: tuple
     name = str(word)
     if name.lower() in PERSPECTIVE:  # whose, is not said
         return None
-    if side := known_role(name) or (side_of(name) if len(words_of(name)) <= LONGEST_NAME else None):
+    if side := known_role(name) or (side_of(name) if len(name) > 1 and len(words_of(name)) <= LONGEST_NAME else None):
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
@@ -215,4 +214,4 @@ def _side_of_entry(entry: object, besides: str = "") -> str | None:
     if told:
         return told
     names = {word for key in fields for word in words_of(key)}
-    return "assistant" if names & ENGINES else "user" if names & PEOPLE else None
+    return "assistant" if names & ENGINES else "user" if names & PEOPLE and "name" in names else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pastchats_memory.readers.columns import MADE, PIECE, is_prose, row_of
+from pastchats_memory.readers.columns import MADE, PIECE, is_prose, is_word, row_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
 from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
@@ -156,7 +156,7 @@ def _in_order_of_edges(fields: Json) -> Json:
 
 def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> tuple[str, list[Json]]:
     if items and all(isinstance(item, dict) for item in items):
-        return "", _unmarked([record for item in items for record in _with_replies(mapping_of(item), nested)])
+        return "", _present(_unmarked([record for item in items for record in _with_replies(mapping_of(item), nested)]))
     rows = [item for item in items if isinstance(item, list)]
     if rows and len(rows) == len(items):
         return "#rows", _of_rows(rows)
@@ -179,6 +179,19 @@ def _unmarked(records: list[Json]) -> list[Json]:
                 {**record, PIECE: record[key], "speaker": mark["speaker"], key: mark["text"]} for record, mark in made
             ]
     return records
+
+
+def _present(records: list[Json]) -> list[Json]:
+    """The records; where each has one of two keys that name a side, and no more of it than a word, with that side as who speaks."""
+    names = {key: side for record in records for key in record if (side := side_of(key)) in ("user", "assistant")}
+    sides = [{names[key] for key, value in record.items() if key in names and is_word(value)} for record in records]
+    if (
+        set(names.values()) < {"user", "assistant"}
+        or any(len(side) != 1 for side in sides)
+        or len(set.union(*sides)) == 1
+    ):
+        return records
+    return [{**record, "speaker": next(iter(side))} for record, side in zip(records, sides, strict=True)]
 
 
 def _of_rows(rows: list[list[object]]) -> list[Json]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pastchats_memory.readers.columns import MADE, is_prose
 from pastchats_memory.readers.containers import NOWHERE, Context, Conversation, conversations_of, is_of_another_kind
 from pastchats_memory.readers.inferred import Spoken, Talk, talks_of
-from pastchats_memory.readers.lookalikes import are_asked_again, is_of_others
+from pastchats_memory.readers.lookalikes import are_asked_again, are_pairs, is_of_others
 from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.naming import PERSPECTIVE
 from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
@@ -24,11 +24,14 @@ def conversations_in(value: object) -> list[Conversation]:
     """Every conversation of the value, in the order of the file; nothing where it is something else."""
     spelled = spelled_out(value)
     told = [one for one in _by_keys(value, spelled, NOWHERE) if not is_of_others(one.messages)]
-    told = [] if are_asked_again([one.messages for one in told]) else told
+    if are_asked_again([one.messages for one in told if are_pairs(one.messages)]):
+        told = []
     if is_of_another_kind(value):
         return told
     talks = talks_of(spelled)
     seen = list(filter(None, map(_conversation, talks)))
+    if are_asked_again([one.messages for one in seen]):
+        return told
     read, shown = _said(told), _said(seen)
     if not shown or read == shown:
         return told

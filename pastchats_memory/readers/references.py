@@ -11,7 +11,7 @@ from pastchats_memory.readers.tables import STORE, Instance, Table
 
 SAMPLE = 200
 """Records of a table by which it is judged whether anything is said in it."""
-HELD = MADE + "held"
+HELD = MADE + "→"
 """Behind the name of an id: all that stands under it."""
 
 

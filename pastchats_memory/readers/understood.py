@@ -89,12 +89,13 @@ def _message(one: Spoken, talk: Talk) -> Message | None:
     }
     message = message_of({**about, "role": one.role[:LONGEST_WORD], "content": one.text})
     word = str(one.row.get(talk.role_key, one.role))
-    known = Speaker(one.role, talk.role_key or " and ".join(talk.texts), word, 2 if one.role in SIDES else 0)
-    said_by = {talk.role_key: word} if talk.role_key and word != one.role else {}
+    role_key, *text_keys = (path.replace(MADE, " ").strip() for path in (talk.role_key, *talk.texts))
+    known = Speaker(one.role, role_key or " and ".join(text_keys), word, 2 if one.role in SIDES else 0)
+    said_by = {role_key: word} if role_key and word != one.role else {}
     return message and replace(
         message,
         speaker=known,
-        text_key=", ".join(talk.texts),
+        text_key=", ".join(text_keys),
         first_piece=one.piece,
         metadata={**(message.metadata or {}), **said_by},
     )

@@ -50,6 +50,7 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
             {"role": "speaker_role", "text": "utterance_text", "conversation": "session"},
         ),
         ("shape-56-column-conversations.jsonl", {"role": "from", "text": "value", "conversation": "id"}),
+        ("shape-93-texts-kept-apart.json", {"role": "speaker", "text": "body_ref →.text"}),
         ("messages-q9-llm-log.jsonl", {"time": "datetime_utc", "conversation": "conversation_id"}),
     ],
 )

@@ -164,7 +164,7 @@ class Database:
 
     def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Plain tables alone: reading a view or a virtual table would run what the file says."""
-        listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
         for name in self._names(listed):
             yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
 

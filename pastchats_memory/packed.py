@@ -5,9 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+if TYPE_CHECKING:
+    import zipfile
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -50,12 +54,21 @@ def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
 
     def opened() -> BinaryIO:
         try:
-            with zipfile.ZipFile(path) as archive:
-                return _buffered(cast("BinaryIO", archive.open(name)), archive.getinfo(name).file_size)
+            found = path.stat()
+            archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
+            return _buffered(cast("BinaryIO", archive.open(name)), archive.getinfo(name).file_size)
         except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError) as fault:
             raise Broken(f"cannot be unpacked: {fault}") from fault
 
     return opened
+
+
+@lru_cache(1)
+def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
+    """The archive that was asked for last stays open: to read its list of members anew for each takes the square of their number."""
+    import zipfile
+
+    return zipfile.ZipFile(path)
 
 
 def _of_one(path: Path) -> Callable[[], BinaryIO]:

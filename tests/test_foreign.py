@@ -80,6 +80,16 @@ def test_only_plain_tables_are_seen_since_a_view_would_run_what_the_file_says(pa
     assert not {"endless", "words"} & set(found)
 
 
+def test_a_virtual_table_that_is_spelled_otherwise_is_none_either(path):
+    owner = made(path)
+    owner.execute("PRAGMA writable_schema=ON")
+    owner.execute(
+        "UPDATE sqlite_schema SET sql = replace(sql, 'CREATE VIRTUAL', 'CREATE  VIRTUAL') WHERE name = 'words'"
+    )
+    owner.close()
+    assert "words" not in foreign.tables(path)
+
+
 def test_rows_that_are_only_in_the_wal_are_read_and_the_files_stay_as_they_are(path, private):
     owner = made(path, ("committed", "a"), mode="WAL")
     wal = path.with_name(path.name + "-wal")

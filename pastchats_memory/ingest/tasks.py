@@ -93,6 +93,7 @@ def _project_of(task: Task, path: Path) -> str:
 def _clean(task: Task) -> Task:
     return task._replace(
         native_id=clean(task.native_id),
+        scope=utf8(task.scope),  # which has the name of a file in it
         title=_text(task.title),
         description=_text(task.description),
         status_raw=clean(task.status_raw),

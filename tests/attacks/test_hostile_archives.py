@@ -150,3 +150,22 @@ def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
     )
     assert shell("index", "in", "--json").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
+
+
+def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", *((f"{number}.jsonl", "") for number in range(3_000)))
+    before = time.process_time()
+    packed.unpacking(path, "0.jsonl")().close()
+    first, before = time.process_time() - before, time.process_time()
+    for number in range(100):
+        packed.unpacking(path, f"{number}.jsonl")().close()
+    assert time.process_time() - before < 10 * first
+
+
+def test_an_archive_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", ("a.jsonl", "old"))
+    with packed.unpacking(path, "a.jsonl")() as member:
+        zipped(tmp_path / "b.zip", ("a.jsonl", "new")).replace(path)
+        assert member.read() == b"old"
+    with packed.unpacking(path, "a.jsonl")() as member:
+        assert member.read() == b"new"

@@ -128,9 +128,16 @@ def numbers(folder: Path) -> None:
     (folder / "odd.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
+def names(folder: Path) -> None:
+    """That are no text, turn what follows around, or are what a terminal obeys; of what names its tasks by its own."""
+    for name in (b"TODO-\xff\xfe", "TODO-\u202egnp".encode(), b"TODO-\x1b[2J\x1b]8;;evil\x07"):
+        path = Path(os.fsdecode(os.fsencode(folder) + b"/" + name + b".md"))
+        path.write_text("# Tasks\n\n- [ ] Paint the fence\n- [x] Oil the gate\n", encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "make",
-    [links, circles, pipes, sockets, devices, a_deep_tree, laughs, brackets, one_long_line, numbers],
+    [links, circles, pipes, sockets, devices, a_deep_tree, laughs, brackets, one_long_line, numbers, names],
     ids=lambda make: make.__name__,
 )
 def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: Shell, make) -> None:

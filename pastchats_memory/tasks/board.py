@@ -18,14 +18,12 @@ from pastchats_memory.store.tasks import without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks import capture as capturing
 from pastchats_memory.tasks.ask import Answer, ask
-from pastchats_memory.tasks.desk import Desk
+from pastchats_memory.tasks.desk import BELONGINGS, Desk
 from pastchats_memory.tasks.near import Near, asked, near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved, check_prior_work, consult
 from pastchats_memory.tasks.scan import LEAST_SCORE, Cluster, duplicates
 
 NEAREST = 5
-LONGEST = 19
-"""Digits of a number that 64 bits do not hold any more."""
 
 
 class TaskBoard(Desk):
@@ -42,27 +40,15 @@ class TaskBoard(Desk):
 
     def shown(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
         """The task that `t:KEY`, `c:5` or `a:7` leads to, and the attachment itself; None for none. Raises UsageFault, StoreFault."""
-        found = self._owners(id_)
-        if not found:
+        if id_[:2] in BELONGINGS:
+            belonging = self.belonging(id_)
+            owner = belonging and belonging.owner
+        else:
+            owner = self.id_of(id_) if task_rows.find(self._database, id_, self._standing.hidden) else None
+        if owner is None:
             return None
-        if len(found) > 1:
-            self.id_of(id_)
-        hidden = self._standing.hidden
-        (task,) = task_rows.tasks(self._database, found[:1], whole=True, hidden=hidden)
-        task = task_rows.with_parts(self._database, task, hidden)
+        task = self._with_parts(owner)
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
-
-    def _owners(self, id_: str) -> list[int]:
-        table = {"c:": "task_comments", "a:": "task_attachments"}.get(id_[:2])
-        if table is None:
-            return task_rows.find(self._database, id_, self._standing.hidden)
-        number = id_[2:]
-        owner = (
-            task_rows.task_of(self._database, table, int(number), self._standing.hidden)
-            if number.isdecimal() and len(number) < LONGEST
-            else None
-        )
-        return [] if owner is None else [owner]
 
     def capture(self, text: str, project: str, decide: Callable[[Near], capturing.Answer]) -> capturing.Captured:
         """As `tasks.capture.capture`."""

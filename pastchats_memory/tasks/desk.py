@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
@@ -29,6 +30,10 @@ from pastchats_memory.store.tasks import (
 
 LARGEST_ATTACHMENT = 64 << 20
 """Bytes."""
+BELONGINGS = {"c:": "task_comments", "a:": "task_attachments"}
+"""Tables by how the ids of their rows begin where they are shown."""
+LONGEST_NUMBER = 18
+"""Digits; every number that long fits into SQLite's 64 bits."""
 BY_HAND = "by-hand"
 SAMPLE = 4096
 
@@ -92,6 +97,15 @@ class Standing:
 NOWHERE = Standing()
 
 
+class Belonging(NamedTuple):
+    """A row that can be deleted by itself: a comment, an attachment, or the task's own."""
+
+    table: str
+    id: int
+    owner: int
+    """The task's number."""
+
+
 class Desk:
     """What a person does with tasks, each in one transaction with words and vectors."""
 
@@ -115,9 +129,13 @@ class Desk:
 
     def task(self, name: str) -> StoredTask:
         """The one task of a key, with all that belongs to it. Raises UsageFault for none or several."""
-        hidden = self._standing.hidden
-        (task,) = task_rows.tasks(self._database, [self.id_of(name)], whole=True, hidden=hidden)
-        return task_rows.with_parts(self._database, task, hidden)
+        return self._with_parts(self.id_of(name))
+
+    def _whole(self, id_: int) -> StoredTask:
+        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+
+    def _with_parts(self, id_: int) -> StoredTask:
+        return task_rows.with_parts(self._database, self._whole(id_), self._standing.hidden)
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""
@@ -158,7 +176,7 @@ class Desk:
             self._tie(id_, "parent", [change.parent] if change.parent else [])
             self._tie(id_, "depends", depends)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return self._whole(id_)
 
     def file(self, filed: Filed, ready: dict[bytes, str]) -> int:
         """Store a task, inside the caller's transaction, and where its project lies if that is here; its number."""
@@ -194,7 +212,7 @@ class Desk:
                 self._tie(id_, "parent", [change.parent] if change.parent else [])
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return self._whole(id_)
 
     def depend(self, name: str, others: Sequence[str], *, remove: bool = False) -> StoredTask:
         """Let a task wait for others, or no longer. Raises UsageFault, StoreFault."""
@@ -205,7 +223,7 @@ class Desk:
                     self._untie(id_, "depends", task_rows.identity(self._database, self.id_of(other)))
             else:
                 self._tie(id_, "depends", others)
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return self._whole(id_)
 
     def relate(self, id_: int, other: int) -> None:
         """Link two tasks, inside the caller's transaction."""
@@ -221,7 +239,7 @@ class Desk:
             id_ = self.id_of(name)
             self.add_comment(id_, said, ready)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return self._whole(id_)
 
     def add_comment(self, id_: int, said: Comment, ready: dict[bytes, str]) -> None:
         """The same for one that has its vector, inside the caller's transaction."""
@@ -242,24 +260,30 @@ class Desk:
             set_fields(self._database, id_, {"updated_at": attachment.created_at})
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return self._whole(id_)
 
     def delete(self, name: str) -> str:
         """Delete a task, or a comment (`c:5`) or attachment (`a:7`) of one; its title. Raises UsageFault, StoreFault."""
-        table = {"c:": "task_comments", "a:": "task_attachments"}.get(name[:2], "tasks")
         with self._database.transaction():
-            if table == "tasks":
-                owner = id_ = self.id_of(name)
-            else:
-                id_ = int(name[2:]) if name[2:].isdecimal() and len(name) < 20 else 0  # noqa: PLR2004 - what 64 bits hold
-                found = task_rows.task_of(self._database, table, id_, self._standing.hidden)
-                if found is None:
+            if name[:2] in BELONGINGS:
+                belonging = self.belonging(name)
+                if belonging is None:
                     raise UsageFault(f"there is no {name}", "See `pastchats-memory task show KEY`.")
-                owner = found
-            (task,) = task_rows.tasks(self._database, [owner])
-            delete_rows(self._database, table, id_)
+            else:
+                id_ = self.id_of(name)
+                belonging = Belonging("tasks", id_, id_)
+            (task,) = task_rows.tasks(self._database, [belonging.owner])
+            delete_rows(self._database, belonging.table, belonging.id)
             vectors.catch_up(self._database)
         return task.title
+
+    def belonging(self, id_: str) -> Belonging | None:
+        """The comment (`c:5`) or attachment (`a:7`) of an id that begins as BELONGINGS do; None for none. Raises StoreFault."""
+        table, number = BELONGINGS[id_[:2]], id_[2:]
+        if not number.isdecimal() or len(number) > LONGEST_NUMBER:
+            return None
+        owner = task_rows.task_of(self._database, table, int(number), self._standing.hidden)
+        return None if owner is None else Belonging(table, int(number), owner)
 
     def _tie(self, id_: int, kind: str, names: Sequence[str]) -> None:
         for name in names:

@@ -83,7 +83,7 @@ def _embedded(status: Status) -> str:
 
 def _run(run: dict[str, object] | None) -> str:
     if run is None:
-        return "none yet; start with `pastchats-memory index PATH`"
+        return "none yet; start with `pastchats-memory index --all`, or a PATH"
     return (
         f"{local_time(str(run['started_at']))}, {run['outcome']}: {counted(int(str(run['files_scanned'])), 'file')} looked at, "
         f"{counted(int(str(run['turns_added'])), 'turn')} added, {run['turns_skipped']} known, {run['unreadable']} unreadable"

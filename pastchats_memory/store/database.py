@@ -244,7 +244,7 @@ def _find_file(path: Path, *, create: bool) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError as fault:
         if not create:
-            hint = "Make one with `pastchats-memory index PATH`, or name one with --db."
+            hint = "Make one with `pastchats-memory index PATH`, or `index --all` for all histories here; --db names another."
             raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
         _make_file(path)
     except OSError as fault:

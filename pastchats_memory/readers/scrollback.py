@@ -19,7 +19,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 3
+VERSION = 4
 
 FEWEST = 2
 """Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""

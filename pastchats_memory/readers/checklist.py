@@ -13,7 +13,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc
 from pastchats_memory.readers.tracked import folder_of_project, is_template, short_hash, titled
 
 FORMAT = "checklist"
-VERSION = 2
+VERSION = 3
 
 NAMES = re.compile(
     r"(?:\A|[-_. ])(?:todos?|to-?dos?|tasks?|checklist|backlog|roadmap|plan)(?:\Z|[-_. ])", re.IGNORECASE
@@ -67,6 +67,8 @@ class _Box:
     mark: str
     text: str
     section: str
+    below: list[str]
+    """Lines that stand further in, up to the next box: what else is said of it."""
 
 
 def read(source: Source) -> Iterator[Task | Unreadable]:
@@ -88,17 +90,27 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
         above.append((box.depth, id_))
 
 
-def _boxes(lines: list[str]) -> Iterator[_Box]:
+def _boxes(lines: list[str]) -> list[_Box]:
     first = front_matter(lines).lines
     code = in_code(lines)
     titles = dict(headings(lines, code))
-    section = ""
+    section, boxes, last = "", list[_Box](), None
     for place, line in enumerate(lines[first:], start=first):
         if place in titles:
-            section = titles[place].title
+            section, last = titles[place].title, None
         elif not code[place] and (found := _BOX.match(line)):
-            depth = len(found["indent"].replace(">", " ").expandtabs(TAB))
-            yield _Box(place + 1, depth, found["mark"], found["text"].strip(), section)
+            last = _Box(place + 1, _depth(found["indent"]), found["mark"], found["text"].strip(), section, [])
+            boxes.append(last)
+        elif last is not None and line.strip():
+            if _depth(line[: -len(line.lstrip())]) > last.depth:
+                last.below.append(line.strip())
+            else:
+                last = None
+    return boxes
+
+
+def _depth(indent: str) -> int:
+    return len(indent.replace(">", " ").expandtabs(TAB))
 
 
 def _task(source: Source, box: _Box, id_: str, parent: str) -> Task:
@@ -111,6 +123,7 @@ def _task(source: Source, box: _Box, id_: str, parent: str) -> Task:
         title=titled(plain),
         line=box.line,
         scope=f"{FORMAT}/{source.path.name}",
+        description="\n".join(box.below),
         type="subtask" if parent else "task",
         status_raw=STATES[box.mark],
         priority=next(

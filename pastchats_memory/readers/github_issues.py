@@ -14,7 +14,7 @@ from pastchats_memory.readers.tracked import folder_of_project, names_of, titled
 from pastchats_memory.statuses import priority_of, type_of
 
 FORMAT = "github-issues"
-VERSION = 2
+VERSION = 3
 
 STATES = frozenset({"open", "closed"})
 _REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/issues/\d+")
@@ -92,7 +92,7 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         comments=tuple(
             Comment(body, text_of(mapping_of(said.get("author")).get("login")), iso_utc(said.get("createdAt")))
             for said in map(mapping_of, list_of(issue.get("comments")))
-            if (body := text_of(said.get("body")).strip())
+            if (body := text_of(said.get("body")).strip()) and said.get("isMinimized") is not True
         ),
         metadata={"format": FORMAT} | {key: value for key, value in about.items() if value},
     )

@@ -65,6 +65,7 @@ bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/redaction.py
 	$(BIN)/python benchmarks/redaction_recall.py
+	$(BIN)/python benchmarks/redaction_forms.py
 
 bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py

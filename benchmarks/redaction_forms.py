@@ -1,0 +1,184 @@
+"""How many secrets `redact` finds of a corpus that was written without a look at its rules.
+
+    python benchmarks/redaction_forms.py [--seed N] [--each N] [--missed]
+
+`redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
+sentences) with what is secret in them. This draws the values. A secret is found when no ten characters of it are left that the text
+around it has not of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from pastchats_memory.redact import redact
+
+FORMS = Path(__file__).with_suffix(".tsv")
+LETTERS = string.ascii_letters + string.digits
+ALPHABETS = {
+    "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",
+    "B": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", "l": string.ascii_lowercase,
+    "L": string.ascii_lowercase + string.digits, "U": string.ascii_uppercase + string.digits, "A": LETTERS, "b": LETTERS + "+/",
+    "w": LETTERS + "-_", "c": "./" + LETTERS, "x": LETTERS + "!#%*+-./:=?@^_~",
+}  # fmt: skip
+WORDS = [
+    "abandon",
+    "ability",
+    "about",
+    "absent",
+    "absorb",
+    "abstract",
+    "accident",
+    "acoustic",
+    "acquire",
+    "across",
+    "action",
+    "actor",
+    "adapt",
+    "address",
+    "advance",
+    "advice",
+    "again",
+    "agent",
+    "airport",
+    "album",
+    "alcohol",
+    "alley",
+    "alpha",
+    "already",
+    "amateur",
+    "anchor",
+    "animal",
+    "answer",
+    "apology",
+    "approve",
+    "arctic",
+    "armor",
+    "arrow",
+    "artist",
+    "aspect",
+    "asthma",
+    "athlete",
+]
+_DRAWN = re.compile(r"\{([a-zA-Z])(\d*)\}")
+LEFT = 10
+
+
+class Sample(NamedTuple):
+    """A text with a secret in it."""
+
+    context: str
+    kind: str
+    text: str
+    secret: str
+
+
+def password(draw: random.Random) -> str:
+    """As generators, companies and people make them."""
+    return draw.choice(
+        (
+            "".join(draw.choices(LETTERS, k=draw.randrange(12, 20))),
+            draw.choice(("Summer", "Winter", "Dragon", "Falcon"))
+            + str(draw.randrange(1990, 2026))
+            + draw.choice("!#*?"),
+            "".join(draw.choices(LETTERS + "!#%^*_-+", k=16)),
+            "-".join(draw.choices(WORDS, k=4)) + str(draw.randrange(10, 99)),
+        )
+    )
+
+
+def drawn(written: str, draw: random.Random) -> str:
+    """A secret as the table describes it."""
+
+    def one(of: re.Match[str]) -> str:
+        if of[1] == "p":
+            return password(draw)
+        if of[1] == "n":
+            return " ".join(draw.choices(WORDS, k=int(of[2])))
+        return "".join(draw.choices(ALPHABETS[of[1]], k=int(of[2])))
+
+    return _DRAWN.sub(one, written)
+
+
+def names(variable: str) -> dict[str, str]:
+    """The name of a variable as languages spell it."""
+    parts = variable.lower().split("_")
+    camel = parts[0] + "".join(map(str.title, parts[1:]))
+    kebab = "-".join(parts)
+    return {
+        "«ENV»": variable,
+        "«snake»": variable.lower(),
+        "«camel»": camel,
+        "«kebab»": kebab,
+        "«Kebab»": kebab.title(),
+    }
+
+
+def samples(seed: int, each: int, *, kinds: bool = True) -> Iterator[Sample]:
+    """`each` of every kind in every context, if kinds are asked for, and twice as many of every form."""
+    lines = [line.split("\t") for line in FORMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    places: dict[str, list[str]] = {}
+    for _, context, text in (line for line in lines if line[0] == "place"):
+        places.setdefault(context, []).append(_unescaped(text))
+    for _, kind, variable, phrase, written in (line for line in lines if kinds and line[0] == "kind"):
+        for context, texts in places.items():
+            for number in range(each):
+                draw = random.Random(f"{seed}/{kind}/{context}/{number}")  # noqa: S311 - nothing is kept secret with it
+                secret = drawn(written, draw)
+                text = draw.choice(texts)
+                filled = {**names(variable), "«phrase»": phrase, "«quoted»": quote(secret, safe=""), "«secret»": secret}
+                for mark, value in filled.items():
+                    text = text.replace(mark, value)
+                yield Sample(context, kind, text, secret)
+    for _, context, kind, written, text in (line for line in lines if line[0] == "form"):
+        for number in range(2 * each):
+            draw = random.Random(f"{seed}/{kind}/{number}")  # noqa: S311 - as above
+            secret = drawn(_unescaped(written), draw)
+            yield Sample(context, kind, _unescaped(text).replace("«secret»", secret), secret)
+
+
+def _unescaped(text: str) -> str:
+    return str(json.loads('"' + text.replace('"', '\\"') + '"'))
+
+
+def is_left(sample: Sample, redacted: str) -> bool:
+    """Whether a piece of the secret still stands there, as it is or as URLs write it."""
+    spelled = {sample.secret, quote(sample.secret, safe="")}
+    around = sample.text
+    for one in spelled:
+        around = around.replace(one, "\0")
+    pieces = {one[at : at + LEFT] for one in spelled for at in range(max(1, len(one) - LEFT + 1))}
+    return any(piece in redacted and piece not in around for piece in pieces)
+
+
+def main() -> None:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--each", type=int, default=4)
+    parser.add_argument("--missed", action="store_true", help="show them")
+    options = parser.parse_args()
+    asked, found = Counter[str](), Counter[str]()
+    for sample in samples(options.seed, options.each):
+        redacted = redact(sample.text).text
+        hit = not is_left(sample, redacted)
+        asked[sample.context] += 1
+        found[sample.context] += hit
+        if options.missed and not hit:
+            print(f"{sample.context} {sample.kind}: {sample.text!r}")
+    for context, many in asked.items():
+        print(f"{context:18} {found[context] / many:.3f} of {many}")
+    print(f"{'all':18} {found.total() / asked.total():.3f} of {asked.total()}")
+
+
+if __name__ == "__main__":
+    main()

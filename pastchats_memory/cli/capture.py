@@ -9,7 +9,7 @@ import click
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.render import one_line
 from pastchats_memory.task_render import near_json, task_json
 from pastchats_memory.tasks.capture import Answer, Captured
@@ -45,7 +45,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
             _tell(similar)
         if yes is not None:
             return "comment" if yes else "create"
-        if not sys.stdin.isatty() or as_json:
+        if not is_terminal(sys.stdin) or as_json:
             return "nothing"
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 

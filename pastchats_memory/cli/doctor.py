@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.health import MEND, Finding
@@ -39,7 +39,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     if not as_json:
         _tell(findings)
     if any(not finding.is_well and finding.remedy == MEND for finding in findings):
-        ask = not (yes or no or as_json) and sys.stdin.isatty()
+        ask = not (yes or no or as_json) and is_terminal(sys.stdin)
         if yes or (
             ask and click.confirm("Save what can be saved in a new database, and keep this one beside it?", err=True)
         ):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.forget import LONGEST_ID, Forgotten
 from pastchats_memory.memory import Memory
@@ -134,10 +134,9 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
         tasks = memory.tasks.count()
         agreed = yes
         if not yes and not as_json:
-            click.echo(
-                f"This would delete {counted(state.turns, 'turn')} and {counted(tasks, 'task')}: all of {state.database}."
-            )
-            agreed = not no and is_terminal() and click.confirm("Delete all of it for good?", default=False)
+            about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
+            click.echo(hanging(f"This would delete {about}: all of {state.database}."))
+            agreed = not no and is_terminal(sys.stdin) and click.confirm("Delete all of it for good?", default=False)
         is_erased = memory.purge() if agreed else False
     if agreed and not is_erased:
         warn([STILL_READ])
@@ -147,11 +146,6 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     else:
         click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
     return DONE if agreed else NOTHING
-
-
-def is_terminal() -> bool:
-    """Whether somebody can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _about_private(found: Forgotten) -> None:
@@ -167,13 +161,12 @@ def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
     click.echo(f"This would be forgotten: {_counts(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
-        click.echo(
-            "  " + " · ".join(filter(None, (one_line(row.id), local_time(row.timestamp), one_line(row.project), words)))
-        )
+        about = (one_line(row.id), local_time(row.timestamp), one_line(row.project), words)
+        click.echo(hanging("  " + " · ".join(filter(None, about))))
     more = found.total - min(SHOWN, len(found.rows))
     if more:
         click.echo(f"  … and {more:,} more")
-    if no or not is_terminal():
+    if no or not is_terminal(sys.stdin):
         return False
     return click.confirm("Forget it for good?", default=False)
 
@@ -197,9 +190,8 @@ def _gone(gone: Forgotten, command: str, *, as_json: bool) -> int:
         emit_json(_json(command, "forgotten", gone, [_forgetting_json(gone.forgetting)]))
     else:
         number = gone.forgetting.number
-        click.echo(
-            f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
-        )
+        said = f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
+        click.echo(hanging(said))
     return DONE
 
 
@@ -224,10 +216,11 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
     elif lifted is None:
         click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
     else:
-        click.echo(
+        said = (
             f"Lifted {lifted.number}: {_counts(lifted)}, chosen by {_by(lifted)}. The text itself is gone; it comes back "
             "only where its files are indexed again: pastchats-memory index --force PATH"
         )
+        click.echo(hanging(said))
     return DONE if lifted else NOTHING
 
 

@@ -14,7 +14,7 @@ import click
 import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, table
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
 from pastchats_memory.config import Config, found_histories, from_home, load
 from pastchats_memory.config.histories import History
 from pastchats_memory.configured import index_options
@@ -121,13 +121,13 @@ def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[st
 
 def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) -> bool:
     """Say before the first run what is going to be read; where all of a machine is, ask."""
-    if not histories and not sys.stderr.isatty():
+    if not histories and not is_terminal(sys.stderr):
         return True
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
     click.echo("\n".join(f"  {one_line(place)}" for place in places), err=True)
     click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
-    if yes or no or not histories or sys.stdin is None or not sys.stdin.isatty():
+    if yes or no or not histories or not is_terminal(sys.stdin):
         return not no
     return click.confirm("Go on?", default=True, err=True)
 
@@ -135,7 +135,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.beside:
         click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
-    if forecast.seconds >= LONG and sys.stderr.isatty():
+    if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
         click.echo(
             f"About {forecast.turns:,} turns in {counted(forecast.files, 'file')}: about {counted(minutes, 'minute')}. "
@@ -219,7 +219,7 @@ def _near(path: str) -> str:
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """A bar with rate and time left on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield lambda _: None
         return
     from tqdm import tqdm

@@ -7,7 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, write
 
@@ -54,7 +54,7 @@ def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None
     if not as_json:
         click.echo("".join(change.diff for change in changes), nl=False)
     if answer is None:
-        asks = bool(changes) and sys.stdin is not None and sys.stdin.isatty()
+        asks = bool(changes) and is_terminal(sys.stdin)
         answer = not asks or click.confirm("Make this change?", err=True)
     kept = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
     if as_json:

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import click
 import orjson
@@ -27,6 +27,11 @@ def warn(warnings: Iterable[str]) -> None:
     """Each on stderr."""
     for warning in warnings:
         click.echo(hanging(f"Warning: {sanitised(warning)}", err=True), err=True)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person reads there, or types; the stream is None where the shell closed it."""
+    return stream is not None and stream.isatty()
 
 
 def width() -> int:
@@ -90,7 +95,7 @@ def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
     whole, so that they can be copied; words are not broken at hyphens, since options of commands have them.
     """
     stream = sys.stderr if err else sys.stdout
-    if stream is None or not stream.isatty():  # None where the shell closed it
+    if not is_terminal(stream):
         return text
     from wcwidth import wrap
 
@@ -129,7 +134,7 @@ class Step(Protocol):
 @contextmanager
 def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
     """A bar with rate and time left on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield lambda _: None
         return
     from tqdm import tqdm

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
 from pastchats_memory.render import recall_json
 
 
@@ -60,6 +60,6 @@ def command(
         if not block.text:
             warn([f"a budget of {budget} tokens holds not even the word that nothing was found; raise --budget"])
     warn(block.warnings)
-    if not block.memories and sys.stderr.isatty():
+    if not block.memories and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
     return DONE if block.memories else NOTHING

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.forget import STILL_READ, is_terminal
-from pastchats_memory.cli.output import bar, counted, emit_json, warn
+from pastchats_memory.cli.forget import STILL_READ
+from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.rescan import Found, Rescanned, report
@@ -62,7 +63,7 @@ def _agreed(found: Found, *, no: bool, as_json: bool) -> bool:
     said = report(found, None)
     click.echo(f"Secrets that are stored: {_kinds(said)}.")
     click.echo(f"They stand in {_rows(said)}.")
-    return not no and is_terminal() and click.confirm("Take them out for good?", default=False)
+    return not no and is_terminal(sys.stdin) and click.confirm("Take them out for good?", default=False)
 
 
 def _take_out(memory: Memory, found: Found) -> Rescanned:

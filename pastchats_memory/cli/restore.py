@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
@@ -40,7 +40,7 @@ def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     path = load(db).database
     is_there = os.path.lexists(path)
     if is_there and not yes:
-        ask = not no and sys.stdin.isatty() and not as_json
+        ask = not no and is_terminal(sys.stdin) and not as_json
         if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
             click.echo(f"{path} is as it was; --yes replaces it.", err=True)
             if as_json:

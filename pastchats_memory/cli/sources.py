@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, table
+from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import found_histories, from_home, load
 from pastchats_memory.configured import wanted_files
 from pastchats_memory.ingest.overview import SourceReport, overview_at
@@ -34,9 +34,10 @@ def command(db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json({"schema": "sources/1", "results": [asdict(report) for report in found]})
     elif found:
-        click.echo(_text(found))
+        click.echo(hanging(_text(found)))
     else:
-        click.echo("No history was found in its default place; name a folder: pastchats-memory index PATH", err=True)
+        said = "No history was found in its default place; name a folder: pastchats-memory index PATH"
+        click.echo(hanging(said, err=True), err=True)
     return DONE if found else NOTHING
 
 

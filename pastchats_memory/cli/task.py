@@ -11,7 +11,7 @@ import click
 
 from pastchats_memory.arguments import project_here, task_filters
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
@@ -189,7 +189,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
     with options.open_memory(db) as memory:
         if yes is None:
-            yes = sys.stdin.isatty() and click.confirm(f"Delete {key} for good?", err=True)
+            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {key} for good?", err=True)
         if not yes:
             click.echo(f"{key} was not deleted; --yes deletes it.", err=True)
             return NOTHING

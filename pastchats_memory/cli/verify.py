@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, ending, table, width
+from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
 from pastchats_memory.render import one_line
 
 if TYPE_CHECKING:
-    from pastchats_memory.citations import Failed, Progress, Verified
+    from pastchats_memory.citations import Failed, Verified
 
 MOST_SHOWN = 20
 MEANINGS = {
@@ -45,7 +42,7 @@ def command(project: str | None, source: str | None, db: str | None, as_json: bo
     Nothing is changed. What has moved is cited on its new line once its file is indexed again.
     """
     options.be_nice()
-    with options.open_memory(db) as memory, _progress() as progress:
+    with options.open_memory(db) as memory, bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     if as_json:
         results = [failed._asdict() for failed in found.failed]
@@ -73,20 +70,3 @@ def _line(failed: Failed) -> str:
     moved = f" → line {failed.line}" if failed.state == "moved" else ""
     before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {failed.id}"
     return f"{before}{ending(one_line(failed.source_path), max(20, width() - len(before) - len(after)))}{after}"
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
-    """A bar on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(unit=" files", leave=False, desc="Checking", file=sys.stderr) as bar:
-
-        def step(progress: Progress) -> None:
-            bar.total = progress.total
-            bar.update(progress.done - bar.n)
-
-        yield step

@@ -11,6 +11,9 @@ import pytest
 from outcomes import error_of, explained
 from program import Program
 
+from pastchats_memory import cli
+from pastchats_memory.cli.output import is_terminal
+
 NO_WORDS = ("🎉", "日本語で再試行", "…?!\u202e")
 SYNTAX = (
     '"a" OR NEAR(',
@@ -150,6 +153,18 @@ def test_closed_standard_streams_are_no_bug(asked: Program) -> None:
         run = _shell(asked, f'"$P" search webhooks {closed}')
         assert run.returncode == 0, run
         assert run.stderr == ""
+
+
+def test_who_cannot_be_asked_or_told_since_streams_are_closed_meets_no_bug(asked: Program) -> None:
+    assert asked("backup", "copy.db").status == 0
+    for line in ("restore copy.db <&-", "recall xyzzy 2>&-"):
+        assert _shell(asked, f'"$P" {line}').returncode == 1, line
+
+
+def test_streams_are_asked_for_a_terminal_in_one_place_which_knows_closed_ones() -> None:
+    asking = [path.name for path in Path(cli.__file__).parent.glob("*.py") if ".isatty()" in path.read_text("utf-8")]
+    assert asking == ["output.py"]
+    assert not is_terminal(None)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110 - a name of the system, asked while tests are collected

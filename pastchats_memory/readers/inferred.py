@@ -255,8 +255,6 @@ def _points_of_sides(sides: dict[object, tuple[str, int]], told: list[object], *
     if not {side for side, _ in sides.values()} >= SIDES:
         return -ENOUGH
     of_all = sum(word in sides for word in told) / len(told)
-    if all(isinstance(word, bool) for word in told) and not sure:
-        return -ENOUGH
     return (count if of_all >= OFTEN else count - 2) + (1 if is_named else 0)
 
 

@@ -40,8 +40,6 @@ def is_labelled(columns: Mapping[str, Sequence[object]]) -> bool:
 
 def is_of_others(messages: Sequence[Message]) -> bool:
     """Whether messages are a list of something else, by what stands beside each or by how little speaks for a talk."""
-    if not messages:
-        return False
     facts = [message.metadata or {} for message in messages]
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts

@@ -27,7 +27,6 @@ FEWEST = 3
 """Rows with their head, links of a chain or marked texts, below which two things merely stand side by side."""
 FEWEST_NUMBERED = 4
 """Keys such as `user_1`: two of each side."""
-MOST_COLUMNS = 16
 SAMPLED = 40
 MOST_CHAINED = 10_000
 MOST_KEYS = 40
@@ -197,14 +196,12 @@ def _present(records: list[Json]) -> list[Json]:
 def _of_rows(rows: list[list[object]]) -> list[Json]:
     """Rows of one width, by the names in the first row where those are names, else by their place."""
     width = len(rows[0])
-    if not 1 < width <= MOST_COLUMNS or any(len(row) != width for row in rows):
+    if width < len(("who", "what")) or any(len(row) != width for row in rows):
         return []
     head = rows[0]
     names = [name for name in head if isinstance(name, str)]
     if len(rows) >= FEWEST and len(set(names)) == width and sum(has(n, SPEAKER) or has(n, TEXT) for n in names) > 1:
-        shown = [row for row in rows[1:] if len(" ".join(map(str, row))) > len(" ".join(names))]
-        if shown:
-            return [dict(zip(names, row, strict=True)) for row in rows[1:]]
+        return [dict(zip(names, row, strict=True)) for row in rows[1:]]
     return [{f"#{place}": item for place, item in enumerate(row)} for row in rows]
 
 
@@ -348,10 +345,10 @@ def _columns(fields: Json) -> list[Json]:
     )
     lengths = [len(value) for value in lists.values()]
     for length in sorted(set(lengths), key=lengths.count, reverse=True):
-        alike = {key: value for key, value in lists.items() if len(value) in (length, length - 1)}
+        alike = {key: value for key, value in lists.items() if len(value) == length}
         speech = [v for v in alike.values() if all(isinstance(text, str) for text in v)]
         if len(alike) > 1 and speech:
-            return [{key: v[at] for key, v in alike.items() if at < len(v)} for at in range(length)]
+            return [{key: v[at] for key, v in alike.items()} for at in range(length)]
     return []
 
 

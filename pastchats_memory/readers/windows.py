@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.places import Places
@@ -24,18 +25,19 @@ class Window:
 
 
 def windows(items: Iterable[Record | Element], most: int) -> Iterator[Window]:
-    """All of the items, in windows of up to `most` characters of JSON, but that one item may have more, and the last twice as many."""
+    """All of the items, in windows that end with the item by which they have `most` characters of JSON; the last has up to twice as many."""
     held: list[tuple[Record | Element, str]] = []
-    size, cut = 0, 0
+    size = 0
     for item in items:
         spelled = item.text if isinstance(item, Element) else json.dumps(item.value, ensure_ascii=False)
         held.append((item, spelled))
         size += len(spelled)
-        cut = len(held) if size <= most else cut or 1
-        if size >= 2 * most and cut < len(held):
+        if size >= 2 * most:
+            ends = accumulate(len(text) for _, text in held)
+            cut = next(place for place, end in enumerate(ends, 1) if end >= most)
             yield _window(held[:cut])
             held = held[cut:]
-            size, cut = sum(len(text) for _, text in held), 0
+            size = sum(len(text) for _, text in held)
     if held:
         yield _window(held)
 

@@ -8,8 +8,10 @@ from talked import TALK, each
 
 from pastchats_memory.readers.pages import spoken_page
 from pastchats_memory.readers.patches import patched
+from pastchats_memory.readers.source import Record
 from pastchats_memory.readers.spelled import spelled_out
 from pastchats_memory.readers.tables import tables_of
+from pastchats_memory.readers.windows import windows
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,51 @@ def test_prose_with_a_colon_is_no_page_of_speakers():
     assert spoken_page("Note: the dough rises.\nWarning: it may stick.") == []
     assert spoken_page('speaker,line\nada,"torn\nbo') == []
     assert spoken_page("speaker,line\nada,lines that\rend in two ways\nbot,yes") == []
+
+
+def test_what_is_nested_without_end_is_looked_at_as_far_as_chats_go():
+    deep: object = each(lambda mine, text: {"who": mine, "what": text})
+    for _ in range(60):
+        deep = [json.dumps(deep) if len(str(deep)) < 2000 else deep]
+    assert tables_of(deep) == []
+    assert spelled_out(deep)
+
+
+@pytest.mark.parametrize(
+    ("pick", "kept"), [("b", ["a", "b"]), (0, ["a", "c"]), ("x", ["a", "c", "b"]), (7, ["a", "c", "b"])]
+)
+def test_of_several_answers_the_picked_one_goes_on(pick, kept):
+    tree = {
+        "key": "a",
+        "words": "Why?",
+        "pick": pick,
+        "kids": [{"key": "c", "words": "So."}, {"key": "b", "words": "Thus."}],
+    }
+    chain = [[record["key"] for record in table.instances[0].records] for table in tables_of({"tree": [tree]})]
+    assert kept in chain
+
+
+def test_pages_of_one_list_are_put_together_and_chats_are_not():
+    said = each(lambda mine, text: {"who": mine, "what": text})
+    (pages,) = (
+        t
+        for t in tables_of({"pages": [{"page": 2, "log": said[2:]}, {"page": 1, "log": said[:2]}]})
+        if t.place[-1] == "log"
+    )
+    (chats,) = (
+        t
+        for t in tables_of({"chats": [{"nr": 2, "log": said[2:]}, {"nr": 1, "log": said[:2]}]})
+        if t.place[-1] == "log"
+    )
+    assert ([len(one.records) for one in pages.instances], [len(one.records) for one in chats.instances]) == (
+        [4],
+        [2, 2],
+    )
+
+
+def test_windows_have_all_items_and_no_small_rest():
+    items = [Record(line, {"n": "x" * 80}) for line in range(1, 24)]
+    found = [window.values for window in windows(items, 500)]
+    assert [value for values in found for value in values] == [item.value for item in items]
+    assert min(map(len, found)) > 1
+    assert list(windows([], 500)) == []

@@ -33,8 +33,10 @@ from pastchats_memory.outcome.next_words import (
     finds_it_partial,
     goes_ahead,
     goes_on,
+    is_about_request,
     is_inquiry,
     refuses,
+    tells_trouble,
     thanked,
     went_on,
 )
@@ -99,8 +101,14 @@ def partial(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def rejected(episode: Episode) -> tuple[Evidence, ...]:
-    """The person's next words say that it is not what was asked for."""
-    return finds_fault(episode)
+    """The person's next words say that it is not what was asked for, or what is wrong with that or with an answer without work in sight."""
+    return finds_fault(episode) or _in_trouble(episode)
+
+
+def _in_trouble(episode: Episode) -> tuple[Evidence, ...]:
+    is_meant = last_answer(episode)[1] and not asks_back(episode) and not ends_asking(episode)
+    trouble = tells_trouble(episode) if is_meant else ()
+    return trouble if trouble and (is_about_request(episode) or not _reached(episode)) else ()
 
 
 def accepted(episode: Episode) -> tuple[Evidence, ...]:

@@ -42,9 +42,29 @@ _STILL = Pattern(
     |\bn[ãa]o\ (?:est[áa]\ )?(?:funcion\w+|deu\ certo|aparece\w*|resolveu|mudou|carrega|abre)|\bcontinua\ (?:sem|o\ mesmo|a\ mesma)|\bno\ (?:aparece|sirve|carga|se\ ve|ha\ cambiado|compila|abre)\b|\btodav[ií]a\ no\b
     |\bse\ sigue\b|\bsigue\ \w+[aei]ndo\b|\b(?:aun|aún|todav[ií]a)\ (?:se|no|sigue|falla|da|tengo)\b|\bno\ (?:se\ )?(?:ve|arregl\w+|cambi\w+|anda|sirve)\b|\bainda\ (?:est[áa]|aparece|continua)\b|\bcontinua\ \w+[aei]ndo\b
     |\b(?:masih|belum|tidak|gak|ngg?ak|ga)\ (?:bisa|jalan|muncul|berfungsi|berhasil|berubah|error|sama|tampil)\b|\berror\ (?:lagi|nih|bro)\b
-    |不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히"""
+    |不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히
+    |не\ (?:запускается|открывается|видно|появля\w+|получилось|грузит\w*|отображ\w+|меняется|сработал\w*)|так\ и\ не\b|ничего\ не\ (?:измен|происход|меня)\w+|\bwird\ (?:\w+\ )?nicht\ (?:angezeigt|geladen|erkannt)|\bnon\ (?:va|si\ (?:vede|apre|carica)|carica)\b|\bdalej\ nie\b|\bten\ sam\ błąd
+    |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b|\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)|\b(?:hala|olmadı|aynı\ hata|hata\ (?:verdi|alıyorum|veriyor))\b
+    |لا\ (?:يعمل|يظهر)|(?:ما|لا)\ ?(?:زال|يزال)|نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|没有?(?:变|成功|出现|用处)|(?:直ら|変わら|表示され|動作し)(?:ない|ません)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""
 )
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
+
+_TROUBLED = Pattern(
+    r"""\b(?:is|are|was|were|it's|that's|looks?|seems?|got|gets|went|goes|became|comes?\ (?:up|back)|stays?|remains?)\ (?:(?:now|all|just|completely|totally|still|always|really|very|a\ bit)\ )*
+    (?:not\ (?!needed|necessary|urgent|required|important|allowed|sure|bad|a\b|the\b|so\b)\w+|missing|empty|blank|broken|gone|invisible|wrong|off|down|dead|red|failing|stuck|frozen|unreachable|unresponsive|worse|ugly|terrible|duplicated|cut\ off|overlapping|misaligned|undefined|null|NaN|lost|useless|incomplete)\b
+    |\b(?:cannot|can't|cant|can\ not|unable\ to|couldn't|could\ not)\ (?!be\b|use\b|change\b|wait\b)\w+|\b(?:do(?:es)?|did|wo)(?:n't|nt|\ not)\ (?!need|want|have|think|know|care|mind|worry|forget|use|like|support)\w+
+    |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|freezes|breaks|broke|errors\ out|throws|disappear(?:s|ed)?|vanish(?:es|ed)?|overlaps?|flickers|time[sd]\ out|keeps\ \w+ing|never\ \w+s|takes\ forever|got\ lost)\b
+    |\b(?:i|we)(?:'m|m|\ am|'re|\ are)?\ (?:still\ |now\ |just\ |only\ )*(?:get|getting|got|see|seeing|have|having|hit|hitting)\ (?:(?:an?|the|this|these|some|lots\ of|many|another|more)\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|[45]\d\d|failures?)\b
+    |\A\W*(?:getting|got)\ (?:an?\ |this\ |these\ )?(?:\w+\ )?(?:errors?|[45]\d\d)\b|\bthere(?:'s|\ is|\ are|\ was)\ (?:(?:still|an?|some|lots\ of|many|another|now)\ )*(?:\w+\ ){0,2}?(?:errors?|problems?|issues?|bugs?|nothing)\b
+    |\A\W*i\ (?:see|get)\ (?:no|nothing)\b|\A\W*(?:same|errors?|failed|timeout|nothing|blank\ \w+|white\ screen|not\ (?!now|yet|sure|really|necessarily|urgent|today|quite)\w+(?:\ \w+){0,3}|it\ (?:doesn't|does\ not|isn't|errors))\W*\Z|\b(?:shows?|displays?|says?|prints?|returns?)\b[^.\n]{0,40}\binstead\ of\b"""
+)
+"""A statement of what is wrong."""
+_NO_TROUBLE = Pattern(
+    r"""\A\W*(?:if|when|once|whenever|for|in|why|how|don't|do\ not|(?:i|we)\ (?:don't|do\ not|never))\b|\b(?:should|must|want|need|please|let's|works?|working|worked|fixed|better|thanks?|great|good|fine|so\ that|would|make\ sure|unless|no\ longer|no\ (?:problem|worries|need))\b"""
+)
+"""What makes it a wish, a condition, a question or a relief."""
+LONGEST_STATEMENT = 16
+"""Words of one that is about what was done."""
 
 _NO = Pattern(
     r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah|lol|haha|eh|ugh)[\s,.…!-]+){0,3}(?:no|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
@@ -96,7 +116,7 @@ _THANKED = Pattern(
     |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
     |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|deu\ certo|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
     |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|できました|고마워|감사|완벽)(?=[\s,.!:;，。、！—-]|$)
-    |\A\W*(?:(?:non|oui|ok|sim|sí|si|ya|ja|sudah)[\s,]+)?(?:(?:on\ est\ revenu\ |c'est\ |ça\ )(?:maintenant\ )?(?:c'est\ )?(?:bon|parfait|nickel|mieux)|top\b|nickel|ótimo|excelente|muy\ bien|funcionou|funcionó|listo\b|vale\b|sehr\ gut|läuft|mantap|bagus|berhasil|sip\b|terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|可以了|好了|成功了|没问题|いいですね|素晴らしい|直りました|좋아요|됐어|잘\ 됩니다)
+    |\A\W*(?:(?:non|oui|ok|sim|sí|si|ya|ja|sudah)[\s,]+)?(?:(?:on\ est\ revenu\ |c'est\ |ça\ )(?:maintenant\ )?(?:c'est\ )?(?:bon|parfait|nickel|mieux)|top\b|nickel|ótimo|excelente|muy\ bien|funcionou|funcionó|listo\b|vale\b|sehr\ gut|läuft|mantap|bagus|berhasil|sip\b|terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|可以了|好了|成功了|没问题|いいですね|いい感じ|できた|素晴らしい|直りました|좋아요|됐어|잘\ 됩니다|cảm\ ơn|được\ rồi|ổn\ rồi|tuyệt|teşekkür|harika|süper|mükemmel|oldu\b|شكرا|ممتاز|رائع|ممنون|مرسی|عالی|धन्यवाद|dzięk\w+|dziala|działa)
     |\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\bthat\ (?:did|was)\ it\b|\bthat(?:'s|\ is)\ the\ one\b|\bi\ (?:can\ )?(?:see|get)\ (?:it|them|that|those)\ now\b|\bup\ and\ running\b|\b(?:runs?|builds?|loads?|starts?|compiles|deploys?)\ (?:fine|now|again|great|perfectly|cleanly)\b|\bgeklappt\b|\b(?:geht|läuft)\ (?:jetzt|wieder)\b|\bconfirmed\b|\b(?:did|does)\ the\ trick\b|\bnailed\ it\b|\A\W*(?:good|great|nice)\ (?:find|catch|call|point|idea|one)\b|\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?right\b
     |\b(?:is|are)\ back\ (?:up|online|to\ normal)\b|(?<!how\ )\b(?:(?:everything|all\ tests|all)\ (?:still\ |now\ )?|(?:it|they)\ (?:still\ |now\ ))(?:builds?|pass(?:es)?|runs?|works?)\b(?!\ (?:not|for\ the))|\b(?:ci|build|pipeline|tests?|everything|all)\ (?:is|are|has\ been|went|came\ back|turned)\ (?:all\ )?green\b|\bno\ more\ (?:errors?|warnings?|crashes|failures|complaints)\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice|interesting)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
 )
@@ -132,7 +152,7 @@ _BUT = Pattern(
     r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where\ (?:is|did|are)|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
+    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
     r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
@@ -186,11 +206,27 @@ def _persists(episode: Episode) -> tuple[Evidence, ...]:
     found = _YET.search(sentence)
     if not found:
         return ()
-    words, asked = (
-        {word for word in _WORD.findall(text[:LONGEST].lower()) if len(word) >= LONG_WORD}
-        for text in (sentence, episode.asked)
-    )
-    return next_words(episode, found.start()) if len(words & asked) >= SHARED else ()
+    shared = _long_words(sentence) & _long_words(episode.asked)
+    return next_words(episode, found.start()) if len(shared) >= SHARED else ()
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text[:LONGEST].lower()) if len(word) >= LONG_WORD}
+
+
+@once
+def tells_trouble(episode: Episode) -> tuple[Evidence, ...]:
+    """The person begins by stating what is wrong, in a few words of their own."""
+    first = first_sentence(opening(episode))
+    asks = is_request(first) or is_request(first.rpartition(", ")[2])
+    stated = len(first.split()) <= LONGEST_STATEMENT and not (asks or pasted_error(episode))
+    eased = any(pattern.search(first) for pattern in (_NO_TROUBLE, _RELIEVED, _PARTLY))
+    return () if not stated or eased else _found(episode, _TROUBLED, first)
+
+
+def is_about_request(episode: Episode) -> bool:
+    """Whether the person's first sentence names something that they asked for."""
+    return bool(_long_words(first_sentence(opening(episode))) & _long_words(episode.asked))
 
 
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
@@ -299,7 +335,7 @@ def went_on(episode: Episode) -> bool:
     if not said:
         return bool(episode.following)
     first = first_sentence(said)
-    if _speaks_against(episode) or _DOUBTS.search(first) or asked_again(episode):
+    if _speaks_against(episode) or tells_trouble(episode) or _DOUBTS.search(first) or asked_again(episode):
         return False
     if is_request(first):
         return not _AGAIN.search(first)

@@ -31,7 +31,11 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """Words and names of files before what is asked for."""
-_VERB = re.compile(r"[a-zA-Z]+")
+_VERB = re.compile(
+    r"([a-zA-Z]+)(?! (?:is|are|was|were|has|isn't|aren't|doesn't|don't|didn't|still|not|now|also|fail\w*|broke|breaks|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)"
+    r"(?![a-zA-Z])"
+)
+"""A word of doing, unless it is what something is said of: "build fails", "search is slow"."""
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
 _ASKS = Pattern(
     r"""(?:(?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)|we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)
@@ -55,5 +59,5 @@ def is_request(sentence: str) -> bool:
     if condition := _CONDITION.match(rest):
         rest = rest[condition.end() :]
     word = _VERB.match(rest)
-    is_verb = word is not None and word[0].lower() in _VERBS
+    is_verb = word is not None and word[1].lower() in _VERBS
     return is_verb or bool(_ASKS.match(rest) or _ASKS.match(sentence) or _WISHED.search(sentence))

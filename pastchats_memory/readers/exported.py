@@ -119,8 +119,9 @@ class _Part:
         while place < len(self._lines):
             place = self._next(place)
         if self._thinking >= 0:
-            # nothing tells where thoughts end and words begin if no call stands between them
-            del self.words[self._thinking]
+            # nothing tells where thoughts end and words begin if no call stands between them; the first of several paragraphs is thoughts
+            end = self._end_of_paragraph(self._thinking + 1)
+            del self.words[self._thinking : end if any(map(str.strip, self.words[end:])) else self._thinking + 1]
 
     def _next(self, place: int) -> int:
         """Take what begins at the line; the place behind it."""
@@ -143,6 +144,11 @@ class _Part:
             self._thinking = len(self.words)
         self.words.append(line)
         return place + 1
+
+    def _end_of_paragraph(self, place: int) -> int:
+        """The place in the words behind the first paragraph from there on."""
+        first = next((at for at in range(place, len(self.words)) if self.words[at].strip()), len(self.words))
+        return next((at for at in range(first, len(self.words)) if not self.words[at].strip()), len(self.words))
 
     def _forget_thoughts(self) -> None:
         if self._thinking >= 0:

@@ -265,6 +265,12 @@ def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody
         "el botón se sigue moviendo",
         "não aparece nada",
         "还是打不开",
+        "vẫn bị lỗi",
+        "hala aynı hata",
+        "لا يعمل",
+        "काम नहीं कर रहा",
+        "dalej nie działa",
+        "작동하지 않아요",
     ],
 )
 def test_the_commonest_complaints_are_known_in_other_languages(words: str) -> None:
@@ -292,6 +298,29 @@ def test_a_short_answer_to_what_was_asked_beside_work_in_sight_goes_on_from_it()
 @pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])
 def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
     assert verdict(ANSWER, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["the page is blank", "CI is failing", "I get a 500 now", "can't click it", "same", "build fails", "the list disappears when I scroll"],
+)  # fmt: skip
+def test_who_states_what_is_wrong_after_advice_has_not_got_what_was_asked_for(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "failed"
+    assert verdict(MADE, following=words) in ("unknown", "mixed"), "beside work in sight it may be something else"
+
+
+def test_what_is_wrong_with_what_was_asked_for_is_failed_beside_work_in_sight() -> None:
+    turns = (Row("user", "prompt", "Give the button an icon."), MADE)
+    assert outcome_of(turns, "the icon is missing").verdict == "failed"
+    assert outcome_of(turns, "the button is not clickable").verdict == "failed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["the cache is not needed", "I can't use npm here, use pnpm", "we don't use jest", "not now", "no comments"],
+)
+def test_what_is_so_or_is_not_wanted_is_no_trouble(words: str) -> None:
+    assert verdict(ANSWER, following=words) == "unknown"
 
 
 def test_a_y_is_a_yes_only_alone() -> None:

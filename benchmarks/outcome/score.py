@@ -1,6 +1,6 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|all]
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|agents|agents2|all]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts and of what was written
     python benchmarks/outcome/score.py FOLDER... --curve          precision against coverage: what is shown from a confidence on that is counted in other files
 
@@ -78,7 +78,11 @@ def given(episode: Episode) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--part", choices=("build", "test", "later", "last", "rest", "retyped", "all"), default="all")
+    parser.add_argument(
+        "--part",
+        choices=("build", "test", "later", "last", "rest", "retyped", "agents", "agents2", "all"),
+        default="all",
+    )
     parser.add_argument("--signals", action="store_true")
     parser.add_argument("--curve", action="store_true")
     arguments = parser.parse_args()

@@ -80,7 +80,7 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("mixed", 0.80, half_works),
     ("failed", 0.92, still_so),
     ("failed", 0.70, same_error),
-    ("mixed", 0.33, rejected_in_part),
+    ("mixed", 0.22, rejected_in_part),
     ("failed", 0.94, rejected),
     ("failed", 0.75, error_follows),
     ("mixed", 0.80, partial),
@@ -90,19 +90,19 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.90, broke_off),
     ("failed", 0.88, torn),
     ("mixed", 0.70, admitted_in_part),
-    ("failed", 0.93, check_failed),
-    ("failed", 0.95, command_failed),
+    ("failed", 0.94, check_failed),
+    ("failed", 0.90, command_failed),
     ("failed", 0.93, gave_up),
     ("worked", 0.97, moved_on),
-    ("worked", 0.95, check_passed),
+    ("worked", 0.96, check_passed),
     ("worked", 0.89, commit_stands),
     # What the list of tasks says.
     ("failed", 0.50, task_stuck),
     ("worked", 0.75, task_completed),
     # What the assistant did, and says of itself.
-    ("worked", 0.88, claim_stands),
+    ("worked", 0.89, claim_stands),
     ("worked", 0.89, edit_stands),
-    ("worked", 0.89, built_on),
+    ("worked", 0.90, built_on),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 

@@ -33,7 +33,7 @@ _PARTICIPLE = (
     r"|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out|caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up)"
 )
 _CLAIM = Pattern(
-    rf"""^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
+    rf"""\A\W*✅|\b(?:has|have)\ been\ (?:successfully\ )?\w+ed\b|^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
     |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
     |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
     |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
@@ -45,7 +45,7 @@ _CLOSING = Pattern(
 )
 """A claim in the last sentences."""
 _DENIED = Pattern(
-    r"\b(?:not|nothing|none|no|never|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b|\bне\b|\bnicht\b|没有|未"
+    r"\b(?:not|nothing|none|no|never|only|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b|\bне\b|\bnicht\b|没有|未"
 )
 _UNFINISHED = Pattern(
     r"\bstill\ (?:waiting|running|pending|working)\b|\bwaiting\ (?:on|for)\b|\bin\ (?:the\ )?background\b"
@@ -54,7 +54,7 @@ _ANNOUNCED = Pattern(
     r"""(?:^|[.!:?]\s+|\n)\W*(?:(?:now|next|first|okay|ok|so|good|great|then)[,.!]?\ )?(?:let\ me(?!\ know)|let's|I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to)\b[^\n?]{0,300}[.…]?\s*\Z"""
 )
 _ASKS_FOR_MORE = Pattern(
-    r"""\b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:add|provide|share|paste|check|show|upload|send|run|try|confirm|let\ me\ know\ (?:which|what|if\ you\ see))\b
+    r"""\b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:add|provide|share|paste|check|show|upload|send|run|try|test|restart|refresh|reload|reply|tell|confirm|let\ me\ know\ (?:which|what|if\ you\ see))\b
     |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供"""
 )
 _ASKS_LEAVE = Pattern(
@@ -75,6 +75,10 @@ _LEFT = Pattern(
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
+_RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z")
+"""A call as a model spells it, which the client took for words."""
+_CHOICE = Pattern(r"[?？][\W_]*\n(?:\W*(?:[-*•]|\d+[.)])\ [^\n]*\n?)+\Z")
+"""A question, then a list."""
 _APPLIED = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
 """What the client wrote between answers: aider its notice, Cursor as SpecStory has it the difference that it made."""
 LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
@@ -98,12 +102,13 @@ def is_torn(episode: Episode) -> bool:
 
 @once
 def is_finished(episode: Episode) -> bool:
-    """Whether the last answer is an end: neither torn, nor an announcement of the next step, nor a wait."""
+    """Whether the last answer is an end: neither torn, nor a call that was never made, nor an announcement of the next step, nor a wait."""
     ending = last_answer(episode)[1].rstrip()
     return not (
         not ending
         or is_torn(episode)
         or ending.endswith((":", "："))
+        or _RAW_CALL.search(ending[-QUOTED:])
         or _UNFINISHED.search(ending[-OPENING:])
         or _ANNOUNCED.search(ending[-OPENING:])
     )
@@ -228,6 +233,11 @@ def is_question(episode: Episode) -> bool:
 def ends_asking(episode: Episode) -> bool:
     """Whether the last answer ends in a question."""
     return last_answer(episode)[1].rstrip("*_`) \n").endswith(("?", "？", "吗", "呢"))
+
+
+def leaves_choice(episode: Episode) -> bool:
+    """Whether the last answer ends in a question with what there is to choose from."""
+    return bool(_CHOICE.search(last_answer(episode)[1][-2 * OPENING :]))
 
 
 @once

@@ -20,6 +20,7 @@ from pastchats_memory.outcome.answers import (
     is_question,
     is_torn,
     last_answer,
+    leaves_choice,
     left_open,
     offers,
     worked_on,
@@ -36,6 +37,7 @@ from pastchats_memory.outcome.next_words import (
     is_about_request,
     is_inquiry,
     refuses,
+    says_no,
     tells_trouble,
     thanked,
     went_on,
@@ -90,7 +92,7 @@ def _reached(episode: Episode) -> tuple[Evidence, ...]:
 
 def rejected_in_part(episode: Episode) -> tuple[Evidence, ...]:
     """Work was done, and the person's next words find something wrong with it, but say no flat no."""
-    fault = () if refuses(episode) else finds_fault(episode)
+    fault = () if refuses(episode) or declines(episode) else finds_fault(episode)
     reached = _reached(episode) if fault else ()
     return reached[:1] + fault if reached else ()
 
@@ -102,7 +104,12 @@ def partial(episode: Episode) -> tuple[Evidence, ...]:
 
 def rejected(episode: Episode) -> tuple[Evidence, ...]:
     """The person's next words say that it is not what was asked for, or what is wrong with that or with an answer without work in sight."""
-    return finds_fault(episode) or _in_trouble(episode)
+    return () if declines(episode) else finds_fault(episode) or _in_trouble(episode)
+
+
+def declines(episode: Episode) -> bool:
+    """Whether a no answers the question with which the answer ends."""
+    return ends_asking(episode) and says_no(episode)
 
 
 def _in_trouble(episode: Episode) -> tuple[Evidence, ...]:
@@ -120,7 +127,7 @@ def built_on(episode: Episode) -> tuple[Evidence, ...]:
     """The person agrees with what was answered or goes on from it, and it was no question back."""
     if asks_back(episode) or is_question(episode) or not last_answer(episode)[1]:
         return ()
-    told_to = goes_ahead(episode) and ends_asking(episode)
+    told_to = leaves_choice(episode) or (goes_ahead(episode) and ends_asking(episode))
     agrees = agreed(episode) and (is_inquiry(episode) or not offers(episode))
     return next_words(episode) if not told_to and (goes_on(episode) or agrees) else ()
 
@@ -142,7 +149,7 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     said = opening(episode)
     replied = said and "?" not in said and ends_asking(episode) and not doubted(episode)
     went = replied or went_on(episode) or goes_on(episode) or agreed(episode)
-    if _red(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
+    if asks_back(episode) or _red(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
         return ()
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
 
@@ -150,10 +157,10 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
     """The last check was red, and nothing follows, or an answer that says so."""
     checks = last_checks(episode)
-    if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode)):
-        return ()
     place, text = last_answer(episode)
-    silent = place < checks[0].place
+    silent = bool(checks) and place < checks[0].place
+    if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode) and not silent):
+        return ()
     unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
     told = not is_inquiry(episode) and (_FAILING.search(text[:LONGEST]) or ends_asking(episode))
     return checks[0].evidence if silent or unmended or told else ()

@@ -27,7 +27,7 @@ _UNDONE = Pattern(
     |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?(?:reverted|undid|undone|rolled\ back|backed\ out)\b|\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?rolled\ (?:it|that|this|them)\ back\b|\brückgängig|\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
 )
 _STILL = Pattern(
-    r"""(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
+    r"""\A\W*still\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|need|want|have\ to|thinking|wait))|(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
     |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:(?:seem|appear|look)s?\ (?:like\ )?(?:to\ (?:be\ )?)?)?(?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
     |\A\W*(?:(?:hm+|nope|no|ok|sorry)[\s,.]+)?(?:it\ |this\ |that\ |they\ |the\ \w+\ )?(?:doesn't|does\ not|doesnt|didn't|did\ not|didnt|won't|wont|isn't|isnt|aren't|arent)\ (?!(?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b)\w+
     |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
@@ -50,9 +50,9 @@ _STILL = Pattern(
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
 
 _TROUBLED = Pattern(
-    r"""\b(?:is|are|was|were|it's|that's|looks?|seems?|got|gets|went|goes|became|comes?\ (?:up|back)|stays?|remains?)\ (?:(?:now|all|just|completely|totally|still|always|really|very|a\ bit)\ )*
+    r"""\b(?:is|are|was|were|it's|that's|looks?|seems?|got|gets|went|goes|became|comes?\ (?:up|back)|stays?|remains?)\ (?:(?:now|all|just|still|always|very|a\ bit|\w+ly)\ )*
     (?:not\ (?!needed|necessary|urgent|required|important|allowed|sure|bad|a\b|the\b|so\b)\w+|missing|empty|blank|broken|gone|invisible|wrong|off|down|dead|red|failing|stuck|frozen|unreachable|unresponsive|worse|ugly|terrible|duplicated|cut\ off|overlapping|misaligned|undefined|null|NaN|lost|useless|incomplete)\b
-    |\b(?:cannot|can't|cant|can\ not|unable\ to|couldn't|could\ not)\ (?!be\b|use\b|change\b|wait\b)\w+|\b(?:do(?:es)?|did|wo)(?:n't|nt|\ not)\ (?!need|want|have|think|know|care|mind|worry|forget|use|like|support)\w+
+    |\b(?:cannot|can't|cant|can\ not)\ (?!be\b|use\b|change\b|wait\b)\w+|\b(?:do(?:es)?|did|wo)(?:n't|nt|\ not)\ (?!need|want|have|think|know|care|mind|worry|forget|use|like|support)\w+
     |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|freezes|breaks|broke|errors\ out|throws|disappear(?:s|ed)?|vanish(?:es|ed)?|overlaps?|flickers|time[sd]\ out|keeps\ \w+ing|never\ \w+s|takes\ forever|got\ lost)\b
     |\b(?:i|we)(?:'m|m|\ am|'re|\ are)?\ (?:still\ |now\ |just\ |only\ )*(?:get|getting|got|see|seeing|have|having|hit|hitting)\ (?:(?:an?|the|this|these|some|lots\ of|many|another|more)\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|[45]\d\d|failures?)\b
     |\A\W*(?:getting|got)\ (?:an?\ |this\ |these\ )?(?:\w+\ )?(?:errors?|[45]\d\d)\b|\bthere(?:'s|\ is|\ are|\ was)\ (?:(?:still|an?|some|lots\ of|many|another|now)\ )*(?:\w+\ ){0,2}?(?:errors?|problems?|issues?|bugs?|nothing)\b
@@ -86,7 +86,7 @@ _BROKEN = Pattern(
     |\b(?:shows?|says?|prints?|displays?|returns?|gives?)\ (?:me\ )?(?:only\ |just\ )?(?:NaN|undefined|null|nothing|garbage|blank|an?\ (?:empty|blank|white)|[45]\d\d)\b"""
 )
 _OTHERWISE = Pattern(
-    r"""\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
+    r"""(?<!oops\W)(?<!sorry\W)(?<!oops,\ )(?<!sorry,\ )\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
     |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\bnext\ time\b|\bjump\w*\ to\ conclusions\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
     |\A\W*(?:uh+|hm+|ok|but|wait)?[\s,.]*you\ (?:\w+ly\ |just\ )?(?!(?:need|asked|mentioned|suggested|wanted|noted|promised|proposed|said)\b)(?:\w+ed|put|left|made|broke|cut|lost|took|deleted)\b|\bwhere\ (?:is|are|did)\ my\b|\bthere(?:'s|\ is|\ was)\ no\ (?:need|reason)\ to\b|\b(?:gives?|gave|returns?|shows?|prints?)\ (?:me\ |us\ )?[^.;\n]{1,40}[.;,]\ (?:but\ )?(?:i|we)\ (?:need|want|wanted|expect(?:ed)?)\b|\blooks?\ (?:a\ bit\ |slightly\ )?(?:wrong|off|bad|blurry|cramped|cluttered|misaligned|empty|weird|ugly|broken|terrible|awful|strange)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
     |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
@@ -152,7 +152,7 @@ _BUT = Pattern(
     r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
+    r"""\A\W*(?:hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
     r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
@@ -218,7 +218,7 @@ def _long_words(text: str) -> set[str]:
 def tells_trouble(episode: Episode) -> tuple[Evidence, ...]:
     """The person begins by stating what is wrong, in a few words of their own."""
     first = first_sentence(opening(episode))
-    asks = is_request(first) or is_request(first.rpartition(", ")[2])
+    asks = is_request(first) or is_request(first.rpartition(", ")[2]) or opening(episode)[len(first) :].startswith("?")
     stated = len(first.split()) <= LONGEST_STATEMENT and not (asks or pasted_error(episode))
     eased = any(pattern.search(first) for pattern in (_NO_TROUBLE, _RELIEVED, _PARTLY))
     return () if not stated or eased else _found(episode, _TROUBLED, first)
@@ -242,6 +242,11 @@ def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     """The person says no, that something broke, or that it is otherwise than asked for."""
     faults = (_found(episode, pattern, _about_the_work(episode)) for pattern in _FAULTS)
     return next(filter(None, faults), ()) or refuses(episode)
+
+
+def says_no(episode: Episode) -> bool:
+    """Whether the person begins with a no."""
+    return bool(_NO.search(opening(episode)))
 
 
 def half_works(episode: Episode) -> tuple[Evidence, ...]:

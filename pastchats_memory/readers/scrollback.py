@@ -29,16 +29,16 @@ _PROMPT = re.compile(r"(?:[>›]|❯(?! ?\d\.)) (?=\S)(.*)\Z")
 _ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
 _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
 """What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
-_CALL = re.compile(r"(\w[\w-]*)\((.*)\Z")
+_CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
 _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
-_FAULT = re.compile(r"\s*⎿\s+(API Error\b.*)\Z")
+_FAULT = re.compile(r"\s*⎿\s+(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
 _STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")
-_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] .*(?:…|esc to interrupt)|─ ?Worked for ")
+_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for ")
 CALL, RESULT, STOPPED = "call", "result", "stopped"
 _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
 """How a tool's answer begins that is an error."""
@@ -73,8 +73,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         elif mark == RESULT:
             telling.result("", _output(text), At(line))
         elif call := _CALL.match(text) or (_DEED.match(text) if mark == CALL else None):
-            words = call[2].partition("\n")[0]
+            words = " ".join((call[2].partition("\n")[0] if mark == CALL else call[2]).split())
             telling.call("", call[1], {"command": words if mark == CALL else words.removesuffix(")")})
+        elif mark == CALL:
+            telling.call("", text.partition("\n")[0], {})
         else:
             telling.answer(text, At(line))
     yield from telling.drafts.rest()
@@ -89,15 +91,15 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         fault = None if is_called else _FAULT.match(line)
         if (found := prompt or answer or fault) or _ends(line, mark):
             text = "\n".join(block).strip()
-            is_called = is_called or _is_deed(text, line)
+            is_told = mark == "assistant" and not is_called and _is_deed(text, line)
             if mark:
-                yield CALL if _is_deed(text, line) else mark, first, text
+                yield CALL if is_told else mark, first, text
             if is_stopped := _STOPPED.match(line):
                 yield STOPPED, number, ""
             mark, first, block = "", number, []
             if found:
                 mark, block = "user" if prompt else "assistant", [found[1]]
-            elif is_called and not is_stopped and (answered := _RESULT.match(line)):
+            elif (is_called or is_told) and not is_stopped and (answered := _RESULT.match(line)):
                 mark, block = RESULT, [line[answered.end() :].strip()]
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
@@ -115,7 +117,9 @@ def _output(text: str) -> Output:
 
 
 def _is_deed(text: str, line: str) -> bool:
-    """Whether Codex tells of a call: what came of it stands on the line behind it, or how many lines it changed."""
+    """Whether a call is told of in words: what came of it stands on the line behind it, or in Codex how many lines it changed."""
+    if line.lstrip().startswith("⎿"):
+        return bool(text) and not _FAULT.match(line) and not _STOPPED.match(line)
     return bool(_DEED.match(text)) and ("└" in line or _CHANGED.search(text.partition("\n")[0]) is not None)
 
 

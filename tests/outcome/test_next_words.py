@@ -323,6 +323,21 @@ def test_what_is_so_or_is_not_wanted_is_no_trouble(words: str) -> None:
     assert verdict(ANSWER, following=words) == "unknown"
 
 
+def test_a_no_to_the_question_with_which_the_answer_ends_rejects_nothing() -> None:
+    asks = Row("assistant", "answer", "The bridge drops the upper half of the word. Shall I start the build now?")
+    assert verdict(asks, following="No, that is too expensive. Make the change and write it down.") == "unknown"
+
+
+def test_a_yes_to_a_list_of_choices_shows_nothing() -> None:
+    asks = Row("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
+    assert verdict(asks, following="yes do that") == "unknown"
+
+
+@pytest.mark.parametrize("words", ["still quite different, see how the tabs are styled", "still off by a bit"])
+def test_who_begins_with_still_has_it_as_it_was(words: str) -> None:
+    assert verdict(MADE, following=words) == "failed"
+
+
 def test_a_y_is_a_yes_only_alone() -> None:
     assert verdict(ANSWER, following="y") == "worked"
     assert verdict(ANSWER, following="y los archivos de prueba") == "unknown"

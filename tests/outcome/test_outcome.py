@@ -159,6 +159,22 @@ def test_who_could_not_says_so_in_many_languages(words: str) -> None:
     assert verdict(Row("assistant", "answer", words)) == "failed"
 
 
+def test_an_answer_that_ends_in_a_call_spelled_as_words_is_no_end() -> None:
+    call = '<function name="Bash">\n<parameter name="command">ls</parameter>\n</function>\n</tool_call>'
+    assert verdict(LOOKING, DONE) == "worked"
+    assert verdict(LOOKING, Row("assistant", "answer", f"{DONE.content}\n{call}")) == "unknown"
+
+
+def test_a_red_check_after_the_last_words_is_failed_whatever_they_claim() -> None:
+    claim = Row(
+        "assistant",
+        "answer",
+        "The tests are in place. I run them now.",
+        {"tools": ("Write test_login.py", "Bash pytest -q")},
+    )
+    assert verdict(LOOKING, claim, RED) == "failed"
+
+
 def test_an_admission_is_failed_and_beside_a_result_mixed() -> None:
     admission = Row("assistant", "answer", "I could not reproduce it.")
     assert verdict(admission) == "failed"

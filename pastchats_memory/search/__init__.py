@@ -49,6 +49,8 @@ UNREAD = (
     "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
 )
 UNTIL_INDEXED = "until the next `pastchats-memory index`, which looks at their parts too"
+UNFIT = Fit(0.0, 0.0)
+"""Of a row that has lost its vector, in a damaged database."""
 READ_AGAIN = 30
 """Rows that a cross-encoder reads: each costs it as much as to embed the row."""
 
@@ -225,7 +227,7 @@ def _page(
     window = fused if request.is_selective else fused[:last]
     fits = {} if query_vector is None else _fits(database, [row.id for row in window], matches, query_vector)
     if fits:
-        window = [row for row in window if request.takes(fits[row.id])]
+        window = [row for row in window if request.takes(fits.get(row.id, UNFIT))]
     shown = window[last - request.limit : last]
     found = _rows(database, [row.id for row in shown])
     first = last - request.limit + 1

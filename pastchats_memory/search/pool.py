@@ -34,10 +34,13 @@ SAMPLE = 256
 def by_evidence(
     database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: Times, meaning: float
 ) -> list[int]:
-    """The pool, ids in ascending order, by `rank.evidence`, best first; equal ones by id. Raises StoreFault."""
+    """Those of the pool that have a vector, by `rank.evidence`, best first; equal ones by id. Raises StoreFault.
+
+    All have one but in a damaged database, whose other rows keep their places in the list of words.
+    """
+    pool, rows = vectors.matrix(database, pool)
     if not pool:
         return []
-    _, rows = vectors.matrix(database, pool)
     passing = matches.passing
     spread = spread_ids(database, SAMPLE) if passing is None else spread_among(passing, SAMPLE)
     sampled, background = vectors.matrix(database, spread)

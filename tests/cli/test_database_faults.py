@@ -99,6 +99,16 @@ def test_a_damaged_database_is_called_damaged_and_doctor_says_what_to_do(indexed
     assert indexed("doctor").status in (1, 2)
 
 
+@pytest.mark.parametrize("lost", ["prompt_id = 1", "1"], ids=["a vector", "all vectors"])
+@pytest.mark.parametrize("command", [["search", "--threshold", "0.01"], ["search", "--mode", "semantic"], ["recall"]])
+def test_rows_that_lost_their_vectors_bring_no_question_down(indexed: Program, command: list[str], lost: str) -> None:
+    with sqlite3.connect(indexed.database) as connection:
+        connection.execute(f"DELETE FROM prompt_embeddings WHERE {lost}")
+    connection.close()
+    assert indexed(*command, "webhooks").status in (0, 1)
+    assert indexed("search", "webhooks", "--json").results[-1]["id"] == "1"
+
+
 def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Program) -> None:
     with sqlite3.connect(indexed.database) as connection:
         connection.execute("UPDATE runs SET turns_added = '{'")

@@ -288,14 +288,9 @@ def _is_told(conversation: Conversation) -> bool:
 
 def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversation | None:
     """What a log of requests to a model has: the messages that were sent under one key, the answer under another."""
-    asked = next(
-        (
-            key
-            for key in fields
-            if (parts_of(key) & REQUESTS or key == "messages") and isinstance(fields[key], dict | list)
-        ),
-        None,
-    )
+    named = [key for key in fields if key == "messages" or parts_of(key) & REQUESTS]
+    named.sort(key="messages".__ne__)  # beside it `request_tags` is no request
+    asked = next((key for key in named if isinstance(fields[key], dict | list)), None)
     if asked is None:
         return None
     responses = [value for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES]

@@ -91,6 +91,12 @@ def test_a_response_that_repeats_the_answer_that_was_sent_adds_none(tmp_path):
     assert said(path) == [("user", ASK), ("assistant", ANSWER)]
 
 
+def test_tags_of_a_request_are_not_the_request(tmp_path):
+    answer = {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]}
+    path = written(tmp_path, {"request_tags": [], "messages": [{"role": "user", "content": ASK}], "response": answer})
+    assert said(path) == [("user", ASK), ("assistant", ANSWER)]
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -141,3 +141,17 @@ def test_lines_of_a_large_file_are_understood_window_by_window(tmp_path, monkeyp
     assert torn.line == 61
     assert [(turn.line, turn.content) for turn in turns] == [(n, one["satz"]) for n, one in enumerate(said, 1)]
     assert len({turn.conversation_id for turn in turns}) == 1
+
+
+def test_a_message_that_is_no_json_costs_itself_in_a_large_export_of_goose(tmp_path, monkeypatch):
+    path = tmp_path / "session.json"
+    said = [
+        json.dumps({"role": "user", "created": 1780387201, "content": [{"type": "text", "text": word}]})
+        for word in "ab"
+    ]
+    messages_of = f"{said[0]}, {{,}}, {said[1]}"
+    path.write_text(f'{{"working_dir": "/home/ada/kiln", "conversation": [{messages_of}]}}', encoding="utf-8")
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
+    reader, rows = _turns(path, monkeypatch, 0)
+    assert reader.FORMAT == "goose"
+    assert [getattr(row, "content", "not JSON") for row in rows] == ["not JSON", "a", "b"]

@@ -77,7 +77,7 @@ _LEFT = Pattern(
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z")
 """A call as a model spells it, which the client took for words."""
-_CHOICE = Pattern(r"[?？][\W_]*\n(?:\W*(?:[-*•]|\d+[.)])\ [^\n]*\n?)+\Z")
+_CHOICE = Pattern(r"[?？][^\w\n]*\n(?:[\ \t>]*(?:\n|(?:[-*•]|\d+[.)])\ [^\n]*(?:\n|\Z)))+\Z")
 """A question, then a list."""
 _APPLIED = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
 """What the client wrote between answers: aider its notice, Cursor as SpecStory has it the difference that it made."""

@@ -208,6 +208,10 @@ def test_hostile_texts_cost_no_more_than_their_length() -> None:
         outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
 
 
+def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:
+    assert verdict(Row("assistant", "answer", "?\n" + "- " * 230 + "\nplain"), following="yes") in ("worked", "unknown")
+
+
 def test_a_command_that_failed_last_is_failed_where_the_answer_says_what_hinders() -> None:
     asked = Row("user", "prompt", "Deploy it to staging.")
     red = Row("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")

@@ -33,7 +33,7 @@ _PARTICIPLE = (
     r"|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out|caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up)"
 )
 _CLAIM = Pattern(
-    rf"""\A\W*✅|\b(?:has|have)\ been\ (?:successfully\ )?\w+ed\b|^\W*(?:(?:great|perfect|excellent|ok|okay|all\ right)\W+)?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W*(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
+    rf"""\A\W*✅|\b(?:has|have)\ been\ (?:successfully\ )?\w+ed\b|^\W{{0,8}}(?:(?:great|perfect|excellent|ok|okay|all\ right)\W{{1,8}})?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W{{0,4}}(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
     |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
     |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
     |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b

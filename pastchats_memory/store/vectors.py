@@ -24,6 +24,7 @@ from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store import blocks, vec0
 from pastchats_memory.store.buried import without_buried
 from pastchats_memory.store.database import PAUSE, Database
+from pastchats_memory.store.faults import DAMAGED
 from pastchats_memory.store.filters import allowed_ids
 from pastchats_memory.store.ids import Ids
 
@@ -82,7 +83,10 @@ def _normalised(numbers: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
 
 
 def _numbers(text: str) -> NDArray[np.float64]:
-    return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
+    try:
+        return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
+    except (orjson.JSONDecodeError, TypeError) as fault:
+        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", DAMAGED) from fault
 
 
 def _unpacked(components: bytes) -> NDArray[np.float64]:

@@ -185,6 +185,16 @@ def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path)
     assert sorted(contents(damaged).values()) == sorted(before.values())
 
 
+def test_a_vector_of_a_task_that_is_none_is_explained_and_made_anew(damaged: Path) -> None:
+    with Memory.open(damaged) as memory:
+        memory.tasks.add(Change(title="Mend the flaky login test"))
+    with open_database(damaged) as database:
+        database.run("UPDATE task_embeddings SET vector_json = replace(vector_json, ',', ';')")
+    with pytest.raises(DatabaseCorrupt, match="a vector that is none"), Memory.open(damaged) as memory:
+        memory.search(QUESTION)
+    mended(damaged)
+
+
 def test_of_a_file_that_holds_nothing_of_ours_nothing_is_made(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.write_bytes(b"no database at all\n" * 5000)

@@ -16,7 +16,7 @@ from pastchats_memory.readers.exchanges import (
     sides_of,
     told_in_text,
 )
-from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.message import (
     CONVERSATION_ID_KEYS,
@@ -224,7 +224,7 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
         if messages:
             yield Conversation(messages, context)
             return
-    if len(messages := _messages_of(list(fields.values()))) > 1:
+    if len(messages := _messages_of(list(in_number_order(fields).values()))) > 1:
         yield Conversation(messages, context)
         return
     yield from _with_opening(list(_under_own_names(fields, context, depth)), fields, context)

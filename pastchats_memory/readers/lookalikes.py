@@ -15,6 +15,14 @@ LABELS = frozenset({"name", "title", "slug", "email", "subject", "headline"})
 """What names a thing or a person; each turn of a talk is named by nothing."""
 FEWEST_LABELLED = 3
 """Of two messages each may well have a name of its own: that of who says it."""
+INTERFACE = frozenset({
+    "alert", "alertdialog", "banner", "button", "cell", "checkbox", "combobox", "dialog", "figure", "form", "grid", "heading", "img", "label",
+    "link", "list", "listbox", "listitem", "menu", "menubar", "menuitem", "navigation", "option", "progressbar", "radio", "row", "searchbox",
+    "slider", "status", "switch", "tab", "table", "textbox", "toolbar", "tooltip", "tree",
+})  # fmt: skip
+"""What has a role in WAI-ARIA."""
+SELDOM_REPEATED = 0.6
+"""Of what is said at least so much differs."""
 
 
 def is_recorded(names: Iterable[str]) -> bool:
@@ -43,7 +51,8 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     facts = [message.metadata or {} for message in messages]
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts
-    if is_labelled({key: [fact[key] for fact in each] for key in common}) or _is_supposed(messages):
+    labels = {key: [fact[key] for fact in each] for key in common}
+    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages):
         return True
     outright = any(message.speaker.certainty > 1 and message.speaker.key == "role" for message in messages)
     return not outright and (is_recorded(common) or is_logged(common))
@@ -54,6 +63,18 @@ def _is_supposed(messages: Sequence[Message]) -> bool:
     guessed = roles_of_names(message.speaker for message in messages)
     takes_turns = all(before.speaker.role != after.speaker.role for before, after in pairwise(messages))
     return bool(guessed) and not takes_turns and not any(asks(message.text) for message in messages)
+
+
+def _are_parts(messages: Sequence[Message]) -> bool:
+    """Whether what stands under `role` are parts of an interface, or words of which none is known, and nobody asks or the same is said again and again."""
+    if any(message.speaker.certainty or message.speaker.key != "role" for message in messages):
+        return False
+    if any(message.speaker.role in INTERFACE for message in messages):
+        return True
+    answered = any(
+        asks(before.text) and before.speaker.role != after.speaker.role for before, after in pairwise(messages)
+    )
+    return not answered or len({message.text for message in messages}) < SELDOM_REPEATED * len(messages)
 
 
 def are_asked_again(conversations: Sequence[Sequence[Message]]) -> bool:

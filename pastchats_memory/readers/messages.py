@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice, takewhile
 
@@ -29,14 +29,14 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
 from pastchats_memory.readers.speakers import roles_of_names
-from pastchats_memory.readers.talk import is_dialogue
+from pastchats_memory.readers.talk import is_dialogue, parting_key
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 from pastchats_memory.readers.understood import amended, conversations_in, told_in
 from pastchats_memory.readers.windows import Nest, longest_within, windows
 
 FORMAT = "messages"
-VERSION = 8
+VERSION = 9
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""
@@ -95,11 +95,12 @@ def explain(source: Source) -> dict[str, str]:
         found = list(_conversations(_opening(source))) if source.shape == "jsonl" else source.once(_understood)
     keys: dict[str, Counter[str]] = {what: Counter() for what in ("role", "text", "time", "conversation")}
     for conversation in found:
+        parting = parting_key(conversation.messages)
         for message in conversation.messages:
             keys["role"][message.speaker.key or message.text_key] += 1
             keys["text"][message.text_key] += 1
             keys["time"][message.time_key] += 1
-            keys["conversation"][message.conversation_key or conversation.context.id_key] += 1
+            keys["conversation"][message.conversation_key or parting or conversation.context.id_key] += 1
     told = {
         what: [key for key, _ in counts.most_common(MOST_KEYS + 1) if key][:MOST_KEYS] for what, counts in keys.items()
     }
@@ -267,9 +268,7 @@ def _read_messages(
 ) -> Iterator[Turn | Unreadable]:
     """One message a line, or an item of a long list: the conversation is the one that the line names, else the one of a header line, else the file."""
     first = [message for value in opening for message in messages_in(value) if message.text]
-    shared = _ids_are_conversations(first)
-    renamed = roles_of_names(message.speaker for message in first)
-    file_id = conversation_hash((message.speaker.role, message.text) for message in first)
+    common = _common_of(first)
     for header in takewhile(_is_header, opening):
         context = context.inside(mapping_of(header))
     for item in items:
@@ -278,8 +277,7 @@ def _read_messages(
         elif messages := messages_in(item.value):
             for message in messages:
                 if message.text:
-                    line = _line(item, message)
-                    yield _turn(message, context, line=line, fallback_id=file_id, shared=shared, renamed=renamed)
+                    yield _turn(message, context, common, line=_line(item, message))
         elif not isinstance(item.value, dict):
             yield Unreadable(str(source.path), item.line, "not a JSON object")
         elif "role" in item.value and "content" in item.value:
@@ -295,32 +293,45 @@ def _line(item: Record | Element, message: Message) -> int:
 
 
 def _turns(conversation: Conversation, places: Places) -> Iterator[Turn]:
-    said = [message for message in conversation.messages if message.text]
-    shared = _ids_are_conversations(said)
-    renamed = roles_of_names(message.speaker for message in said)
-    fallback_id = conversation_hash((message.speaker.role, message.text) for message in said)
+    common = _common_of([message for message in conversation.messages if message.text])
     abandoned = conversation.abandoned
     for place, message in enumerate(conversation.messages):
         if message.text:
             branch = "abandoned" if place in abandoned else "main"
             line = places.line(message.first_piece)
-            about = conversation.context
-            yield _turn(
-                message, about, line=line, fallback_id=fallback_id, shared=shared, renamed=renamed, branch=branch
-            )
+            yield _turn(message, conversation.context, common, line=line, branch=branch)
 
 
-def _turn(
-    message: Message,
-    context: Context,
-    *,
-    line: int,
-    fallback_id: str,
-    shared: bool,
-    renamed: Mapping[str, str],
-    branch: str = "main",
-) -> Turn:
-    role = renamed.get(message.speaker.role, message.speaker.role)
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What the messages of a list tell of each other."""
+
+    fallback_id: str
+    """A digest of what they say."""
+    renamed: Mapping[str, str]
+    ids_are_conversations: bool
+    parting: str
+    """The key that says in which of several conversations each stands; "" for one conversation."""
+
+    def conversation_of(self, message: Message, outer: str | None) -> str:
+        """The id of a message's conversation, where it has none of its own: within `outer`, that of what is around, else within the list."""
+        if self.ids_are_conversations and message.own_id:
+            return message.own_id
+        part = (message.metadata or {}).get(self.parting) if self.parting else None
+        return (outer or self.fallback_id) + (f"/{part}" if part is not None else "")
+
+
+def _common_of(messages: list[Message]) -> Common:
+    return Common(
+        conversation_hash((message.speaker.role, message.text) for message in messages),
+        roles_of_names(message.speaker for message in messages),
+        _ids_are_conversations(messages),
+        parting_key(messages),
+    )
+
+
+def _turn(message: Message, context: Context, common: Common, *, line: int, branch: str = "main") -> Turn:
+    role = common.renamed.get(message.speaker.role, message.speaker.role)
     metadata = dict(message.metadata or {}) | (
         {"speaker": message.speaker.word} if role != message.speaker.role else {}
     )
@@ -329,14 +340,11 @@ def _turn(
         role=role,
         content=shortened(message.text) if role == "tool" else message.text,
         line=line,
-        conversation_id=message.conversation_id
-        or (message.own_id if shared else None)
-        or context.conversation_id
-        or fallback_id,
+        conversation_id=message.conversation_id or common.conversation_of(message, context.conversation_id),
         timestamp=message.timestamp or to_the_minute(context.timestamp),
         cwd=message.cwd or context.cwd,
         project=message.project or context.project,
-        native_id=None if shared else message.native_id,
+        native_id=None if common.ids_are_conversations else message.native_id,
         branch=branch,
         kind="error" if role == "tool" and metadata.get("is_error") is True else KINDS.get(role, "prompt"),
         metadata={key: value for key, value in about.items() if value} | metadata,

@@ -24,7 +24,7 @@ _USER = """
     пользователь клиент человек я ученик ユーザー ユーザ 人間 顧客 お客様 利用者 用户 用戶 客户 客戶 人类 我 사용자 고객 مستخدم المستخدم उपयोगकर्ता
 """
 _ASSISTANT = """
-    assistant bot chatbot ai gpt chatgpt llm copilot claude gemini bard model machine agent helper coach tutor pilot npc concierge guide advisor
+    assistant assist bot chatbot ai gpt chatgpt llm copilot claude gemini bard model machine agent helper coach tutor pilot npc concierge guide advisor
     adviser mentor teacher support companion oracle genie robot automaton automated automation engine helpdesk butler expert narrator storyteller gm dm dungeonmaster receptionist clerk librarian voicebot avatar
     assistent assistenten assistentin ki berater helfer lehrer maschine roboter
     assistante ia conseiller aide professeur
@@ -84,7 +84,7 @@ _OTHER_TALK = """
 
 
 _RECORDED = """
-    sha commit votes stars upvotes helpful sku price options distractors ruleid
+    sha commit votes stars upvotes helpful sku price options distractors ruleid annotators
 """
 _LOGGED = "level severity loglevel logger hostname lineno"
 _NO_TALK = """

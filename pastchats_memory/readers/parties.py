@@ -22,6 +22,12 @@ ROLES = ("user", "assistant")
 OTHER = {"user": "assistant", "assistant": "user"}
 ENGINES = frozenset({"model", "llm", "engine", "temperature"})
 PEOPLE = frozenset({"phone", "email", "age", "birthday", "telephone"})
+ABBREVIATED: Mapping[str, str] = {
+    "user": "user", "human": "user", "customer": "user", "client": "user", "visitor": "user", "caller": "user", "person": "user",
+    "assistant": "assistant", "agent": "assistant", "model": "assistant", "advisor": "assistant", "system": "system", "tool": "tool",
+}  # fmt: skip
+SHORT = (3, 4)
+"""Letters of an abbreviation; two are too few to tell one word from others."""
 DEEPEST = 6
 LONGEST_CODE = 2
 """Letters of what is no name."""
@@ -100,13 +106,17 @@ def sides_of(
     """
     different = list(dict.fromkeys(word for word in words if word is not None))
     sides = {word: side for word in different if (side := _side(word, different, document, (key, text_key)))}
-    if "assistant" not in {role for role, _ in sides.values()}:  # then a system that goes on speaking is the program
-        sides |= {
-            word: ("assistant", SUPPOSED)
-            for word, (role, _) in sides.items()
-            if role == "system" and words.count(word) > 1
-        }
+    short = {word: (told, TOLD) for word in different if word not in sides and (told := _abbreviated(str(word)))}
+    if {role for role, _ in (sides | short).values()} >= set(ROLES):
+        sides |= short
     unknown = [word for word in different if word not in sides]
+    known = {role for role, _ in sides.values()} & set(ROLES)
+    if "assistant" not in known or (not unknown and "user" not in known):
+        # a system that goes on speaking is the program; beside one, as a developer, the person
+        role = "user" if "assistant" in known else "assistant"
+        sides |= {
+            word: (role, SUPPOSED) for word, (side, _) in sides.items() if side == "system" and words.count(word) > 1
+        }
     known = {role for role, _ in sides.values()} & set(ROLES)
     if len(unknown) == 1 and len(known) == 1:
         sides[unknown[0]] = (OTHER[next(iter(known))], SUPPOSED)
@@ -130,6 +140,21 @@ def _side(word: object, different: list[object], document: Document, keys: tuple
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
+
+
+def _abbreviated(word: str) -> str | None:
+    """The side of the one role whose letters, the first of them and others in their order, the word has: `USR`, `asst`, `CST`."""
+    if not SHORT[0] <= len(word) <= SHORT[1] or not word.isalpha():
+        return None
+    found = {
+        side for name, side in ABBREVIATED.items() if name[0] == word[0].lower() and _leaves_out(word.lower(), name)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _leaves_out(short: str, name: str) -> bool:
+    letters = iter(name)
+    return all(letter in letters for letter in short)
 
 
 def letter_side(key: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pastchats_memory.readers.columns import MADE, PIECE, is_prose, is_word, row_of
-from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
 from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
 from pastchats_memory.readers.patches import patched
@@ -265,7 +265,7 @@ def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]
         yield "#columns", columns
     objects = {key: item for key, item in fields.items() if isinstance(item, dict)}
     if len(objects) > 1 and _same_kind(list(objects.values())):
-        yield "", [{KEY: key, **item} for key, item in objects.items()]
+        yield "", [{KEY: key, **mapping_of(item)} for key, item in in_number_order(fields).items() if key in objects]
     elif len(chain := list(islice(_with_replies(fields, nested), MOST_CHAINED))) >= FEWEST:
         yield "#chain", chain
     if store := _texts_by_id(fields):

@@ -1,12 +1,15 @@
-"""Whether messages are a conversation, and in which order they were said."""
+"""Whether messages are a conversation or several, and in which order they were said."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 
+from pastchats_memory.readers.columns import is_word
 from pastchats_memory.readers.message import Message
+from pastchats_memory.readers.naming import has
 from pastchats_memory.readers.speakers import Speaker, parts_of, roles_of_names
 
 STRONG_SHARE = 0.2
@@ -14,6 +17,12 @@ STRONG_SHARE = 0.2
 WEAK_SHARE = 0.5
 FEWEST_SPEECHES = 4
 MOST_SPEAKERS = 12
+THREADS = frozenset({
+    "thread", "threads", "conversation", "conv", "convo", "chat", "dialog", "dialogue", "session", "call", "room", "ticket", "case", "gesprach", "sitzung",
+})  # fmt: skip
+"""Each message of such a one has its name; `turn` and `exchange` number what is said in one."""
+FEWEST_IN_THREAD = 3
+"""Messages of a conversation that takes turns with others; of two an exchange has as many."""
 
 _NAME = re.compile(r"[\w][\w .'-]{0,39}\Z")
 
@@ -47,3 +56,41 @@ def _people_talk(speakers: list[Speaker]) -> bool:
     named = all(_NAME.match(word) and (numbered or not word.isnumeric()) for word in words)
     fits = 1 < len(words) <= MOST_SPEAKERS and named
     return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))
+
+
+def parting_key(messages: Sequence[Message]) -> str:
+    """The key whose values part the messages into conversations, or "" where they are one, or have ids of theirs.
+
+    By its name, or since within each of its values the sides alternate, as they do not where conversations stand in between each other.
+    """
+    said = [message for message in messages if message.text and message.speaker.role not in ("system", "tool")]
+    if not said or any(message.conversation_id for message in said):
+        return ""
+    facts = [message.metadata or {} for message in said]
+    common = [key for key in facts[0] if key != said[0].speaker.key and all(is_word(fact.get(key)) for fact in facts)]
+    for key in sorted(common, key=lambda key: not has(key, THREADS)):
+        if _parts(said, [str(fact[key]) for fact in facts], is_named=has(key, THREADS)):
+            return key
+    return ""
+
+
+def _parts(said: Sequence[Message], names: Sequence[str], *, is_named: bool) -> bool:
+    roles: dict[str, list[str]] = {}
+    for message, name in zip(said, names, strict=True):
+        roles.setdefault(name, []).append(message.speaker.role)
+    talks = [each for each in roles.values() if len(each) > 1]
+    if len(talks) <= 1 or any(len(set(each)) == 1 for each in talks) or max(map(len, talks)) < FEWEST_IN_THREAD:
+        return False
+    if is_named:
+        return True
+    mixed = sum(before != after for before, after in pairwise(names)) >= len(roles)
+    whole = [message.speaker.role for message in said]
+    return (
+        mixed
+        and not _alternate(whole)
+        and all(len(each) >= FEWEST_IN_THREAD and _alternate(each) for each in roles.values())
+    )
+
+
+def _alternate(roles: Sequence[str]) -> bool:
+    return all(before != after for before, after in pairwise(roles))

@@ -33,3 +33,25 @@ def test_of_two_codes_the_one_who_begins_asks_and_says_less_is_the_person_but_na
     began = sides_of(["in", "out", "in"], ["Two loaves", "At ten or at eleven o'clock?", "ten"], nobody, "dir", "x")
     assert {word: role for word, (role, _) in began.items()} == {"in": "user", "out": "assistant"}
     assert sides_of(["Ada", "Grace"], ["a?", "b"], nobody, "k", "x") == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "roles"),
+    [
+        (["SYS", "USR", "AST"], ["system", "user", "assistant"]),
+        (["cst", "agt"], ["user", "assistant"]),
+        (["usr", "bot"], ["user", "assistant"]),
+        (["USR", "QQX", "ZZX"], []),
+        (["HUN", "POL", "AUT"], []),
+    ],
+)
+def test_a_short_word_is_a_role_where_another_one_answers_it(words, roles):
+    sides = sides_of(words, words, Document({}), "k", "x")
+    assert {word: role for word, (role, _) in sides.items()} == dict(zip(words, roles, strict=False))
+
+
+def test_a_developer_is_the_person_where_a_program_answers_and_the_program_where_a_person_asks():
+    beside = sides_of(["developer", "assist"] * 2, ["x"] * 4, Document({}), "by", "x")
+    assert {word: role for word, (role, _) in beside.items()} == {"developer": "user", "assist": "assistant"}
+    once = sides_of(["developer", "assist", "Ada", "assist"], ["x"] * 4, Document({}), "by", "x")
+    assert once["developer"][0] == "system"

@@ -234,3 +234,62 @@ def test_numbered_speakers_are_people(tmp_path):
 )
 def test_what_only_has_the_words_of_a_conversation_is_none(value, tmp_path):
     assert not messages.recognise(Source(written(tmp_path, value)))
+
+
+def told_in_turns(names, roles="uaauuaua"):
+    """Two talks of four messages each, as they stood in between each other, with the names of what they belong to."""
+    words = {"u": "user", "a": "assistant"}
+    return [
+        {"role": words[role], "content": f"{ASK} {place}", **(name if isinstance(name, dict) else {"at": name})}
+        for place, (name, role) in enumerate(zip(names, roles, strict=True))
+    ]
+
+
+def conversations(tmp_path, value):
+    return len({turn.conversation_id for turn in turns(messages, written(tmp_path, value))})
+
+
+def test_conversations_that_are_told_in_between_each_other_are_several_by_a_name_or_by_who_answers(tmp_path):
+    assert conversations(tmp_path, told_in_turns("xyxyyxxy", "uuaauuaa")) == 2
+    rooms = told_in_turns([{"room": name} for name in "xxxxyyyy"], "uauauaua")
+    assert conversations(tmp_path, rooms) == 2
+    opened = [*told_in_turns([{"room": name} for name in "xxxxyyyyz"], "uauauauau")]
+    assert conversations(tmp_path, opened) == 3
+    path = written(tmp_path, {"id": "desk", "messages": rooms})
+    assert {turn.conversation_id for turn in turns(messages, path)} == {"desk/x", "desk/y"}
+    assert keys_taken(messages, Source(path))["conversation"] == "room"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param("xxxxyyyy", id="a column that changes once"),
+        pytest.param("xyxyxyxy", id="sides under another name"),
+        pytest.param("xxyyxxyy", id="exchanges of two"),
+        pytest.param("xyyxxyxy", id="a mood that changes now and then"),
+        pytest.param([{"turn": place // 2} for place in range(8)], id="the numbers of exchanges"),
+        pytest.param([{"call": str(place // 2)} for place in range(8)], id="calls of two messages"),
+        pytest.param([{"room": "x"}] * 7 + [{}], id="one without a room"),
+        pytest.param([{"room": "xy"[place % 2]} for place in range(8)], id="a room for each side"),
+    ],
+)
+def test_a_column_that_parts_no_talks_leaves_one_conversation(names, tmp_path):
+    assert conversations(tmp_path, told_in_turns(names, "uauauaua")) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "order"),
+    [
+        (("1", "10", "2", "9"), "0231"),
+        (("m10", "m11", "m8", "m9"), "2301"),
+        (("3", "2", "1", "0"), "3210"),
+        (("0", "100", "20", "30"), "0231"),
+        (("841", "7", "93", "20"), "0123"),
+        (("1", "01", "2", "3"), "0123"),
+        (("a1", "b0", "c3", "d2"), "0123"),
+        (("first", "second", "third", "last"), "0123"),
+    ],
+)
+def test_a_map_by_number_is_in_the_order_of_its_numbers_where_they_are_places(keys, order, tmp_path):
+    talk = {key: {"role": role, "content": text} for key, (role, text) in zip(keys, TALK, strict=True)}
+    assert said(written(tmp_path, {"log": talk})) == [TALK[int(place)] for place in order]

@@ -56,8 +56,11 @@ def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
         try:
             found = path.stat()
             archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
-            return _buffered(cast("BinaryIO", archive.open(name)), archive.getinfo(name).file_size)
-        except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError) as fault:
+            member = archive.getinfo(name)
+            if member.compress_type == zipfile.ZIP_LZMA:  # a few bytes may ask for four gigabytes to be unpacked with
+                raise Broken("packed by LZMA; unpack it first")
+            return _buffered(cast("BinaryIO", archive.open(name)), member.file_size)
+        except (zipfile.BadZipFile, KeyError, RuntimeError, ValueError) as fault:
             raise Broken(f"cannot be unpacked: {fault}") from fault
 
     return opened
@@ -99,13 +102,12 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, target: Any) -> int:
         """Fill the target; 0 at the end."""
-        import gzip
         import zipfile
         import zlib
 
         try:
             found = self._stream.read(len(target))
-        except (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, import_module(ZSTD).ZstdError) as fault:
+        except (zlib.error, EOFError, ValueError, zipfile.BadZipFile, import_module(ZSTD).ZstdError) as fault:
             raise Broken(f"damaged where it was packed: {fault}") from fault
         self._left -= len(found)
         if self._left < 0:

@@ -17,6 +17,7 @@ from inprocess import Shell
 
 from pastchats_memory import packed
 from pastchats_memory.ingest import archives
+from pastchats_memory.ingest.files import Candidate, candidates
 from pastchats_memory.packed import ZSTD
 
 SAID = "".join(
@@ -150,6 +151,61 @@ def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
     )
     assert shell("index", "in", "--json").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
+
+
+def read_through(path: Path) -> None:
+    """Every member to its end. Raises OSError."""
+    (archive,), _ = candidates([path])
+    for member in archives.members(archive):
+        if isinstance(member, Candidate):
+            assert member.unpacked is not None
+            with member.unpacked() as stream:
+                while stream.read(SMALL):
+                    pass
+
+
+PACKERS: dict[str, Callable[[Path], object]] = {
+    "a.zip": lambda path: zipped(path, ("é.jsonl", "a")),
+    "a.jsonl.gz": lambda path: path.write_bytes(gzip.compress(b"a")),
+    "a.jsonl.zst": lambda path: path.write_bytes(import_module(ZSTD).compress(b"a")),
+}
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_whichever_byte_of_an_archive_is_another_it_is_read_or_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    PACKERS[name](path)
+    whole = path.read_bytes()
+    read = refused = 0
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
+        try:
+            read_through(path)
+            read += 1
+        except OSError:
+            refused += 1
+    assert read
+    assert refused
+
+
+def test_a_member_that_begins_beyond_any_file_is_refused(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", ("a.jsonl", SAID))
+    body = path.read_bytes()
+    start, end = body.index(b"PK\x01\x02"), body.index(b"PK\x05\x06")
+    entry = bytearray(body[start:end])
+    extra = struct.pack("<HHQ", 1, 8, 2**64 - 1)
+    entry[30:32], entry[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
+    count = struct.pack("<I", len(entry) + len(extra))
+    path.write_bytes(body[:start] + entry + extra + body[end : end + 12] + count + body[end + 16 :])
+    with pytest.raises(OSError, match=r"unpacked|damaged"):
+        read_through(path)
+
+
+def test_what_would_take_gigabytes_to_be_unpacked_with_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.jsonl", SAID)
+    with pytest.raises(OSError, match="packed by LZMA"):
+        read_through(tmp_path / "a.zip")
 
 
 def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Path) -> None:

@@ -60,8 +60,10 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
         columns = min(longest[column], max(NARROWEST, room // (len(folds) - place)))
         room -= columns
+        # No line of a table begins with what a transcript says, so what is folded in the first column is set in.
+        inset = " " if column == 0 and longest[column] > columns else ""
         for row in cells:
-            row[column] = "\n".join(folded(row[column], columns))
+            row[column] = f"\n{inset}".join(folded(row[column], columns - len(inset)))
     return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
 
 

@@ -9,12 +9,18 @@ MARKER = ".pastchats-ignore"
 """In a folder: nothing in it is read, and no conversation that was held in it or below it."""
 
 
+LONGEST_PATH = 4096
+"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
+LONGEST_POINTER = 8192
+"""Bytes of a `.git` file that are read: one of a cloned repository may have holes of terabytes."""
+
+
 @cache
 def opted_out(folder: str) -> bool:
     """Whether the folder, or one above it, has the marker."""
     here = Path(folder)
     try:
-        return any((parent / MARKER).exists() for parent in (here, *here.parents))
+        return any((parent / MARKER).exists() for parent in _upwards(here))
     except OSError:  # another person's folder, or one that cannot be on this machine
         return False
 
@@ -27,10 +33,14 @@ def project_at(folder: str) -> str:
     """
     here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
     try:
-        repository = next((name for parent in (here, *here.parents) if (name := _repository(parent))), None)
+        repository = next((name for parent in _upwards(here) if (name := _repository(parent))), None)
     except OSError:  # another person's folder, or one that cannot be on this machine
         repository = None
     return repository or here.name or "unknown"
+
+
+def _upwards(folder: Path) -> tuple[Path, ...]:
+    return (folder, *folder.parents) if len(str(folder)) <= LONGEST_PATH else ()
 
 
 def _repository(folder: Path) -> str | None:
@@ -39,6 +49,8 @@ def _repository(folder: Path) -> str | None:
         return folder.name
     if not marker.is_file():
         return None
-    pointer = Path(marker.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip())
+    with marker.open("rb") as file:
+        said = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
+    pointer = Path(said.removeprefix("gitdir:").strip())
     inside = "worktrees" in pointer.parts and ".git" in pointer.parts
     return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

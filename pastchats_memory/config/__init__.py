@@ -27,6 +27,8 @@ FILE = "pastchats-memory.toml"
 FOLDER = "pastchats-memory"
 PREFIX = "PASTCHATS_MEMORY_"
 DATABASE_VARIABLE = f"{PREFIX}DB"
+LONGEST_PATH = 4096
+"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
 OPENAI = "https://api.openai.com/"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -255,7 +257,7 @@ def _homeless() -> UsageFault:
 def is_private(folder: str) -> bool | None:
     """Whether the file of the project that a folder is in says `private = true`; None where what it says is not understood."""
     try:
-        path = project_file(Path(folder))
+        path = project_file(Path(folder)) if len(folder) <= LONGEST_PATH else None
     except (OSError, ValueError):  # a folder of another person, or of another kind of machine
         return False
     if path is None:

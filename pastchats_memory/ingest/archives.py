@@ -19,6 +19,8 @@ from pastchats_memory.packed import ARCHIVES, Broken, is_bomb, unpacking
 from pastchats_memory.readers.together import DATABASE_SUFFIXES
 
 MOST_MEMBERS = 100_000
+LONGEST_NAME = 4096
+"""Characters: a name of thirty thousand folders takes seconds wherever it is taken apart."""
 FOREIGN = frozenset({"__MACOSX", *SKIPPED_FOLDERS})
 
 
@@ -52,8 +54,8 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
     if is_bomb(sum(member.file_size for member in listed), archive.size):
         raise Broken("a zip archive that unpacks to far more than any transcript")
     for member in listed:
-        if not member.filename:
-            yield Unreadable(utf8(str(archive.path)), 0, "a member without a name")
+        if not 0 < len(member.filename) <= LONGEST_NAME:
+            yield Unreadable(utf8(str(archive.path)), 0, "a member without a name, or with one longer than any path")
             continue
         if member.is_dir() or stat.S_ISLNK(member.external_attr >> 16) or FOREIGN & set(member.filename.split("/")):
             continue

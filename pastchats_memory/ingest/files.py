@@ -12,13 +12,16 @@ from typing import BinaryIO
 
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.model import LeftOut, Unreadable, utf8
-from pastchats_memory.packed import ARCHIVES
+from pastchats_memory.packed import ARCHIVES, is_bomb
 from pastchats_memory.project import MARKER, opted_out
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, is_read_with_others, read_with, told_elsewhere
 from pastchats_memory.redact import redacted_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
+HOLLOW = "far larger than what is in it"
+BLOCK = 512
+"""Bytes, in which the system counts what a file takes on the disk."""
 MARKED = f"kept out by a {MARKER} in it or above it"
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
@@ -134,6 +137,8 @@ def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator
     kept_out = _kept_out(root, wanted, is_folder=alone is None)
     if kept_out is not None:
         unreadable.append(kept_out)
+    elif alone is not None and _is_hollow(status):
+        unreadable.append(Unreadable(utf8(str(root)), 0, HOLLOW))
     elif alone is not None:
         yield alone
     elif not stat.S_ISDIR(status.st_mode):
@@ -201,12 +206,19 @@ def _leads_out(
 def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
     try:
         status = entry.stat(follow_symlinks=follow)
-        if stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode) and _is_hollow(status):
+            unreadable.append(Unreadable(utf8(entry.path), 0, HOLLOW))
+        elif stat.S_ISREG(status.st_mode):
             yield _candidate(entry.path, status, named=False)
         elif not stat.S_ISLNK(status.st_mode):
             unreadable.append(Unreadable(utf8(entry.path), 0, "neither a file nor a folder"))
     except OSError as fault:
         unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+
+
+def _is_hollow(status: os.stat_result) -> bool:
+    """Whether the file is a bomb of holes, which take nothing on the disk and are read as zeros."""
+    return is_bomb(status.st_size, getattr(status, "st_blocks", 0) * BLOCK or status.st_size)  # not every system tells
 
 
 def _is_likely(name: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -135,9 +136,47 @@ def names(folder: Path) -> None:
         path.write_text("# Tasks\n\n- [ ] Paint the fence\n- [x] Oil the gate\n", encoding="utf-8")
 
 
+def holes(folder: Path) -> None:
+    """A terabyte that takes nothing on the disk, behind what looks like a transcript, or a file of git."""
+    for name, start in (
+        ("chat.md", "**User:** Which port?\n\n**Assistant:** hidden\n"),
+        ("chat.txt", "User: Which port?\n\nAssistant: hidden\n"),
+        ("chat.json", HIDDEN[:-2]),
+        ("lines.jsonl", HIDDEN[:-2]),
+        (".git", "gitdir: /"),
+    ):
+        with (folder / name).open("w", encoding="utf-8") as file:
+            file.write(start)
+            file.truncate(1 << 40)
+
+
+def paths(folder: Path) -> None:
+    """Longer than any can be, of so many folders that to list those above each takes gigabytes."""
+    long = "a/" * 30_000
+    said = SAID.replace('"c"', f'"long", "cwd": "/{long}"')
+    (folder / "long.jsonl").write_text(said, encoding="utf-8")
+    with zipfile.ZipFile(folder / "long.zip", "w") as archive:
+        archive.writestr(f"{long}chat.jsonl", HIDDEN)
+        archive.writestr(f"{long}note.md", "# Port\n\nIt is hidden.\n")
+
+
 @pytest.mark.parametrize(
     "make",
-    [links, circles, pipes, sockets, devices, a_deep_tree, laughs, brackets, one_long_line, numbers, names],
+    [
+        links,
+        circles,
+        pipes,
+        sockets,
+        devices,
+        a_deep_tree,
+        laughs,
+        brackets,
+        one_long_line,
+        numbers,
+        names,
+        holes,
+        paths,
+    ],
     ids=lambda make: make.__name__,
 )
 def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: Shell, make) -> None:

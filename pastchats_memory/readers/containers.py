@@ -16,7 +16,7 @@ from pastchats_memory.readers.exchanges import (
     sides_of,
     told_in_text,
 )
-from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.message import (
     CONVERSATION_ID_KEYS,
@@ -135,6 +135,8 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
             for item in value:
                 if isinstance(item, dict | list):
                     yield from conversations_of(item, separate, depth + 1)
+    elif messages := _messages_of(day_by_day(mapping_of(value))):
+        yield Conversation(messages, outer)
     else:
         fields = mapping_of(value)
         yield from _of_object(fields, outer.inside(fields), depth)

@@ -7,6 +7,7 @@ from itertools import takewhile
 
 _NUMBERED = re.compile(r"(?P<name>\D*)(?P<number>\d{1,18})")
 """Nineteen digits and more are a hash's."""
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4})")
 
 Json = dict[str, object]
 
@@ -32,6 +33,17 @@ def in_number_order(fields: Json) -> Json:
     if len(numbers) < len(fields) or not are_places:
         return fields
     return {by_number[number]: fields[by_number[number]] for number in numbers}
+
+
+def day_by_day(fields: Json) -> list[object]:
+    """What the lists under days (`2026-01-31`, `31.1.2026`) hold, the earliest first; nothing of an object with anything else."""
+    days = [
+        (found, value) for key, value in fields.items() if (found := _DAY.fullmatch(key)) and isinstance(value, list)
+    ]
+    if len(days) < len(fields):
+        return []
+    days.sort(key=lambda told: [int(told[0][iso] or told[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
+    return [item for _, value in days for item in value]
 
 
 def list_of(value: object) -> list[object]:

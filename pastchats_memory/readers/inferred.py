@@ -108,6 +108,8 @@ class Talk:
     texts: tuple[str, ...]
     is_amended: bool
     """What was said is not just the rows of the list, one after the other."""
+    first: int = 0
+    """The place, among all, of the talk that this one goes on from; its own where it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,12 +376,15 @@ def _beside(instance: Instance, already: set[str]) -> Iterator[Spoken]:
 
 def _without_repeats(talks: Iterator[Talk]) -> Iterator[Talk]:
     """Each talk without what an earlier one says from its beginning to its end, as contexts grow."""
-    ended: dict[int, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
-    """What was said, by its length: only what is as long as an earlier talk is compared."""
+    ended: dict[int, dict[tuple[tuple[str, str], ...], int]] = defaultdict(dict)
+    """What was said, by its length: only what is as long as an earlier talk is compared. And with which talk that began."""
+    count = 0
     for talk in talks:
         path = [place for place, one in enumerate(talk.spoken) if not one.is_left]
         said = tuple((talk.spoken[place].role, talk.spoken[place].text) for place in path)
         known = next((end for end in sorted(ended, reverse=True) if said[:end] in ended[end]), 0)
-        ended[len(said)].add(said)
+        first = ended[known][said[:known]] if known else count
+        ended[len(said)].setdefault(said, first)
         if fresh := talk.spoken[path[known - 1] + 1 :] if known else talk.spoken:
-            yield replace(talk, spoken=fresh)
+            yield replace(talk, spoken=fresh, first=first)
+            count += 1

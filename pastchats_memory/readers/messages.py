@@ -36,7 +36,7 @@ from pastchats_memory.readers.understood import amended, conversations_in, told_
 from pastchats_memory.readers.windows import Nest, longest_within, windows
 
 FORMAT = "messages"
-VERSION = 9
+VERSION = 10
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""

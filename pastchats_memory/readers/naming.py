@@ -47,7 +47,7 @@ _PERSPECTIVE = "send receive incoming in received left remote outgoing out sent 
 _SYSTEM = "system developer instructions sysprompt systemmessage preamble"
 _TOOL = """
     tool tools function functions observation ipython environment env shell terminal sandbox plugin action invocation call calls callback
-    retrieval werkzeug outil herramienta
+    retrieval lookup werkzeug outil herramienta
 """
 _HIDDEN = """
     thought thoughts thinking think reasoning reason internal scratchpad monologue reflection deliberation analysis plan planning cot

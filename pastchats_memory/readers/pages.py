@@ -7,6 +7,7 @@ import re
 from io import StringIO
 from itertools import takewhile
 
+from pastchats_memory.readers.columns import PIECE
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.naming import SPEAKER, has, side_of
 
@@ -19,6 +20,7 @@ LONGEST_HEAD = 200
 
 _MARK = r"(?:[\d.,/: -]{5,25}(?:[AaPp]\.?[Mm]\.? )?- )?(?:\[[^\]\n]{1,40}\]\s*)?[<*\[(]{0,2}(?P<who>[^\W\d_][\w .'@-]{0,30}?)(?:\s*\([^)\n]{1,30}\))?[>*\])]{0,2}\s*(?::\*{0,2}|>|\||—|–)\s*"
 _SAID = re.compile(_MARK + r"(?P<text>\S.*)", re.DOTALL)
+_STAMPED = re.compile(r"\s{0,9}\[[\d:., /-]{4,25}\]\s")
 _BEGINS = re.compile(r"^(?:#{1,4} |\*\*)?" + _MARK, re.MULTILINE)
 _TAGGED = re.compile(
     r"<\|(?:im_start|start_header_id)\|>(?P<who>\w++)(?:<\|end_header_id\|>)?\s*+(?P<text>(?:(?!<\|(?:im_start|start_header)).){0,20000}?)<\|(?:im_end|eot_id)\|>"
@@ -39,12 +41,13 @@ def taking_turns(texts: list[str]) -> list[Json]:
 
 
 def marked_texts(texts: list[str]) -> list[Json]:
-    """Texts each of which begins with who says it."""
-    marks = list(takewhile(bool, (_SAID.match(text.strip()) for text in texts)))
-    names = {mark["who"] for mark in marks if mark}
-    if len(marks) < len(texts) or not 1 < len(names) <= MOST_SPEAKERS:
+    """Texts each of which begins with who says it; without those of events, which have but a time before them."""
+    known = list(takewhile(bool, (_SAID.match(text.strip()) or _STAMPED.match(text) for text in texts)))
+    marks = [mark for mark in known if mark and mark.re is _SAID]
+    names = {mark["who"] for mark in marks}
+    if len(known) < len(texts) or not 1 < len(names) <= MOST_SPEAKERS:
         return []
-    return [{"speaker": mark["who"], "text": _CLOSED.sub("", mark["text"])} for mark in marks if mark]
+    return [{PIECE: mark.string, "speaker": mark["who"], "text": _CLOSED.sub("", mark["text"])} for mark in marks]
 
 
 def spoken_page(text: str) -> list[Json]:

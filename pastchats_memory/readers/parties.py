@@ -109,6 +109,8 @@ def sides_of(
     short = {word: (told, TOLD) for word in different if word not in sides and (told := _abbreviated(str(word)))}
     if {role for role, _ in (sides | short).values()} >= set(ROLES):
         sides |= short
+    if [role for role, _ in sides.values()].count("user") > 1:  # what instructs beside a person is no other one
+        sides |= {word: ("system", TOLD) for word in sides if "instruction" in words_of(str(word))}
     unknown = [word for word in different if word not in sides]
     known = {role for role, _ in sides.values()} & set(ROLES)
     if "assistant" not in known or (not unknown and "user" not in known):
@@ -134,8 +136,9 @@ def _side(word: object, different: list[object], document: Document, keys: tuple
         side = document.told(str(word), keys[1]) or document.listed(word, max(numbers))
         return (side, TOLD) if side else None
     name = str(word)
-    if name.lower() in PERSPECTIVE:  # whose, is not said
-        return None
+    if name.lower() in PERSPECTIVE:  # whose, is not said by the word
+        side = document.told(name, keys[1])
+        return (side, TOLD) if side else None
     if side := known_role(name) or (side_of(name) if len(name) > 1 and len(words_of(name)) <= LONGEST_NAME else None):
         return side, CERTAIN
     side = document.told(name, keys[1])

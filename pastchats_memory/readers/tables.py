@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pastchats_memory.readers.columns import MADE, PIECE, is_prose, is_word, row_of
-from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
+from pastchats_memory.readers.bylines import of_two_lists, with_bylines
+from pastchats_memory.readers.columns import MADE, is_prose, row_of
+from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
 from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
+from pastchats_memory.readers.parties import letter_side
 from pastchats_memory.readers.patches import patched
 
 TURN = "#turn"
@@ -23,6 +25,7 @@ KEY = MADE + "key"
 STORE = "#store"
 """Last in the place of a table that has texts for other tables, and says nothing by itself."""
 DEEPEST = 24
+DEEPEST_ANSWER = 3
 FEWEST = 3
 """Rows with their head, links of a chain or marked texts, below which two things merely stand side by side."""
 FEWEST_NUMBERED = 4
@@ -91,6 +94,7 @@ def _instances(
     """
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
+    value = day_by_day(mapping_of(value)) or value
     if isinstance(value, list):
         if (document := patched(value)) is not None:
             yield from _instances(document, (*place, "#patched"), said, nested, depth + 1)
@@ -98,10 +102,10 @@ def _instances(
         made = [_of_list(value, place, nested)]
         inner = [("", item) for item in value]
     else:
-        value = _in_order_of_edges(_with_those_beside(value))
+        value = _in_order_of_edges(_with_those_beside(_with_its_answer(value)))
         facts = {key: item for key, item in value.items() if not isinstance(item, dict | list)}
         said = (said[0] | facts, facts)
-        made = list(_of_object(value, nested))
+        made = list(_of_object(value, nested, is_talk=bool(place) and has(place[-1], TALK)))
         is_map = any(kind == "" for kind, _ in made)
         inner = [("" if is_map else _COUNTED.sub("#", key), item) for key, item in value.items()]
     for kind, records in made:
@@ -126,6 +130,45 @@ def _with_those_beside(fields: Json) -> Json:
         after = [fields[other] for other in alike if other in keys[place:]]
         made[key] = [*before, *list_of(fields[key]), *after] if alike else fields[key]
     return made
+
+
+def _with_its_answer(fields: Json) -> Json:
+    """The object; where one of two in it, such as a request, has a list of records, and the other one record of their kind, with that behind the list."""
+    held = [key for key, value in fields.items() if isinstance(value, dict)]
+    if len(fields) > MOST_KEYS or len(held) < len(("asked", "answered")):
+        return fields
+    asked = [(key, path, common) for key in held for path, common in _lists_in(fields[key], 0)]
+    if len(asked) != 1:
+        return fields
+    (key, path, common), *_ = asked
+    answers = [found for other in held if other != key for found in _alone_in(fields[other], common, 0)]
+    return {**fields, key: _put(mapping_of(fields[key]), path, answers[0])} if len(answers) == 1 else fields
+
+
+def _lists_in(value: object, depth: int) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+    """The keys down to each list of records that is not in one itself, and the keys which those have in common."""
+    fields = mapping_of(value)
+    for key, inner in fields.items() if depth < DEEPEST_ANSWER and len(fields) <= MOST_KEYS else ():
+        if common := _common_keys(list_of(inner)):
+            yield (key,), common
+        yield from (((key, *path), keys) for path, keys in _lists_in(inner, depth + 1))
+
+
+def _alone_in(value: object, common: set[str], depth: int) -> Iterator[Json]:
+    fields = mapping_of(value)
+    if common <= fields.keys():
+        yield fields
+    elif depth < DEEPEST_ANSWER and len(fields) <= MOST_KEYS:
+        for inner in fields.values():
+            yield from _alone_in(inner, common, depth + 1)
+
+
+def _put(fields: Json, path: tuple[str, ...], last: Json) -> Json:
+    key, *rest = path
+    if rest:
+        return {**fields, key: _put(mapping_of(fields[key]), tuple(rest), last)}
+    items = list_of(fields[key])
+    return {**fields, key: items if last in items else [*items, last]}
 
 
 def _common_keys(items: list[object]) -> set[str]:
@@ -155,7 +198,7 @@ def _in_order_of_edges(fields: Json) -> Json:
 
 def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> tuple[str, list[Json]]:
     if items and all(isinstance(item, dict) for item in items):
-        return "", _present(_unmarked([record for item in items for record in _with_replies(mapping_of(item), nested)]))
+        return "", with_bylines([record for item in items for record in _with_replies(mapping_of(item), nested)])
     rows = [item for item in items if isinstance(item, list)]
     if rows and len(rows) == len(items):
         return "#rows", _of_rows(rows)
@@ -165,32 +208,6 @@ def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> t
             [{TURN: at % 2, "#text": text} for at, text in enumerate(texts)] if place and has(place[-1], TALK) else []
         )
     return "", []
-
-
-def _unmarked(records: list[Json]) -> list[Json]:
-    """The records; where a column begins each text with who says it, with that in a column of its own."""
-    for key in records[0]:
-        texts = [text for record in records if isinstance(text := record.get(key), str)]
-        marked = marked_texts(texts) if len(texts) == len(records) > 1 and "speaker" not in records[0] else []
-        if {"user", "assistant"} <= {side_of(str(mark["speaker"])) for mark in marked}:
-            made = zip(records, marked, strict=True)
-            return [
-                {**record, PIECE: record[key], "speaker": mark["speaker"], key: mark["text"]} for record, mark in made
-            ]
-    return records
-
-
-def _present(records: list[Json]) -> list[Json]:
-    """The records; where each has one of two keys that name a side, and no more of it than a word, with that side as who speaks."""
-    names = {key: side for record in records for key in record if (side := side_of(key)) in ("user", "assistant")}
-    sides = [{names[key] for key, value in record.items() if key in names and is_word(value)} for record in records]
-    if (
-        set(names.values()) < {"user", "assistant"}
-        or any(len(side) != 1 for side in sides)
-        or len(set.union(*sides)) == 1
-    ):
-        return records
-    return [{**record, "speaker": next(iter(side))} for record, side in zip(records, sides, strict=True)]
 
 
 def _of_rows(rows: list[list[object]]) -> list[Json]:
@@ -257,8 +274,11 @@ def _is_kin(own: set[str], other: set[str]) -> bool:
     return len(common := own & other) > 1 and len(common) * 2 > max(len(own), len(other))
 
 
-def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]]]:
-    """The tables that an object is: by named rows, by columns, as a map, as a chain, as a text of several speakers."""
+def _of_object(fields: Json, nested: set[int], *, is_talk: bool) -> Iterator[tuple[str, list[Json]]]:
+    """The tables that an object is: by named rows, by columns, as a map, as a chain, as a text of several speakers.
+
+    `is_talk` where the key above it is one of a talk.
+    """
     if rows := _named_rows(fields):
         yield "#rows", rows
     elif columns := _columns(fields):
@@ -270,10 +290,12 @@ def _of_object(fields: Json, nested: set[int]) -> Iterator[tuple[str, list[Json]
         yield "#chain", chain
     if store := _texts_by_id(fields):
         yield STORE, store
-    if sided := _sided(fields):
+    if sided := of_two_lists(fields):
         yield "#sides", sided
     texts = [value for value in fields.values() if isinstance(value, str)]
-    if named := _numbered(fields) or (marked_texts(texts) if len(texts) == len(fields) >= FEWEST else []):
+    if named := _numbered(fields, is_talk=is_talk) or (
+        marked_texts(texts) if len(texts) == len(fields) >= FEWEST else []
+    ):
         yield "#named", named
     for key, value in fields.items():
         if isinstance(value, str) and len(value) > SHORTEST_PAGE and (said := spoken_page(value)):
@@ -285,23 +307,6 @@ def _texts_by_id(fields: Json) -> list[Json]:
     said = sum(map(is_prose, fields.values()))
     is_store = len(fields) >= FEWEST and said * 2 >= len(fields)
     return [{KEY: key, "text": text} for key, text in fields.items()] if is_store else []
-
-
-def _sided(fields: Json) -> list[Json]:
-    """The records of two lists, one of each side, with the side as who speaks."""
-    lists = {
-        key: value
-        for key, value in fields.items()
-        if isinstance(value, list) and value and all(isinstance(i, dict) for i in value)
-    }
-    sides = {side_of(key): key for key in lists}
-    if not {"user", "assistant"} <= sides.keys():
-        return []
-    return [
-        {"speaker": side, **item}
-        for side in ("user", "assistant")
-        for item in map(mapping_of, list_of(fields[sides[side]]))
-    ]
 
 
 def _same_kind(objects: list[Json]) -> bool:
@@ -361,14 +366,14 @@ def _is_column(value: object) -> bool:
     )
 
 
-def _numbered(fields: Json) -> list[Json]:
-    """The records of keys that are a name with a number: `user_1`, `bot_1`, `user_2`; by number where those repeat."""
+def _numbered(fields: Json, *, is_talk: bool) -> list[Json]:
+    """The records of keys that are a name with a number: `user_1`, `bot_1`, `user_2`, in a talk also a letter; by number where those repeat."""
     found = [
         (match["name"] or match["after"], key)
         for key in fields
         if isinstance(fields[key], str) and (match := _NUMBERED.match(key))
     ]
-    sides = {side_of(name) for name, _ in found}
+    sides = {side_of(name) or (letter_side(name) if is_talk else None) for name, _ in found}
     if (
         len(found) < FEWEST_NUMBERED
         or not {"user", "assistant"} <= sides

@@ -16,6 +16,7 @@ from pastchats_memory.readers.message import Message, message_of
 from pastchats_memory.readers.naming import PERSPECTIVE
 from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
 from pastchats_memory.readers.spelled import spelled_out
+from pastchats_memory.readers.text import conversation_hash
 
 SIDES = frozenset({"user", "assistant"})
 
@@ -29,7 +30,7 @@ def conversations_in(value: object) -> list[Conversation]:
     if is_of_another_kind(value):
         return told
     talks = talks_of(spelled)
-    seen = list(filter(None, map(_conversation, talks)))
+    seen = _conversations(talks)
     if are_asked_again([one.messages for one in seen]):
         return told
     read, shown = _said(told), _said(seen)
@@ -76,11 +77,27 @@ def _names_both_sides(conversation: Conversation) -> bool:
     return known.union(roles_of_names(speakers).values()) >= SIDES
 
 
-def _conversation(talk: Talk) -> Conversation | None:
+def _conversations(talks: list[Talk]) -> list[Conversation]:
+    """What each talk says; where it goes on from another one and has no id, with the id that this one gets."""
+    made = [_conversation(talk) for talk in talks]
+    return [
+        one if made[talk.first] is one else _going_on(one, made[talk.first])
+        for talk, one in zip(talks, made, strict=True)
+        if one.messages
+    ]
+
+
+def _going_on(one: Conversation, first: Conversation) -> Conversation:
+    said = ((message.speaker.role, message.text) for message in first.messages)
+    name = one.context.conversation_id or first.context.conversation_id or conversation_hash(said)
+    return replace(one, context=replace(one.context, conversation_id=name))
+
+
+def _conversation(talk: Talk) -> Conversation:
     context = NOWHERE.inside(talk.around)
     read = [(message, one.is_left) for one in talk.spoken if (message := _message(one, talk)) and message.text]
     left = frozenset(place for place, (_, is_left) in enumerate(read) if is_left)
-    return Conversation(tuple(message for message, _ in read), context, left=left) if read else None
+    return Conversation(tuple(message for message, _ in read), context, left=left)
 
 
 def _message(one: Spoken, talk: Talk) -> Message | None:

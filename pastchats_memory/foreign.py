@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 from urllib.parse import quote
 
 import apsw
@@ -30,11 +31,25 @@ ATTEMPTS = 5
 PAUSE = 0.2
 """Seconds until a file that was written to while it was copied is copied again."""
 
+STEPS = 10_000
+"""Instructions of SQLite after which is looked whether it has done enough."""
+STEPS_A_BYTE = 20
+"""Of the file, that one query may take: a row takes ten for each column, and seldom has less than a byte a column."""
+TIMES_ITS_SIZE = 10
+"""That the rows of one query may hold: more than once is told where columns that were added later have a default."""
+
 _ANY: Mapping[str, Value] = MappingProxyType({})
 
 
 class ForeignFault(ValueError):
     """Another program's database is damaged, or was written to all the while."""
+
+
+class _Endless(ForeignFault):
+    """Pages that lead to one another, so that a few kilobytes have rows without end."""
+
+    def __init__(self) -> None:
+        super().__init__("more rows than a file of its size can hold")
 
 
 def beside(path: Path) -> list[Path]:
@@ -159,6 +174,10 @@ class Database:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        self._size = cast("int", connection.execute(size).fetchall()[0][0])
+        self._rounds = 0
+        connection.set_progress_handler(self._is_endless, STEPS)
         self._encoding = str(connection.execute("PRAGMA encoding").fetchall()[0][0]).lower()
         self.tables = dict(self._tables())
 
@@ -167,6 +186,10 @@ class Database:
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
         for name in self._names(listed):
             yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
+
+    def _is_endless(self) -> bool:
+        self._rounds += 1
+        return self._rounds * STEPS > self._size * STEPS_A_BYTE + STEPS
 
     def _names(self, statement: str, *values: str) -> list[str]:
         rows = self._connection.execute(f"SELECT CAST(name AS BLOB) FROM ({statement})", values).fetchall()
@@ -205,8 +228,22 @@ class Database:
         statement = f"SELECT {', '.join(_selected(column, known) for column in columns)} FROM {_quoted(table)}"
         statement += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         statement += f" ORDER BY {', '.join(ordered)}" if ordered else ""
-        for row in self._connection.execute(statement, values):
+        left = TIMES_ITS_SIZE * self._size
+        for row in self._told(statement, values):
+            left -= len(row) + sum(len(value) for value in row[::2] if isinstance(value, bytes))
+            if left < 0:
+                raise _Endless
             yield tuple(self._value(*pair) for pair in zip(row[::2], row[1::2], strict=True))
+
+    def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
+        """The rows of a statement, each of which may take as many steps as the file allows."""
+        self._rounds = 0
+        try:
+            for row in self._connection.execute(statement, values):
+                yield row
+                self._rounds = 0
+        except apsw.InterruptError as fault:
+            raise _Endless from fault
 
     def _value(self, value: Value, is_text: Value) -> Value:
         """Text comes as bytes, since a program may have stored bytes as text that are none."""

@@ -1,6 +1,7 @@
 """Another program's database is read whole, and nothing of it is changed, locked or left behind."""
 
 import os
+import struct
 import tempfile
 
 import apsw
@@ -209,3 +210,42 @@ def test_names_that_are_no_text_do_not_end_it(path):
     path.write_bytes(raw.replace(b"Text TEXT, kind TEXT", b"Text TEXT, \x80ind TEXT"))
     assert foreign.tables(path)["notes"] == {"id", "text", "\ufffdind"}
     assert texts(path) == ["a"]
+
+
+def round_and_round(path):
+    """A table whose inner pages of 512 bytes lead seventy times each to the same page below: 70 ** 6 times the rows."""
+    owner = apsw.Connection(str(path))
+    owner.execute("PRAGMA page_size=512")
+    owner.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY, text)")
+    owner.executemany("INSERT INTO notes(text) VALUES (?)", [("a",)] * 3)
+    owner.close()
+    pages = bytearray(path.read_bytes())
+    below = pages[512:]
+    for number in range(3, 9):
+        pages += below
+        cells = b"".join(struct.pack(">IB", number, key) for key in range(70))
+        places = struct.pack(">70H", *range(512 - len(cells), 512, 5))
+        head = struct.pack(">BHHHBI", 5, 0, 70, 512 - len(cells), 0, number)
+        below = head + places + bytes(512 - len(head) - len(places) - len(cells)) + cells
+    pages[512:1024] = below
+    pages[28:32] = struct.pack(">I", len(pages) // 512)
+    path.write_bytes(pages)
+
+
+@pytest.mark.parametrize("asked", [{}, {"where": {"text": "b"}}, {"order": ["text"]}], ids=["all", "where", "order"])
+def test_rows_without_end_in_a_few_kilobytes_are_damage(path, asked):
+    round_and_round(path)
+    with foreign.opened(path) as database, pytest.raises(ForeignFault, match="more rows than"):
+        for _ in database.rows("notes", ["id", "text"], **asked):
+            pass
+
+
+def test_many_rows_that_an_added_column_makes_longer_are_no_damage(path):
+    owner = made(path)
+    with owner:
+        owner.executemany("INSERT INTO notes(text, kind) VALUES (?, ?)", [("", "")] * 5000)
+    owner.execute("ALTER TABLE notes ADD COLUMN later TEXT DEFAULT 'of a length that no row has of its own'")
+    owner.close()
+    with foreign.opened(path) as database:
+        asked = database.rows("notes", ["id", "text", "kind", "later", *"abcdefgh"], order=["kind", "later", "text"])
+        assert sum(1 for _ in asked) == 5000

@@ -129,18 +129,18 @@ def _absolute(path: Path) -> Path:
 def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
-        alone = _candidate(str(root), status, named=True) if stat.S_ISREG(status.st_mode) else None
+        together = _together(str(root), status) if stat.S_ISREG(status.st_mode) else []
     except FileNotFoundError as fault:
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    kept_out = _kept_out(root, wanted, is_folder=alone is None)
+    kept_out = _kept_out(root, wanted, is_folder=not together)
     if kept_out is not None:
         unreadable.append(kept_out)
-    elif alone is not None and _is_hollow(status):
+    elif any(map(_is_hollow, together)):
         unreadable.append(Unreadable(utf8(str(root)), 0, HOLLOW))
-    elif alone is not None:
-        yield alone
+    elif together:
+        yield _candidate(str(root), together, named=True)
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
@@ -206,10 +206,11 @@ def _leads_out(
 def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
     try:
         status = entry.stat(follow_symlinks=follow)
-        if stat.S_ISREG(status.st_mode) and _is_hollow(status):
+        together = _together(entry.path, status) if stat.S_ISREG(status.st_mode) else []
+        if any(map(_is_hollow, together)):
             unreadable.append(Unreadable(utf8(entry.path), 0, HOLLOW))
-        elif stat.S_ISREG(status.st_mode):
-            yield _candidate(entry.path, status, named=False)
+        elif together:
+            yield _candidate(entry.path, together, named=False)
         elif not stat.S_ISLNK(status.st_mode):
             unreadable.append(Unreadable(utf8(entry.path), 0, "neither a file nor a folder"))
     except OSError as fault:
@@ -218,7 +219,7 @@ def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool
 
 def _is_hollow(status: os.stat_result) -> bool:
     """Whether the file is a bomb of holes, which take nothing on the disk and are read as zeros."""
-    return is_bomb(status.st_size, getattr(status, "st_blocks", 0) * BLOCK or status.st_size)  # not every system tells
+    return is_bomb(status.st_size, status.st_blocks * BLOCK if hasattr(status, "st_blocks") else status.st_size)
 
 
 def _is_likely(name: str) -> bool:
@@ -226,10 +227,12 @@ def _is_likely(name: str) -> bool:
     return suffix in SUFFIXES or (suffix in ARCHIVES and os.path.splitext(stem)[1] in TEXTS)  # noqa: PTH122 - of a name, asked for every file of a folder
 
 
-def _candidate(where: str, status: os.stat_result, *, named: bool) -> Candidate:
-    file_id = f"{status.st_dev:x}:{status.st_ino:x}"
-    if not is_read_with_others(where):
-        return Candidate(where, status.st_size, status.st_mtime_ns, named, file_id)
-    together = [status, *(other.stat() for other in read_with(Path(where)))]
+def _together(where: str, status: os.stat_result) -> list[os.stat_result]:
+    """Of the file and of those that are read with it. Raises OSError."""
+    return [status, *(other.stat() for other in read_with(Path(where)))] if is_read_with_others(where) else [status]
+
+
+def _candidate(where: str, together: list[os.stat_result], *, named: bool) -> Candidate:
+    file_id = f"{together[0].st_dev:x}:{together[0].st_ino:x}"
     size = sum(each.st_size for each in together)
     return Candidate(where, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)

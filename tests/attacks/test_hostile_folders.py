@@ -9,6 +9,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import apsw
 import pytest
 from inprocess import Shell
 
@@ -148,6 +149,10 @@ def holes(folder: Path) -> None:
         with (folder / name).open("w", encoding="utf-8") as file:
             file.write(start)
             file.truncate(1 << 40)
+    with apsw.Connection(str(folder / "logs.db")) as database:
+        database.execute("CREATE TABLE responses(id, prompt, response)")
+    with (folder / "logs.db-wal").open("w") as log:
+        log.truncate(1 << 40)
 
 
 def paths(folder: Path) -> None:

@@ -24,8 +24,9 @@ TOO_SMALL = "There are memories of this, but not one fits into so small a budget
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
-    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u061c"
-    "\U000e0000-\U000e007f]"  # zero-width, line separators, bidirectional overrides
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
+    "\xad\u180e\u3164\uffa0\ufff9-\ufffb"  # soft hyphen, fillers and annotations
+    "\U000e0000-\U000e007f\U000e0100-\U000e01ef]"  # tags and variations, by which a text is hidden behind a letter
 )
 
 

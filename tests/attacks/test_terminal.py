@@ -8,10 +8,10 @@ import re
 import pytest
 from inprocess import Shell
 
-EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041"
+EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141"
 """Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\xad\u180e\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 
 

@@ -192,7 +192,11 @@ def _leads_out(
     entry: os.DirEntry[str], root: str, entered: set[str], wanted: Wanted, unreadable: list[Unreadable]
 ) -> bool:
     """Whether a link is to be followed: only out of the folder, only where that is wanted, and into a folder once."""
-    target = os.path.realpath(entry.path)
+    try:
+        target = os.path.realpath(entry.path)
+    except OSError as fault:  # it may be seen and not be read, as those of a process that has ended
+        unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+        return False
     if os.path.commonpath([target, os.path.realpath(root)]) == os.path.realpath(root) or target in entered:
         return False
     if not wanted.follow:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -12,6 +14,8 @@ from pathlib import Path
 import apsw
 import pytest
 from inprocess import Shell
+
+from pastchats_memory.ingest.files import Wanted, candidates
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
@@ -192,3 +196,12 @@ def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: S
     assert (said.status, "Traceback" in said.stderr) == (0, False), said.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/exe").is_symlink(), reason="no links of processes on this system")
+def test_a_link_that_may_be_seen_and_not_be_read_is_told_of(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        (tmp_path / "process").symlink_to(f"/proc/{ended.pid}/task/{ended.pid}")
+        _, unreadable = candidates([tmp_path], Wanted(follow=True))
+    assert any(fault.path.endswith("process/exe") for fault in unreadable)

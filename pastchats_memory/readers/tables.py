@@ -28,6 +28,10 @@ DEEPEST = 24
 DEEPEST_ANSWER = 3
 FEWEST = 3
 """Rows with their head, links of a chain or marked texts, below which two things merely stand side by side."""
+SPOKEN_IN = frozenset({
+    "transcript", "transcripts", "conversation", "conversations", "chat", "chats", "dialogue", "utterances", "turns", "gesprach", "verlauf",
+})  # fmt: skip
+"""Names of nothing but talks; a `dialog` may be a window, `lines` a song's."""
 FEWEST_NUMBERED = 4
 """Keys such as `user_1`: two of each side."""
 SAMPLED = 40
@@ -105,7 +109,7 @@ def _instances(
         value = _in_order_of_edges(_with_those_beside(_with_its_answer(value)))
         facts = {key: item for key, item in value.items() if not isinstance(item, dict | list)}
         said = (said[0] | facts, facts)
-        made = list(_of_object(value, nested, is_talk=bool(place) and has(place[-1], TALK)))
+        made = list(_of_object(value, nested, is_talk=bool(place) and has(place[-1], SPOKEN_IN)))
         is_map = any(kind == "" for kind, _ in made)
         inner = [("" if is_map else _COUNTED.sub("#", key), item) for key, item in value.items()]
     for kind, records in made:

@@ -21,6 +21,9 @@ INTERFACE = frozenset({
     "slider", "status", "switch", "tab", "table", "textbox", "toolbar", "tooltip", "tree",
 })  # fmt: skip
 """What has a role in WAI-ARIA."""
+MANY = 20
+TAKEN_IN_TURN = 0.8
+"""Of the messages of a talk at least so many come from another side than the one before; of three that are drawn by chance, two thirds do."""
 SELDOM_REPEATED = 0.6
 """Of what is said at least so much differs."""
 
@@ -52,10 +55,18 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts
     labels = {key: [fact[key] for fact in each] for key in common}
-    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages):
+    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages) or _is_said_again(messages):
         return True
-    outright = any(message.speaker.certainty > 1 and message.speaker.key == "role" for message in messages)
-    return not outright and (is_recorded(common) or is_logged(common))
+    by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
+    is_outright = {"user", "assistant"} <= by_role.keys() or (bool(by_role) and all(by_role.values()))
+    return not is_outright and (is_recorded(common) or is_logged(common))
+
+
+def _is_said_again(messages: Sequence[Message]) -> bool:
+    """Whether half of many texts stand there before, and nobody takes turns: what a program says of what was done."""
+    texts = {message.text for message in messages}
+    changes = sum(before.speaker.role != after.speaker.role for before, after in pairwise(messages))
+    return len(messages) >= MANY and len(texts) * 2 <= len(messages) and changes < len(messages) * TAKEN_IN_TURN
 
 
 def _is_supposed(messages: Sequence[Message]) -> bool:

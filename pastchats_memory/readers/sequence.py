@@ -329,8 +329,8 @@ def _links(rows: Sequence[Row]) -> tuple[list[str], list[str | None]] | None:
     for ids in unique.values():
         own = [str(name) for name in ids]
         for path, values in found.items():
-            if path in unique or not _is_chain(own, values):
-                continue
+            if path in unique or _numbers_rows(last_key(path)) or not _is_chain(own, values):
+                continue  # a number that begins anew in each conversation names rows of the first
             if NEXT & set(words_of(last_key(path))):
                 behind = {value: mine for value, mine in zip(values, own, strict=True) if value}
                 return own, [behind.get(mine) for mine in own]

@@ -55,11 +55,11 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts
     labels = {key: [fact[key] for fact in each] for key in common}
-    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages) or _is_said_again(messages):
+    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages):
         return True
     by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
     is_outright = {"user", "assistant"} <= by_role.keys() or (bool(by_role) and all(by_role.values()))
-    return not is_outright and (is_recorded(common) or is_logged(common))
+    return not is_outright and (is_recorded(common) or is_logged(common) or _is_said_again(messages))
 
 
 def _is_said_again(messages: Sequence[Message]) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, clean, conversation_hash, shortened
+from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, shortened
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,11 @@ def test_a_long_output_keeps_its_beginning_and_its_end():
     text = "a" * KEPT_HEAD + "b" * 500 + "c" * KEPT_TAIL
     assert shortened(text) == "a" * KEPT_HEAD + "\n[… 500 characters left out …]\n" + "c" * KEPT_TAIL
     assert shortened("short") == "short"
+
+
+def test_a_run_without_an_end_in_sight_is_cut_where_the_room_ends():
+    assert beginning("A" * 1000, 500) == "A" * 500
+    assert beginning("see " + "A" * 150 + " there", 100) == "see "
 
 
 def test_a_made_id_depends_on_the_first_three_messages_alone():

@@ -1,6 +1,6 @@
 import pytest
 
-from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, shortened
+from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, ending, shortened
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ def test_a_long_output_keeps_its_beginning_and_its_end():
 
 def test_a_run_without_an_end_in_sight_is_cut_where_the_room_ends():
     assert beginning("A" * 1000, 500) == "A" * 500
+    assert ending("short", 500) == "short"
     assert beginning("see " + "A" * 150 + " there", 100) == "see "
 
 

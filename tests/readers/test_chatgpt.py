@@ -2,9 +2,9 @@ import csv
 import json
 
 import pytest
-from golden import FIXTURES, inputs, refused, shared, turns
+from golden import FIXTURES, inputs, refused, rows, shared, turns
 
-from pastchats_memory.readers import chatgpt, dialogue, messages, notes
+from pastchats_memory.readers import chatgpt, dialogue, messages, notes, source
 from pastchats_memory.readers.chatgpt_message import without_citations
 from pastchats_memory.readers.source import Source
 
@@ -97,3 +97,13 @@ def test_of_several_fences_the_one_that_fills_the_file_is_the_export(tmp_path):
     assert len(turns(chatgpt, path)) == len(turns(chatgpt, FIXTURES / "chatgpt" / "single.json"))
     path.write_text(f'```json\n{{"mapping": torn {"x" * 99}\n```\n', encoding="utf-8")
     assert not chatgpt.recognise(Source(path))
+
+
+def test_a_large_export_that_ends_within_an_item_gives_what_stands_before_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
+    conversation = (FIXTURES / "chatgpt" / "single.json").read_text(encoding="utf-8")
+    path = tmp_path / "conversations.json"
+    path.write_text(f'[{f"{conversation}," * 50} {{"title": "Torn', encoding="utf-8")
+    found = rows(chatgpt, path)
+    assert len(found) == 50 * len(turns(chatgpt, FIXTURES / "chatgpt" / "single.json")) + 1
+    assert found[-1].reason == "not JSON: the document is cut short"

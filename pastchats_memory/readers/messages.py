@@ -14,26 +14,26 @@ from hashlib import sha256
 from itertools import islice, takewhile
 
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.containers import (
+from pastchats_memory.readers.fields import list_of, mapping_of
+from pastchats_memory.readers.places import Places
+from pastchats_memory.readers.resume import CannotResume, Checkpoint
+from pastchats_memory.readers.shapes.containers import (
     NOWHERE,
     Context,
     Conversation,
     long_list_in,
     messages_in,
 )
-from pastchats_memory.readers.fields import list_of, mapping_of
-from pastchats_memory.readers.lookalikes import is_of_others
-from pastchats_memory.readers.message import Message, message_of
-from pastchats_memory.readers.naming import CHANGES, words_of
-from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import CannotResume, Checkpoint
+from pastchats_memory.readers.shapes.lookalikes import is_of_others
+from pastchats_memory.readers.shapes.message import Message, message_of
+from pastchats_memory.readers.shapes.naming import CHANGES, words_of
+from pastchats_memory.readers.shapes.talk import is_dialogue, parting_key
+from pastchats_memory.readers.shapes.understood import amended, conversations_in, told_in
+from pastchats_memory.readers.shapes.windows import Nest, longest_within, windows
 from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
 from pastchats_memory.readers.speakers import roles_of_names
-from pastchats_memory.readers.talk import is_dialogue, parting_key
 from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
-from pastchats_memory.readers.understood import amended, conversations_in, told_in
-from pastchats_memory.readers.windows import Nest, longest_within, windows
 
 FORMAT = "messages"
 VERSION = 10

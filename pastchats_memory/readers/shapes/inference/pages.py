@@ -7,9 +7,9 @@ import re
 from io import StringIO
 from itertools import takewhile
 
-from pastchats_memory.readers.columns import PIECE
 from pastchats_memory.readers.fields import Json
-from pastchats_memory.readers.naming import SPEAKER, has, side_of
+from pastchats_memory.readers.shapes.inference.columns import PIECE
+from pastchats_memory.readers.shapes.naming import SPEAKER, has, side_of
 
 MOST_SPEAKERS = 6
 SIDES = ("user", "assistant")

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from pastchats_memory.readers.exchanges import (
+from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
+from pastchats_memory.readers.forks import abandoned
+from pastchats_memory.readers.shapes.exchanges import (
     PAIR_KEYS,
     TAKEN,
     hints_at_exchanges,
@@ -16,9 +18,7 @@ from pastchats_memory.readers.exchanges import (
     sides_of,
     told_in_text,
 )
-from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
-from pastchats_memory.readers.forks import abandoned
-from pastchats_memory.readers.message import (
+from pastchats_memory.readers.shapes.message import (
     CONVERSATION_ID_KEYS,
     OWN_ID_KEYS,
     TREE_KEYS,
@@ -28,7 +28,8 @@ from pastchats_memory.readers.message import (
     place_of,
     time_of,
 )
-from pastchats_memory.readers.naming import NO_TALK, has
+from pastchats_memory.readers.shapes.naming import NO_TALK, has
+from pastchats_memory.readers.shapes.talk import is_dialogue, oldest_first
 from pastchats_memory.readers.speakers import (
     LONGEST_KEY,
     ROLE_PARTS,
@@ -38,7 +39,6 @@ from pastchats_memory.readers.speakers import (
     parts_of,
     roles_of_names,
 )
-from pastchats_memory.readers.talk import is_dialogue, oldest_first
 
 CONTAINER_KEYS = (
     "chat_messages", "history", "messages", "conversations", "conversation", "chat", "chats", "turns", "dialog", "dialogue", "dialogs",

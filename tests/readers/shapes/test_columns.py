@@ -2,17 +2,9 @@
 
 import pytest
 
-from pastchats_memory.readers.columns import (
-    asks,
-    columns_of,
-    is_choice,
-    is_prose,
-    joined,
-    may_hold_prose,
-    prose_share,
-    row_of,
-)
-from pastchats_memory.readers.naming import side_of, words_of
+from pastchats_memory.readers.shapes.inference.columns import columns_of, joined, row_of
+from pastchats_memory.readers.shapes.naming import side_of, words_of
+from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pastchats_memory.readers.bylines import of_two_lists, with_bylines
-from pastchats_memory.readers.columns import MADE, is_prose, row_of
 from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
-from pastchats_memory.readers.naming import CURRENT, PAGES, SPEAKER, TALK, TEXT, has, side_of, side_of_path
-from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
-from pastchats_memory.readers.parties import letter_side
-from pastchats_memory.readers.patches import patched
+from pastchats_memory.readers.shapes.inference.bylines import of_two_lists, with_bylines
+from pastchats_memory.readers.shapes.inference.columns import MADE, row_of
+from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
+from pastchats_memory.readers.shapes.inference.patches import patched
+from pastchats_memory.readers.shapes.naming import (
+    CURRENT,
+    PAGES,
+    SPEAKER,
+    TALK,
+    TEXT,
+    has,
+    letter_side,
+    side_of,
+    side_of_path,
+)
+from pastchats_memory.readers.shapes.values import is_prose
 
 TURN = "#turn"
 """In a list of plain texts the column with whose turn it would be of two."""

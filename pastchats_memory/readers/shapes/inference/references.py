@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pastchats_memory.readers.columns import MADE, Row, columns_of, is_word, last_key, prose_share, row_of
 from pastchats_memory.readers.fields import Json
-from pastchats_memory.readers.tables import STORE, Instance, Table
+from pastchats_memory.readers.shapes.inference.columns import MADE, Row, columns_of, last_key, row_of
+from pastchats_memory.readers.shapes.inference.tables import STORE, Instance, Table
+from pastchats_memory.readers.shapes.values import is_word, prose_share
 
 SAMPLE = 200
 """Records of a table by which it is judged whether anything is said in it."""

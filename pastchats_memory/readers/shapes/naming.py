@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
 LONGEST_NAME = 64
@@ -136,6 +137,14 @@ RECORDED, LOGGED, NO_TALK, MACHINES, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CUR
     (_RECORDED, _LOGGED, _NO_TALK, _MACHINES, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
 )
 SIGNS, EXAMS, ORDERS, NAMES = map(_table, (_SIGNS, _EXAMS, _ORDERS, _NAMES))
+LETTERS: Mapping[str, str] = {
+    "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
+    "m": "assistant", "g": "assistant",
+    "right": "user", "outgoing": "user", "inbound": "user", "sent": "user", "local": "user", "left": "assistant",
+    "incoming": "assistant", "outbound": "assistant", "received": "assistant",
+    "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
+    "remote": "assistant", "them": "assistant", "other": "assistant",
+}  # fmt: skip
 CHANGES = DELTA | EDIT | DELETE
 """Of records that add to what was said, correct it or take it back."""
 _JOINED = re.compile(
@@ -173,6 +182,11 @@ def _side(word: str) -> str | None:
             return side
     joined = _JOINED.fullmatch(word)
     return _side(joined["who"] or joined["stem"] or joined["end"]) if joined else None
+
+
+def letter_side(key: str) -> str | None:
+    """The side for which a single letter usually stands."""
+    return LETTERS.get(key.lower()) if len(key) == 1 else None
 
 
 def has(name: str, table: frozenset[str]) -> bool:

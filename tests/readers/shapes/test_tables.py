@@ -6,12 +6,12 @@ from base64 import b64encode
 import pytest
 from talked import TALK, each
 
-from pastchats_memory.readers.pages import spoken_page
-from pastchats_memory.readers.patches import patched
+from pastchats_memory.readers.shapes.inference.pages import spoken_page
+from pastchats_memory.readers.shapes.inference.patches import patched
+from pastchats_memory.readers.shapes.inference.tables import tables_of
+from pastchats_memory.readers.shapes.spelled import spelled_out
+from pastchats_memory.readers.shapes.windows import windows
 from pastchats_memory.readers.source import Record
-from pastchats_memory.readers.spelled import spelled_out
-from pastchats_memory.readers.tables import tables_of
-from pastchats_memory.readers.windows import windows
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from pastchats_memory.readers.columns import LONGEST_WORD, asks
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.naming import ASSISTANT, KIND, PERSPECTIVE, has, side_of, words_of
+from pastchats_memory.readers.shapes.naming import ASSISTANT, KIND, LETTERS, PERSPECTIVE, has, side_of, words_of
+from pastchats_memory.readers.shapes.values import LONGEST_WORD, asks
 from pastchats_memory.readers.speakers import known_role
 
-LETTERS: Mapping[str, str] = {
-    "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
-    "m": "assistant", "g": "assistant",
-    "right": "user", "outgoing": "user", "inbound": "user", "sent": "user", "local": "user", "left": "assistant",
-    "incoming": "assistant", "outbound": "assistant", "received": "assistant",
-    "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
-    "remote": "assistant", "them": "assistant", "other": "assistant",
-}  # fmt: skip
 ROLES = ("user", "assistant")
 OTHER = {"user": "assistant", "assistant": "user"}
 ENGINES = frozenset({"model", "llm", "engine", "temperature"})
@@ -158,11 +150,6 @@ def _abbreviated(word: str) -> str | None:
 def _leaves_out(short: str, name: str) -> bool:
     letters = iter(name)
     return all(letter in letters for letter in short)
-
-
-def letter_side(key: str) -> str | None:
-    """The side for which a single letter usually stands."""
-    return LETTERS.get(key.lower()) if len(key) == 1 else None
 
 
 def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:

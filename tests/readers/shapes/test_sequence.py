@@ -2,7 +2,7 @@
 
 import pytest
 
-from pastchats_memory.readers.sequence import in_the_end, is_gone, order_of
+from pastchats_memory.readers.shapes.inference.sequence import in_the_end, is_gone, order_of
 
 
 def test_pieces_are_put_together_by_what_they_share():

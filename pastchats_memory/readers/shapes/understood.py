@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pastchats_memory.readers.columns import MADE, is_prose
-from pastchats_memory.readers.containers import NOWHERE, Context, Conversation, conversations_of, is_of_another_kind
-from pastchats_memory.readers.inferred import Spoken, Talk, talks_of
-from pastchats_memory.readers.lookalikes import are_asked_again, are_pairs, is_of_others
-from pastchats_memory.readers.message import Message, message_of
-from pastchats_memory.readers.naming import PERSPECTIVE
+from pastchats_memory.readers.shapes.containers import (
+    NOWHERE,
+    Context,
+    Conversation,
+    conversations_of,
+    is_of_another_kind,
+)
+from pastchats_memory.readers.shapes.inference.columns import MADE
+from pastchats_memory.readers.shapes.inference.evidence import Spoken, Talk, talks_of
+from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pairs, is_of_others
+from pastchats_memory.readers.shapes.message import Message, message_of
+from pastchats_memory.readers.shapes.naming import PERSPECTIVE
+from pastchats_memory.readers.shapes.spelled import spelled_out
+from pastchats_memory.readers.shapes.values import is_prose
 from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
-from pastchats_memory.readers.spelled import spelled_out
 from pastchats_memory.readers.text import conversation_hash
 
 SIDES = frozenset({"user", "assistant"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pastchats_memory.readers.parties import Document, sides_of
+from pastchats_memory.readers.shapes.inference.parties import Document, sides_of
 
 
 @pytest.mark.parametrize(

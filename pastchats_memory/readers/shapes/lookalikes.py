@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import asks
-from pastchats_memory.readers.message import Message
-from pastchats_memory.readers.naming import LOGGED, RECORDED, words_of
+from pastchats_memory.readers.shapes.message import Message
+from pastchats_memory.readers.shapes.naming import LOGGED, RECORDED, words_of
+from pastchats_memory.readers.shapes.values import asks
 from pastchats_memory.readers.speakers import roles_of_names
 
 ISSUE = frozenset({"title", "number"})

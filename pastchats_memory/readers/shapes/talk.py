@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import is_word
-from pastchats_memory.readers.message import Message
-from pastchats_memory.readers.naming import has
+from pastchats_memory.readers.shapes.message import Message
+from pastchats_memory.readers.shapes.naming import has
+from pastchats_memory.readers.shapes.values import is_word
 from pastchats_memory.readers.speakers import Speaker, parts_of, roles_of_names
 
 STRONG_SHARE = 0.2

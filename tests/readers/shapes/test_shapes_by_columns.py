@@ -7,7 +7,7 @@ from golden import turns
 from talked import PAIRS, TALK, each, written
 
 from pastchats_memory.readers import keys_taken, messages
-from pastchats_memory.readers.inferred import talks_of
+from pastchats_memory.readers.shapes.inference.evidence import talks_of
 from pastchats_memory.readers.source import Source
 
 

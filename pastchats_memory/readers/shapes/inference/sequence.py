@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import (
-    LONGEST_WORD,
-    MOST_WORDS,
-    PIECE,
-    Row,
-    columns_of,
-    is_choice,
-    is_prose,
-    last_key,
-)
 from pastchats_memory.readers.forks import abandoned
-from pastchats_memory.readers.naming import (
+from pastchats_memory.readers.shapes.inference.columns import PIECE, Row, columns_of, last_key
+from pastchats_memory.readers.shapes.naming import (
     CURRENT,
     DELETE,
     DELTA,
@@ -31,6 +22,7 @@ from pastchats_memory.readers.naming import (
     has,
     words_of,
 )
+from pastchats_memory.readers.shapes.values import LONGEST_WORD, MOST_WORDS, is_choice, is_prose
 from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})

@@ -3,10 +3,10 @@
 import pytest
 from talked import TALK, each
 
-from pastchats_memory.readers.bylines import of_two_lists, with_bylines
 from pastchats_memory.readers.fields import day_by_day
-from pastchats_memory.readers.pages import marked_texts
-from pastchats_memory.readers.tables import tables_of
+from pastchats_memory.readers.shapes.inference.bylines import of_two_lists, with_bylines
+from pastchats_memory.readers.shapes.inference.pages import marked_texts
+from pastchats_memory.readers.shapes.inference.tables import tables_of
 
 WORDS = [text for _, text in TALK]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import PIECE, is_prose, is_word
 from pastchats_memory.readers.fields import Json, mapping_of
-from pastchats_memory.readers.naming import side_of
-from pastchats_memory.readers.pages import MOST_SPEAKERS, marked_texts
+from pastchats_memory.readers.shapes.inference.columns import PIECE
+from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts
+from pastchats_memory.readers.shapes.naming import side_of
+from pastchats_memory.readers.shapes.values import is_prose, is_word
 from pastchats_memory.readers.times import iso_utc
 
 SPEAKER = "speaker"

@@ -11,21 +11,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pastchats_memory.readers.columns import (
-    PIECE,
-    Row,
-    asks,
-    columns_of,
-    is_choice,
-    is_prose,
-    last_key,
-    may_hold_prose,
-    prose_share,
-    row_of,
-)
 from pastchats_memory.readers.fields import Json
-from pastchats_memory.readers.lookalikes import is_labelled, is_logged, is_recorded
-from pastchats_memory.readers.naming import (
+from pastchats_memory.readers.shapes.inference.columns import PIECE, Row, columns_of, last_key, row_of
+from pastchats_memory.readers.shapes.inference.parties import SUPPOSED, TOLD, Document, sides_of
+from pastchats_memory.readers.shapes.inference.references import with_texts
+from pastchats_memory.readers.shapes.inference.sequence import (
+    in_the_end,
+    is_unseen,
+    kinds_of,
+    order_of,
+    put_together,
+    streamed_in,
+)
+from pastchats_memory.readers.shapes.inference.tables import KEY, TURN, Instance, Table, tables_of
+from pastchats_memory.readers.shapes.lookalikes import is_labelled, is_logged, is_recorded
+from pastchats_memory.readers.shapes.naming import (
     DELTA,
     EXAMS,
     HIDDEN,
@@ -37,21 +37,12 @@ from pastchats_memory.readers.naming import (
     TALK,
     TEXT,
     has,
+    letter_side,
     side_of,
     side_of_path,
     words_of,
 )
-from pastchats_memory.readers.parties import SUPPOSED, TOLD, Document, letter_side, sides_of
-from pastchats_memory.readers.references import with_texts
-from pastchats_memory.readers.sequence import (
-    in_the_end,
-    is_unseen,
-    kinds_of,
-    order_of,
-    put_together,
-    streamed_in,
-)
-from pastchats_memory.readers.tables import KEY, TURN, Instance, Table, tables_of
+from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 
 SIDES = frozenset({"user", "assistant"})
 SAMPLE = 200

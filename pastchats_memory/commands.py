@@ -41,6 +41,8 @@ _LOOKS = re.compile(
     r"|cd|diff|jq|sort|date|whoami|printenv|git (?:status|log|diff|show|branch|blame|remote|stash list|rev-parse|ls-files|grep))(?:\s|$)"
 )
 _BETWEEN = re.compile(r"&&|\|\||;|\|")
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
 def is_editor(tool: str) -> bool:
@@ -50,8 +52,11 @@ def is_editor(tool: str) -> bool:
 
 
 def is_look(command: str) -> bool:
-    """Whether every part of a command only looks and changes nothing."""
-    return all(_LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(command)) if part)
+    """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
+    bare = _QUOTED.sub("_", command)
+    return not _INTO_FILE.search(bare) and all(
+        _LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
+    )
 
 
 _CHECKERS: Mapping[Family, frozenset[str]] = {

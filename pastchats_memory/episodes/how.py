@@ -28,10 +28,11 @@ _AROUND = re.compile(
     r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
 )
 """What stands around a command and changes nothing of what it does."""
-_TIDIES = re.compile(r"(?:sudo\s+)?(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)\s")
-"""A command that belongs to the files of its day: told only to whom it is about, after others that are about it."""
-TIDIED = 0.5
-"""What it counts for."""
+_OF_ITS_DAY = re.compile(
+    r"(?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)"
+    r"|git\s+(?:add|am|apply|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash|switch|tag))(?:\s|$)"
+)
+"""A command that belongs to the files and the history of its day: told to those alone who name what it does, whatever it did it to."""
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class _Used:
 
 
 def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float], limit: int) -> list[Command]:
-    """The commands of the hits' episodes that worked, once each; none that only looks at files, nor clears them away unasked.
+    """The commands of the hits' episodes that worked, once each; none that only looks at files, nor one of its day unasked.
 
     First those with words of the task in them, then those of the episodes that fit best.
 
@@ -71,9 +72,9 @@ def commands(database: Database, hits: Sequence[Hit], words: Mapping[str, float]
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
         for command in dict.fromkeys(command for turn in episode for command in commands_of(turn)):
             bare = _AROUND.sub("", command)
-            tidies = bool(_TIDIES.match(bare))
-            fit = _fit(bare, words) * (TIDIED if tidies else 1)
-            if not command.endswith(CUT) and (fit or not tidies):
+            of_its_day = _OF_ITS_DAY.match(bare)
+            fit = _fit(of_its_day[0] if of_its_day else bare, words)
+            if not command.endswith(CUT) and (fit or not of_its_day):
                 one = used.setdefault((item.project, bare), _Used(command, fit))
                 if (asked.id, ending) not in one.episodes:
                     one.score += 1 / (1 + episodes)

@@ -102,14 +102,23 @@ def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Pa
     assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
 
 
-def test_commands_that_clear_things_away_are_told_to_those_alone_who_ask_for_it(tmp_path: Path) -> None:
+def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_who_name_what_they_do(
+    tmp_path: Path,
+) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
-             ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"), GREEN)  # fmt: skip
+             ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"),
+             ("tool", "$ git add tests && git commit -m 'tests of the shop'"), ("tool", "$ git push"), GREEN)  # fmt: skip
         memory.index([tmp_path / "said"])
-        commands = [one.command for one in memory.how("run the tests of the web shop", None)[0]]
-        assert commands == [GREEN[1][2:32], "chmod +x tests/run.sh"]
-        assert "rm -r docker-data" in [one.command for one in memory.how("what docker left behind", None)[0]]
+
+        def commands(task: str) -> list[str]:
+            return [one.command for one in memory.how(task, None)[0]]
+
+        green = GREEN[1][2:32]
+        assert commands("run the tests of the web shop") == [green]
+        assert commands("what docker left behind") == [green]
+        assert commands("push the tests of the web shop") == ["git push", green]
+        assert commands("chmod for the tests of the web shop") == ["chmod +x tests/run.sh", green]
 
 
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
@@ -141,12 +150,17 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     assert "said/c2.jsonl:1 · id " in shown
 
 
-@pytest.mark.parametrize("command", ["ls -la", "cd src && grep -rn x . | head", "git status; git diff", "cat a.py"])
+@pytest.mark.parametrize(
+    "command", ["ls -la", "cd src && grep -rn x . | head", "git status; git diff", "cat a.py", "git log 2>&1 | grep 'fix|make' > /dev/null",
+                r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
+)  # fmt: skip
 def test_commands_that_only_look_are_known(command: str) -> None:
     assert is_look(command)
 
 
-@pytest.mark.parametrize("command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest"])
+@pytest.mark.parametrize(
+    "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py"],
+)  # fmt: skip
 def test_commands_that_do_something_are_known(command: str) -> None:
     assert not is_look(command)
 

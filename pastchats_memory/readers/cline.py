@@ -18,7 +18,7 @@ from pastchats_memory.readers.source import Element, NotText, Record, Source
 from pastchats_memory.readers.telling import About, Row, Telling
 
 FORMAT = "cline"
-VERSION = 5
+VERSION = 6
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)

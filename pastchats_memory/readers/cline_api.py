@@ -63,10 +63,10 @@ class Sent:
     def take(self, value: object, line: int) -> str | None:
         """Add what the message says; the reason why it says nothing that can be read, else None."""
         message = mapping_of(value)
+        if message.get("type") == "reasoning" or message.get("isTruncationMarker") is True:
+            return None
         if not is_api_message(message):
             return "no message with a role and content"
-        if message.get("isTruncationMarker") is True:
-            return None
         content, at = message.get("content"), At(line, message.get("ts"))
         if message.get("isSummary") is True:
             self._telling.say("system", "summary", texts_of(content), at)

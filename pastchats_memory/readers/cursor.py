@@ -22,7 +22,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "cursor"
-VERSION = 5
+VERSION = 6
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
@@ -88,7 +88,7 @@ def read(source: Source) -> Iterator[Row]:
         if about.cwd is None and (found := _folder(source)):
             if before:
                 raise CannotResume("where the session runs was not known before")
-            about.cwd = found
+            about.cwd, about.project = found, None
         yield from told(source, telling, lambda item: _take(telling, item, branch))
         return
     for role, line, lines in _blocks(source.text):
@@ -136,17 +136,25 @@ def _take_stored(telling: Telling, message: Json) -> None:
 
 
 def _about(path: Path) -> About:
-    """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in."""
+    """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in.
+
+    Of where it ran there may be no more than the folder of the project's sessions, named after a path that it does not spell.
+    """
     parent = path.parent.parent.name if path.parent.name == "subagents" else ""
-    return About(f"{parent}/{path.stem}" if parent else path.stem, metadata={"parent_conversation_id": parent})
+    own = f"{parent}/{path.stem}" if parent else path.stem
+    return About(own, project=_named_after(path), metadata={"parent_conversation_id": parent})
+
+
+def _named_after(path: Path) -> str | None:
+    parts = path.parts
+    return parts[parts.index(FOLDER) - 1] if FOLDER in parts[1:] else None
 
 
 def _folder(source: Source) -> str | None:
     """The folder of which Cursor names the session's own, if a path that a tool was given lies in it."""
-    parts = source.path.parts
-    if FOLDER not in parts[1:]:
+    if (name := _named_after(source.path)) is None:
         return None
-    wanted = _spelled(parts[parts.index(FOLDER) - 1])
+    wanted = _spelled(name)
     for item in source.records():
         message = mapping_of(mapping_of(item.value).get("message")) if isinstance(item, Record) else {}
         for block in map(mapping_of, list_of(message.get("content"))):
@@ -225,13 +233,15 @@ def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _spoken(telling: Telling, lines: list[str], at: At) -> None:
-    """The visible words of an answer, then its tools. What a marker hides is indented below it, or ends at a blank line."""
-    shown, marked, hidden = list[str](), list[tuple[str, str, list[str]]](), False
+    """The visible words of an answer, then its tools. What a marker hides ends at a blank line or, where a tool's is indented, with that."""
+    shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
+        is_indented = not line.strip() or line[:1] in (" ", "\t")
         if found := _MARKER.match(line.strip()):
-            hidden = True
+            hidden, indented = True, False
             marked.append((found[1], found[2], []))
-        elif hidden and (not line.strip() or line[:1] in (" ", "\t") or marked[-1][2][-1:] != [""]):
+        elif hidden and (is_indented or not (indented or marked[-1][2][-1:] == [""])):
+            indented = indented or (is_indented and bool(line.strip()) and marked[-1][0] != "Thinking")
             marked[-1][2].append(line.strip())
         else:
             hidden = False

@@ -30,10 +30,12 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of, text_in
 
 FORMAT = "gemini-cli"
-VERSION = 3
+VERSION = 4
 
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
+NAMED = "session-"
+"""How the name of a file begins that stands among the sessions: a subagent's there has the id of the session that called it."""
 CANCELLED = "Request cancelled"
 TAKEN_NOTE = "Got it. Thanks for the additional context!"
 """What is put in the model's mouth behind a summary."""
@@ -85,11 +87,13 @@ class _Session:
         self._prompts: set[str] = set()
         session, folder = text_of(header.get("sessionId")), source.path.parent
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
+        beside = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
+        parent, own = (folder.name, session) if inside else (session, self._stem) if beside else ("", "")
         about = About(
-            f"{folder.name}/{session}" if inside else session or self._stem,
+            f"{parent}/{own}" if parent else session or self._stem,
             project_folder(source.path, header) or view.cwd,
             started=to_the_minute(iso_utc(header.get("startTime"))),
-            metadata={"title": text_of(header.get("summary")), "parent_conversation_id": folder.name if inside else ""},
+            metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
         )
         self.telling = Telling(about)
         self._named = asdict(about)

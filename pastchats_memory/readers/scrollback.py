@@ -19,13 +19,13 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 4
+VERSION = 5
 
 FEWEST = 2
 """Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""
 
-_PROMPT = re.compile(r"(?:[>›]|❯(?! ?\d\.)) (?=\S)(.*)\Z")
-"""`❯` also stands before the chosen line of a numbered menu."""
+_PROMPT = re.compile(r"(?: ?>|›|❯(?! ?\d\.)) (?=\S)(.*)\Z")
+"""`❯` also stands before the chosen line of a numbered menu; Gemini CLI puts a blank before its `>`."""
 _ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
 _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
 """What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""

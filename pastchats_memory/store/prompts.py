@@ -20,6 +20,8 @@ NOTED = ("specstory", "prompt-history", LIVE)
 """What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
 prompts, turns that were stored while they were said."""
 MOST_APART = timedelta(minutes=1)
+COPIED = frozenset({"copied", "replayed"})
+"""Flags of turns that a forked or resumed session has from another one."""
 
 ITEM_COLUMNS = (
     "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
@@ -131,9 +133,10 @@ def put(
 def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
     """Whether a turn that is stored already is filed anew under what was read now.
 
-    The file it is filed under may change it. Another file may if it is older (a resumed session copies its
-    predecessor's turns), or if it has more of an answer that was first seen half-written; an export (whose `mtime_ns` is
-    None) only then. A transcript takes over from a note of it, never the other way.
+    The file it is filed under may change it. Another file may if it has what was stored from a copy, if it is older (a
+    resumed session copies its predecessor's turns, and few say so), or if it has more of an answer that was first seen
+    half-written; an export (whose `mtime_ns` is None) only then. A transcript takes over from a note of it, never the
+    other way.
     """
     mine, stored = _distance(prompt.metadata), _distance(_metadata(row))
     if mine != stored:
@@ -142,9 +145,10 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
         return row.text_hash != prompt.text_hash and len(prompt.turn.content) > row.length
     if row.source_path == prompt.source_path:
         return True
-    if row.text_hash == prompt.text_hash:
-        return mtime_ns < row.owner_mtime_ns
-    return len(prompt.turn.content) > row.length
+    if row.text_hash != prompt.text_hash:
+        return len(prompt.turn.content) > row.length
+    is_copied = _is_copied(_metadata(row))
+    return mtime_ns < row.owner_mtime_ns if is_copied == _is_copied(prompt.metadata) else is_copied
 
 
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
@@ -354,6 +358,12 @@ def _distance(metadata: Metadata) -> int:
     """From the transcript: 0 for one itself."""
     format_ = metadata.get("format")
     return NOTED.index(str(format_)) + 1 if format_ in NOTED else 0
+
+
+def _is_copied(metadata: Metadata) -> bool:
+    """Whether the turn says of itself that another session said it: a fork of one goes on while the one may still grow."""
+    flags = metadata.get("flags")
+    return isinstance(flags, list) and not COPIED.isdisjoint(flags)
 
 
 def _metadata(row: _Row) -> Metadata:

@@ -251,6 +251,28 @@ def test_a_resumed_session_that_copies_earlier_turns_leaves_them_to_the_older_fi
     ]
 
 
+@pytest.mark.parametrize("order", [("original", "fork"), ("fork", "original"), ("both",)])
+def test_a_fork_leaves_the_turns_that_it_copied_to_a_session_that_went_on_after_it(
+    memory: Memory, tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    begun = [claude(1, "How?"), claude(2, "So.", role="assistant")]
+    copied = [
+        {**line, "sessionId": "s2", "forkedFrom": {"sessionId": "s1", "messageUuid": line["uuid"]}} for line in begun
+    ]
+    files = {
+        "original": write(tmp_path / "s1.jsonl", [*begun, claude(5, "And back here?")], LATER),
+        "fork": write(tmp_path / "s2.jsonl", [*copied, claude(3, "And then?", "s2")], EARLIER),
+    }
+    for name in order:
+        memory.index([tmp_path] if name == "both" else [files[name]])
+    assert [(row[0], row[3]) for row in rows(memory)] == [
+        ("s1", "How?"),
+        ("s1", "So."),
+        ("s1", "And back here?"),
+        ("s2", "And then?"),
+    ]
+
+
 def test_a_project_given_by_hand_counts_for_every_turn_and_can_be_changed_and_taken_back(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -53,7 +53,8 @@ def redact(text: str) -> Redacted:
     where another ends is looked for again when that one is gone.
     """
     kinds: Counter[str] = Counter()
-    found = _apart(_outside_marks(text, secrets(text)))
+    everywhere = secrets(text)
+    found = _apart(_outside_marks(text, everywhere)) if everywhere else []
     while found:
         pieces: list[str] = []
         marks: list[tuple[int, int]] = []

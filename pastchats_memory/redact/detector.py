@@ -79,8 +79,7 @@ class Detector:
                     not self.is_token or TELLING.search(text, found.start() if self.reach else at + length, found.end())
                 )
             ):
-                group = "secret" if "secret" in self.pattern.groupindex else 0
-                begins, ends = found.span(group)
+                begins, ends = found.span(found.lastgroup or 0)
                 if not self.rank:
                     looked.shapes[begins] = max(ends, looked.shapes.get(begins, 0))
                 yield Found(begins, ends, self.kind, self.rank)

@@ -62,7 +62,7 @@ class Literals(Generic[T]):
             for at, code in self._known(letters[start : start + _AT_ONCE + _SPAN - 1]):
                 for within, literal in self._behind[code]:
                     begins = start + at - within
-                    if begins >= 0 and lowered.startswith(literal, begins):
+                    if lowered.startswith(literal, begins) and begins >= 0:
                         places.setdefault(literal, []).append(begins)
         found = [(number, at) for literal, at in places.items() for number in self._numbers[literal]]
         found.sort()

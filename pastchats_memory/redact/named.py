@@ -31,7 +31,7 @@ class _Name:
 
     def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """Values behind names with this part, from left to right."""
-        text, lowered, _ = looked
+        text, lowered, shapes = looked
         end, length = 0, len(self.part)
         before, after, follows = self.before, self.after, self.follows
         ways_from = _WAYS_FROM[self.kind]
@@ -50,8 +50,14 @@ class _Name:
             if is_whole:
                 ways = ways_from.get(ANYTHING)
             else:
-                behind = _NAME_REST.match(text, end).end()  # type: ignore[union-attr] # it fits everywhere
-                if behind > end and _HARMLESS_ENDING.fullmatch(lowered, end, behind):
+                goes_on: re.Match[str] = _GOES_ON.match(text, end)  # type: ignore[assignment] # it fits everywhere
+                behind = goes_on.end("rest")
+                known = shapes.get(behind + 1)
+                if (
+                    (known is not None and text[known : known + 1] in _ENDS_LINE)
+                    or (goes_on.lastgroup == "computed" and not text[behind - 1].isupper())
+                    or (behind > end and _HARMLESS_ENDING.fullmatch(lowered, end, behind))
+                ):
                     continue
                 ways = ways_from.get(ASSIGNS if text.startswith(ASSIGNS, behind) else text[behind : behind + 1])
             found = ways.value(looked, behind) if ways else None
@@ -63,6 +69,8 @@ class _Name:
 
 _ENDS_NAME = " =/"
 """A part that ends so is no beginning of a longer name."""
+_ENDS_LINE = " \r\n"
+"""What has a shape before it is all of the value, as is what ends the text."""
 
 
 _PROVIDERS = (
@@ -164,7 +172,10 @@ _HARMLESS_ENDING = re.compile(
     r"location|ref|refs|mode|status|map|list|index|usage|izer\w*|ize\w*|ization))\b"
 )
 """Rests of a name after which comes something about the secret, not the secret."""
-
-_NAME_REST = re.compile(r"[A-Za-z0-9_\-.]{0,48}+")
-"""What a name goes on with after the part that makes it look secret."""
+_GOES_ON = re.compile(
+    r"(?P<rest>[A-Za-z0-9_\-.]{0,48}+)(?P<computed>(?:[ \t]?=|:)[ \t]?\d{1,7}(?=[,;)]?\s)|"
+    r"[ \t]?=[ \t]?(?!(?:bearer|basic|token)[ \t])[a-z]{1,20}(?:_[a-z]+)*+(?:\.[a-z]+(?:_[a-z]+)*+)*+(?=\(|[,;)]?\s))?"
+)
+"""The rest of a name, and a number, or what a program computes a value from, as most names go on with; nowhere but behind a shouted name is
+either a secret."""
 _WAYS_FROM = {name.kind: ways_by_letter(name.kind) for name in NAMES}

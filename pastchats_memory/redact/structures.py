@@ -44,12 +44,14 @@ STRUCTURES: tuple[Detector, ...] = (
         r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----(?P<secret>[A-Za-z0-9+/=:,.@\-\s\\\"]{16,20000}?)(?:---- END|\Z)",
         bounded=False,
     ),
-    shape(
-        "aws-secret-key",
-        "IA",
-        rf"A[KS]IA[A-Z2-7]{{16}}(?![A-Za-z0-9])[\s\S]{{1,80}}?(?<![A-Za-z0-9+/=_\-.])(?P<secret>(?![0-9a-f]{{40}}){_B64}{{40}})(?![A-Za-z0-9+/=_\-.])",
-        reach=2,
-        bounded=False,
+    *(
+        shape(
+            "aws-secret-key",
+            key_id,
+            rf"{key_id}[A-Z2-7]{{16}}(?![A-Za-z0-9])[\s\S]{{1,80}}?(?<![A-Za-z0-9+/=_\-.])(?P<secret>(?![0-9a-f]{{40}}){_B64}{{40}})(?![A-Za-z0-9+/=_\-.])",
+            bounded=False,
+        )
+        for key_id in ("AKIA", "ASIA")
     ),
     shape(
         "oracle-password",

@@ -38,6 +38,9 @@ from pastchats_memory.store.sources import SourceState
 __all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "index", "rehearse"]
 
 NOT_TAKEN = "no conversation found in it"
+NOTHING_IN_IT = "an empty list or object"
+TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
+TABLES = frozenset({".csv", ".tsv"})
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
 BY_FORMAT: dict[str, Reader] = {reader.FORMAT: reader for reader in (*READERS, *FALLBACKS)}
 
@@ -319,7 +322,9 @@ def _reason_against(source: Source) -> str:
         return NOTES_NOT_TAKEN
     if source.shape == "json" and isinstance(source.outline, BadJson):
         return f"not whole JSON: {source.outline.reason}"
-    return NOT_TAKEN
+    if source.shape == "json" and source.outline in ([], {}):
+        return NOTHING_IN_IT
+    return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
 
 
 def _is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:

@@ -1,4 +1,4 @@
-"""What `gh issue list --json …`, `gh issue view --json …` and `gh api …/issues` print: an array, an object, or one object a line."""
+"""What `gh issue list --json …`, `gh pr list --json …`, the same with `view`, and `gh api …/issues` print: an array, an object, or one object a line."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pastchats_memory.readers.tracked import folder_of_project, names_of, titled
 from pastchats_memory.statuses import priority_of, type_of
 
 FORMAT = "github-issues"
-VERSION = 3
+VERSION = 4
 
-STATES = frozenset({"open", "closed"})
-_REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/issues/\d+")
+STATES = frozenset({"open", "closed", "merged"})
+_REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/(?:issues|pull)/\d+")
 
 
 def recognise(source: Source) -> bool:
@@ -64,11 +64,20 @@ def _spelled(issue: Json, key: str, of_api: str) -> str:
     return text_of(issue.get(of_api)) or text_of(issue.get(key))
 
 
+def _status(issue: Json) -> str:
+    """The word for where it stands; a pull request that is closed was merged or was not."""
+    state, reason = text_of(issue.get("state")).lower(), _spelled(issue, "stateReason", "state_reason").lower()
+    told = [issue, mapping_of(issue.get("pull_request"))]
+    merged = [fields[key] for fields in told for key in ("mergedAt", "merged_at") if key in fields]
+    if state == "closed" and merged:
+        return "merged" if any(merged) else "rejected"
+    return reason if reason in ("not_planned", "duplicate") else state
+
+
 def _task(issue: Json, line: int, cwd: str) -> Task:
     address = _spelled(issue, "url", "html_url")
     found = _REPOSITORY.match(address)
     labels = names_of(issue.get("labels"))
-    reason = _spelled(issue, "stateReason", "state_reason").lower()
     people = tuple(text_of(mapping_of(person).get("login")) for person in list_of(issue.get("assignees")))
     milestone = text_of(mapping_of(issue.get("milestone")).get("title"))
     about = {"assignees": [name for name in people if name], "milestone": milestone, "url": address}
@@ -79,7 +88,7 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         scope=f"{FORMAT}/{found[1].lower()}" if found else FORMAT,
         description=text_of(issue.get("body")).strip(),
         type=next((kind for label in labels if (kind := type_of(label)) != "task"), "task"),
-        status_raw=reason if reason in ("not_planned", "duplicate") else text_of(issue.get("state")).lower(),
+        status_raw=_status(issue),
         priority=next(
             (number for label in labels if (number := priority_of(label.rpartition(":")[2])) is not None), None
         ),
@@ -88,7 +97,7 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         cwd=cwd,
         created_at=iso_utc(_spelled(issue, "createdAt", "created_at")),
         updated_at=iso_utc(_spelled(issue, "updatedAt", "updated_at")),
-        closed_at=iso_utc(_spelled(issue, "closedAt", "closed_at")),
+        closed_at=iso_utc(_spelled(issue, "closedAt", "closed_at") or _spelled(issue, "mergedAt", "merged_at")),
         comments=tuple(
             Comment(body, text_of(mapping_of(said.get("author")).get("login")), iso_utc(said.get("createdAt")))
             for said in map(mapping_of, list_of(issue.get("comments")))

@@ -1,4 +1,8 @@
-"""OpenAI fine-tuning sets: a conversation a line as `messages`, or an input with a preferred and a rejected output."""
+"""OpenAI fine-tuning sets: a conversation a line as `messages`, or an input with a preferred and a rejected output.
+
+So are batches: a request a line, and in another file a result a line. Each is a conversation of its own, since results come in any
+order and what names them (`custom_id`) is unique within a batch alone.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "openai-messages"
-VERSION = 2
+VERSION = 3
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({
@@ -25,6 +29,8 @@ KEYS = frozenset({
 """All that a line of a training set has: one with other keys is some program's record."""
 OWN_KEYS = frozenset({"id", "uuid", "timestamp", "created_at", "createdAt", "time"})
 """What messages of a training set do not have."""
+SAID = ("role", "content", "tool_calls", "function_call")
+"""What of a message in an answer is read."""
 PICTURES = ("image_url", "image", "input_image")
 
 
@@ -34,8 +40,26 @@ def recognise(source: Source) -> bool:
 
 
 def _is_conversation(value: object) -> bool:
-    messages = [mapping_of(message) for message in _messages(mapping_of(value))]
-    return bool(messages) and mapping_of(value).keys() <= KEYS and all(map(_is_message, messages))
+    conversation = _of_batch(mapping_of(value)) or mapping_of(value)
+    messages = [mapping_of(message) for message in _messages(conversation)]
+    return bool(messages) and conversation.keys() <= KEYS and all(map(_is_message, messages))
+
+
+def _of_batch(line: Json) -> Json:
+    """What a line of a batch asks or answers, as a line of a set has it; empty for any other line."""
+    if not isinstance(line.get("custom_id"), str):
+        return {}
+    result = mapping_of(line.get("result"))
+    asked = mapping_of(line.get("body")) or mapping_of(line.get("params"))
+    body = asked or mapping_of(mapping_of(line.get("response")).get("body")) or mapping_of(result.get("message"))
+    system = [{"role": "system", "content": body["system"]}] if asked and body.get("system") else []
+    said = [mapping_of(choice).get("message") for choice in list_of(body.get("choices"))] or [body]
+    answers = [{key: mapping_of(message).get(key) for key in SAID if key in mapping_of(message)} for message in said]
+    about = {"custom_id": line["custom_id"], "model": text_of(body.get("model")), "created": body.get("created")}
+    if asked:
+        return {"messages": [*system, *list_of(body.get("messages"))], "metadata": about}
+    own_id = text_of(line.get("id")) or text_of(body.get("id"))
+    return {"id": own_id, "messages": answers[:1], "non_preferred_output": answers[1:], "metadata": about}
 
 
 def _is_message(message: Json) -> bool:
@@ -53,24 +77,27 @@ def read(source: Source) -> Iterator[Row]:
     yield from conversations(source, _is_conversation, _turns)
 
 
-def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
+def _turns(line: Json, places: Places) -> Iterator[Turn]:
+    batched = _of_batch(line)
+    conversation, about = batched or line, mapping_of(batched.get("metadata"))
     messages = [mapping_of(message) for message in _messages(conversation)]
     said = [(text_of(message.get("role")), "\n\n".join(_texts(message))) for message in messages]
     own_id = conversation.get("id")
     named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    telling = Telling(About(named))
+    telling = Telling(About(named, metadata={"custom_id": text_of(about.get("custom_id"))}))
+    telling.model = text_of(about.get("model"))
     for message in messages:
-        _take(telling, message, places, "main")
+        _take(telling, message, places, "main", about.get("created"))
     for key, branch in (("non_preferred_output", "abandoned"), ("preferred_output", "main")):
         for message in map(mapping_of, list_of(conversation.get(key))):
             _take(telling, message, places, branch)
     yield from telling.drafts.rest()
 
 
-def _take(telling: Telling, message: Json, places: Places, branch: str) -> None:
+def _take(telling: Telling, message: Json, places: Places, branch: str, time: object = None) -> None:
     texts = _texts(message)
     text = "\n\n".join(texts)
-    at = At(places.line(next(iter(texts), "")), branch=branch)
+    at = At(places.line(next(iter(texts), "")), time, branch=branch)
     match message.get("role"):
         case "user":
             parts = [mapping_of(part) for part in list_of(message.get("content"))]

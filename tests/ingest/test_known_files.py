@@ -176,6 +176,15 @@ def test_what_was_not_taken_and_not_understood_is_said_again_by_the_next_run(pro
         assert "chat.jsonl:3: not JSON" in run.stdout
 
 
+def test_an_empty_list_and_a_table_are_left_with_a_reason_of_their_own(program: Program) -> None:
+    (program.home / "todos.json").write_text("[]", encoding="utf-8")
+    (program.home / "chat.csv").write_text("sender,text,isCreatedByUser\nUser,Why?,true\n", encoding="utf-8")
+    run = program("index", "--dry-run", "--json", "todos.json", "chat.csv")
+    reasons = {Path(row["source_path"]).name: row["reason"] for row in run.results}
+    assert reasons["todos.json"] == "an empty list or object"
+    assert "as JSON too" in reasons["chat.csv"]
+
+
 def test_a_rehearsal_knows_the_database_and_the_project(program: Program) -> None:
     chat(program.home / "mixed" / "chat.jsonl")
     assert program("index", "mixed").status == 0

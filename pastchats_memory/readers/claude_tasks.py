@@ -12,7 +12,11 @@ from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.tracked import word_of
 
 FORMAT = "claude-tasks"
-VERSION = 1
+VERSION = 2
+
+STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
+"""Of a todo, in the lists of OpenCode too: a comment or a mail with another word is none."""
+LIST_KEYS = ("blocks", "blockedBy", "activeForm")
 
 
 def recognise(source: Source) -> bool:
@@ -23,12 +27,18 @@ def recognise(source: Source) -> bool:
     if isinstance(document, list):
         return bool(document) and all(_is_todo(mapping_of(todo)) for todo in document)
     fields = mapping_of(document)
-    return all(text_of(fields.get(key)) for key in ("id", "subject", "status"))
+    named = all(text_of(fields.get(key)) for key in ("id", "subject", "status"))
+    return named and any(key in fields for key in LIST_KEYS)
 
 
 def _is_todo(fields: Json) -> bool:
     more = "activeForm" in fields or "priority" in fields or "id" in fields
-    return bool(text_of(fields.get("content")) and text_of(fields.get("status"))) and more and "role" not in fields
+    return (
+        bool(text_of(fields.get("content")))
+        and text_of(fields.get("status")) in STATES
+        and more
+        and "role" not in fields
+    )
 
 
 def read(source: Source) -> Iterator[Task | Unreadable]:

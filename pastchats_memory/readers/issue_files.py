@@ -15,7 +15,7 @@ from pastchats_memory.readers.tracked import folder_of_project, is_template, lin
 from pastchats_memory.statuses import RESOLVED, folded, is_status, priority_of, status_of, type_of
 
 FORMAT = "issue-files"
-VERSION = 3
+VERSION = 4
 
 OF_DOCUMENTS = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
 """Words of STATUS tables that articles and decisions have too: they make an issue only beside another of its keys."""
@@ -43,7 +43,9 @@ def recognise(source: Source) -> bool:
     word = _text(fields, "status", "state")
     if not word or not _title(fields, lines[front.lines :]):
         return False
-    is_issue = any(key in fields for key in ISSUE_KEYS)
+    own_id = _text(fields, "id")
+    named = bool(own_id) and source.path.name.lower().startswith(f"{own_id} - ".lower())  # as Backlog.md names files
+    is_issue = named or any(key in fields for key in ISSUE_KEYS)
     return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from pastchats_memory.model import TaskLink
@@ -33,8 +34,8 @@ def joined(fields: Json, parts: dict[str, str]) -> str:
 
 
 def names_of(value: object) -> tuple[str, ...]:
-    """Texts of a list, or a text alone; of objects their name."""
-    values = [value] if isinstance(value, str) else list_of(value)
+    """Texts of a list, or of a text with commas between them; of objects their name."""
+    values: Sequence[object] = value.split(",") if isinstance(value, str) else list_of(value)
     found = (word_of(item) or word_of(mapping_of(item).get("name")) for item in values)
     return tuple(dict.fromkeys(name for name in found if name))
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 from demands import read_by_everyone
-from golden import expected, inputs, plain, rows, shared
+from golden import expected, inputs, plain, refused, rows, shared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import damaged
@@ -25,6 +25,11 @@ PAIRS = [(reader, path) for reader in ASKED_LAST for path in inputs(reader.FORMA
 def test_a_file_of_tasks_gives_its_tasks(reader, path):
     assert [plain(row) for row in rows(reader, path)] == expected(path)
     assert reader_for(Source(path)) is reader
+
+
+@pytest.mark.parametrize("path", refused("claude-tasks"), ids=lambda path: path.name)
+def test_comments_and_mails_are_no_tasks(path):
+    assert reader_for(Source(path)) is None
 
 
 @pytest.mark.parametrize("reader", ASKED_LAST, ids=lambda reader: reader.FORMAT)

@@ -178,21 +178,24 @@ class _Attempt(NamedTuple):
     episode: Sequence[Item]
     ending: Ending
     instead_of: Sequence[Item] = ()
-    """The turns of a failed attempt at the same, which was found."""
+    """The turns of a failed attempt at the same, or of a stopped one, which was found."""
 
 
 def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], request: RecallRequest) -> _Attempt:
     """The episode of the turn; where it failed and a later attempt at the same worked, that one: it tells what to do.
+
+    So does the next that was answered, where this one was stopped before.
 
     Who asks for failed ones alone gets them.
     """
     episode, ending = episode_around(database, item)
     wanted = request.search.filters.outcomes
     if not wanted or "worked" in wanted:
-        later = thread_of(database, episode, ending, hits).after
-        worked = prompts.items(database, [int(later.id)]) if later else []
-        if worked:
-            return _Attempt(worked[0], *episode_around(database, worked[0]), instead_of=episode)
+        thread = thread_of(database, episode, ending, hits)
+        later = thread.after or thread.answered
+        shown = prompts.items(database, [int(later.id)]) if later else []
+        if shown:
+            return _Attempt(shown[0], *episode_around(database, shown[0]), instead_of=episode)
     return _Attempt(item, episode, ending)
 
 

@@ -154,3 +154,18 @@ def write_messages(path: Path, *messages: tuple[str, str], conversation: str = "
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def write_session(path: Path, *messages: tuple[str, str]) -> Path:
+    """A session of Claude Code's of (role, text), one a minute, and its path; "[Request interrupted by user]" is what it says of that."""
+    lines = (
+        {
+            "sessionId": "5f0c9a52-1111-4c1e-9b1d-000000000007", "cwd": "/home/ada/garden", "isSidechain": False, "type": role,
+            "uuid": f"u{place}", "parentUuid": f"u{place - 1}" if place else None, "timestamp": f"2026-05-04T08:{place:02}:07.000Z",
+            "message": {"role": role, "content": [{"type": "text", "text": text}]},
+        }
+        for place, (role, text) in enumerate(messages)
+    )  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path

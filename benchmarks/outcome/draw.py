@@ -23,7 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.episodes.derive import LATEST, meanwhile
+from pastchats_memory.episodes import episodes
+from pastchats_memory.episodes.derive import LATEST, meanwhile, spoken_first
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source
@@ -67,20 +68,14 @@ class Episode:
         return hashlib.sha256(self.turns[0].content.encode()).hexdigest()[:16]
 
 
-def episodes_of(file: str, turns: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
+def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
     """The episodes of one conversation that begin with a person's words."""
-    starts = [
-        place
-        for place, turn in enumerate(turns)
-        if turn.role == "user" and (place == 0 or turns[place - 1].role != "user")
-    ]
-    for start, end in itertools.pairwise([*starts, len(turns)]):
-        spoken = itertools.takewhile(lambda turn: turn.role == "user", turns[end:])
-        following = "\n".join(turn.content for turn in spoken)
-        if any(turn.role == "assistant" for turn in turns[start:end]):
-            over = turns[end].timestamp if end < len(turns) else LATEST
-            tasks = meanwhile(changes, turns[start].timestamp, over)
-            yield Episode(file, tuple(turns[start:end]), following, tuple(tasks))
+    for turns, following in itertools.pairwise(itertools.chain(episodes(told), [[]])):
+        if turns[0].role == "user" and any(turn.role == "assistant" for turn in turns):
+            over = following[0].timestamp if following else LATEST
+            tasks = meanwhile(changes, turns[0].timestamp, over)
+            next_words = "\n".join(turn.content for turn in spoken_first(following))
+            yield Episode(file, tuple(turns), next_words, tuple(tasks))
 
 
 def changes_of(tasks: Sequence[Task]) -> list[Changed]:

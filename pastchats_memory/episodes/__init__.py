@@ -1,12 +1,17 @@
 """Episodes of stored conversations: how they ended, what was tried before, and what is to be learned from them.
 
-An episode starts at a user turn that follows an answer; leading answers are one of their own.
+An episode starts at a user turn that follows an answer, or a prompt that was stopped before any; leading answers are one of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
+
+from pastchats_memory.model import Metadata
+
+STOPPED = frozenset({"interrupted", "api_error"})
+"""Flags of a turn at which the person, the client or the model ended it."""
 
 
 class Spoken(Protocol):
@@ -22,6 +27,11 @@ class Spoken(Protocol):
         """What was said."""
         ...
 
+    @property
+    def metadata(self) -> Metadata:
+        """What the client recorded beside the words."""
+        ...
+
 
 T = TypeVar("T", bound=Spoken)
 
@@ -30,9 +40,14 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
     """The episodes of one conversation, whose turns come in order."""
     episode: list[T] = []
     for turn in turns:
-        if turn.role == "user" and episode and episode[-1].role != "user":
+        if turn.role == "user" and episode and (episode[-1].role != "user" or _is_stopped(episode[-1])):
             yield episode
             episode = []
         episode.append(turn)
     if episode:
         yield episode
+
+
+def _is_stopped(turn: Spoken) -> bool:
+    flags = turn.metadata.get("flags")
+    return isinstance(flags, list) and not STOPPED.isdisjoint(flags)

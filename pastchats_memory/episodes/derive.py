@@ -54,10 +54,12 @@ class Derived:
 
 @cache
 def rules() -> str:
-    """The version of the rules: of all that says how an episode ended."""
+    """The version of the rules: of all that says what an episode is and how it ended."""
     here = Path(__file__)
     package = here.parent.parent
-    return version_of([here, package / "commands.py", *sorted((package / "outcome").glob("*.py"))])
+    return version_of(
+        [here, here.with_name("__init__.py"), package / "commands.py", *sorted((package / "outcome").glob("*.py"))]
+    )
 
 
 def derive(

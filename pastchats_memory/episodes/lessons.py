@@ -43,7 +43,7 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
 
 
 def _failed(group: Sequence[Ended]) -> list[Ended]:
-    return [one for one in group if one.ending.said in ("failed", "mixed")]
+    return [one for one in group if one.ending.said in ("failed", "mixed") and one.ending.is_answered]
 
 
 def _ended_by(group: Sequence[Ended]) -> Ended | None:

@@ -50,6 +50,8 @@ class Thread(NamedTuple):
     """Failed ones, in order."""
     after: Attempt | None = None
     """A later one that worked."""
+    answered: Attempt | None = None
+    """The next that was answered, where this one was stopped before."""
     superseded_by: Attempt | None = None
 
 
@@ -70,16 +72,21 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
         return Thread()
     attempts = [*_earlier_here(database, first, ending), *_later_here(database, first, ending)]
     attempts += _elsewhere(database, episode, others)
-    before = [one for is_earlier, one in attempts if is_earlier and one.outcome in ("failed", "mixed")]
-    after = [one for is_earlier, one in attempts if not is_earlier and one.outcome == "worked"]
+    before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
+    later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.said in ("failed", "mixed")
-    replaced = _superseding(database, episode, others)
-    return Thread(tuple(before[-MOST_BEFORE:]), after[0] if after and is_open else None, replaced)
+    return Thread(
+        before=tuple(before[-MOST_BEFORE:]),
+        after=next((one for one in later if is_open and one.outcome == "worked"), None),
+        answered=None if ending.is_answered else next(iter(later), None),
+        superseded_by=_superseding(database, episode, others),
+    )
 
 
 def is_failed_by_next(ending: Ending) -> bool:
-    """Whether the next episode begins with the words that say that this one failed."""
-    return ending.said in ("failed", "mixed") and any(shown.turn_index > ending.last_index for shown in ending.evidence)
+    """Whether the next episode goes on from one that failed: by the words that say so, or since this one was stopped before any answer."""
+    begins_so = any(shown.turn_index > ending.last_index for shown in ending.evidence)
+    return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
 def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:

@@ -74,6 +74,7 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
+    ("failed", 0.91, unanswered),
     # What the person says or does next beats everything that the assistant said of itself.
     ("failed", 0.96, undone),
     ("failed", 0.87, asked_again),
@@ -86,7 +87,6 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("mixed", 0.80, partial),
     ("worked", 0.97, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.91, unanswered),
     ("failed", 0.90, broke_off),
     ("failed", 0.88, torn),
     ("mixed", 0.70, admitted_in_part),

@@ -65,8 +65,8 @@ MOST_OF_TITLE = 100
 """Characters of a task's title in a quotation."""
 SHORT = 1000
 """Characters up to which an answer that begins by giving up does nothing else."""
-_ENDS = (".", "!", "?", "。", "！", "？", ":", ")", "`", "*", '"', "|", "…", "}", ">", "]")
-"""How a text ends that was not cut off within a sentence."""
+_WITHIN = Pattern(r"[\w,;(\[{]\Z")
+"""How a text ends that was cut off within a sentence."""
 _HINDERED = Pattern(
     r"""\b(?:can(?:no|')t|could(?:n't|\ not)|(?:is|are|was|were|do|does|did|has|have)(?:n't|\ not)|unable|not\ (?:found|installed|available|allowed|reachable|set|there|yet)|missing|denied|rejected|refus\w+|timed\ out
     |killed|crash\w*|needs?\ to\ be|requires?|already\ (?:exists?|in\ use|taken)|conflicts?|out\ of\ date|lacks?|without|(?:fix|install|start|add|set|create|run|log\ in|provide)\b[^.\n]{0,60}\bfirst|no\ (?:\w+\ )?(?:network|access|permission|such|space|internet|credentials|connection))\b"""
@@ -280,11 +280,11 @@ def torn(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def _cut_short(episode: Episode) -> bool:
-    """Whether the last answer was stopped at work or in the middle; at the next prompt the same key only leaves the program."""
+    """Whether an error ended the last answer, or the person did, at work or in the middle; at the next prompt the same key only leaves the program."""
     last = episode.turns[-1]
-    stopped = last.role == "assistant" and bool({"interrupted", "api_error"} & listed(last, "flags"))
-    ended = last.content.rstrip().endswith(_ENDS)
-    return stopped and (bool(listed(last, "tools")) or is_torn(episode) or not ended)
+    flags = listed(last, "flags") if last.role == "assistant" else frozenset()
+    is_whole = is_finished(episode) and not _WITHIN.search(last.content.rstrip()) and not listed(last, "tools")
+    return "api_error" in flags or ("interrupted" in flags and not is_whole)
 
 
 def unanswered(episode: Episode) -> tuple[Evidence, ...]:

@@ -26,6 +26,8 @@ KNOWN = (
 )
 """Of `outcomes AS o`: nothing in it is of a turn that is forgotten."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
+UNANSWERED = "unanswered"
+"""The signal of an episode that was stopped before any answer."""
 LEAST_CONFIDENCE = 0.85
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 
@@ -53,6 +55,11 @@ class Ending(NamedTuple):
     """The rule that decided; empty for unknown."""
     evidence: tuple[Quotation, ...] = ()
     """At most two lines that show it."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it was not stopped before any answer, so that something was tried."""
+        return self.signal != UNANSWERED
 
     @property
     def said(self) -> str:

@@ -85,6 +85,17 @@ def test_an_interruption_is_failed_unless_it_was_done_before() -> None:
     assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", flagged)) == "worked"
 
 
+def test_an_answer_that_was_stopped_when_it_was_whole_is_one_and_an_error_of_the_client_s_ends_it() -> None:
+    for flag, text, expected in (
+        ("interrupted", "The clock is read twice.", "unknown"),
+        ("interrupted", "> ===== test session starts =====\n> ===== 4 passed in 0.48s =====", "unknown"),
+        ("interrupted", "The clock is read twice, and", "failed"),
+        ("interrupted", "The clock is read twice, so I mend the test:", "failed"),
+        ("api_error", "The clock is read twice.", "failed"),
+    ):
+        assert verdict(Row("assistant", "answer", text, {"flags": (flag,)})) == expected, (flag, text)
+
+
 def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
     whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"

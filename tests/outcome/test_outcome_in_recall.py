@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program, write_messages
+from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.decisive import decisive
@@ -80,6 +80,20 @@ def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory:
     assert block.text.count(FIRST) == 1
     failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
     assert (failed.outcome, failed.after and failed.after.asked) == ("failed", BROKEN)
+
+
+def test_of_a_prompt_that_was_stopped_the_next_that_was_answered_is_told(memory: Memory, history: Path) -> None:
+    stopped = ("user", "[Request interrupted by user]")
+    again = "Claim each event in the table before it is sent."
+    write_session(
+        history, ("user", ASKED), stopped, ("user", again), stopped, ("user", "No lock."), ("assistant", SECOND)
+    )
+    memory.index([history])
+    first = memory.recall(ASKED).memories[0]
+    assert (first.asked, first.answered, first.outcome, first.before) == ("No lock.", SECOND, "unknown", ())
+    failed = memory.recall(ASKED, outcome="failed").memories
+    assert [(one.asked, one.answered) for one in failed] == [(ASKED, None), (again, None)]
+    assert memory.lessons(None)[0] == [], "nothing was tried"
 
 
 def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Path) -> None:

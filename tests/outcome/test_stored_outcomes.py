@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program, write_messages
+from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
@@ -63,6 +63,15 @@ def test_what_the_person_says_later_changes_the_outcome(memory: Memory, history:
     memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])
     first, second = told(database_of(memory))
     assert (first[:3], second[:2]) == ((0, 1, "worked"), (2, 3))
+
+
+def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(memory: Memory, history: Path) -> None:
+    stopped = ("user", "[Request interrupted by user]")
+    asked = (("user", "Make the login test pass."), stopped, ("user", "Make the logout test pass."), stopped)
+    memory.index([write_session(history, *asked, ("user", "Which test is flaky?"), ("assistant", "The login test."))])
+    assert told(database_of(memory)) == [
+        (0, 0, "failed", "unanswered"), (1, 1, "failed", "unanswered"), (2, 3, "unknown", ""),
+    ]  # fmt: skip
 
 
 def test_later_turns_are_derived_without_reading_the_conversation_from_its_beginning(

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pastchats_memory.episodes.threads import ALIKE, attempt_at, is_failed_by_next
+from pastchats_memory.episodes.threads import ALIKE, LEAST_SHARED, attempt_at, is_failed_by_next, subject
 from pastchats_memory.recollection import Lesson
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
@@ -91,7 +91,12 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= ALIKE).tolist()
     pairs = [(places[ids[failed[first]]], places[ids[second]]) for first, second in near]
-    return [(one, other) for one, other in pairs if told[one].conversation[0] == told[other].conversation[0]]
+    about = [subject(one.text) for one in told]
+    return [
+        (one, other)
+        for one, other in pairs
+        if told[one].conversation[0] == told[other].conversation[0] and len(about[one] & about[other]) >= LEAST_SHARED
+    ]
 
 
 def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:

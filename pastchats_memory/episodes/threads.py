@@ -1,8 +1,8 @@
 """One problem, several attempts: what failed before an episode, what worked after it, what took its place.
 
 Precision before recall. Within a conversation an attempt belongs to the next episode where the person's next words say that
-it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors of
-what was asked; and something is superseded where a later question names it as what is to be replaced.
+it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors and the
+words of what was asked; and something is superseded where a later question names it as what is to be replaced.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import NamedTuple
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
-from pastchats_memory.query import FUNCTION_WORDS
+from pastchats_memory.pieces import grams, spaced
+from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Attempt
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.outcomes import OPENING, Ending
 
 ALIKE = 0.8
-"""Cosine of two questions from which they ask for the same."""
+"""Cosine of two questions from which they ask for the same, if they also share words."""
+LEAST_SHARED = 3
+"""Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 MOST_BEFORE = 3
 FARTHEST = 6
 """Episodes back and forth in a conversation that are looked at."""
@@ -41,6 +44,13 @@ _REPLACES = re.compile(
 _ASKS_WHY = re.compile(r"\b(?:why|how|when|did|what if)\b[^.!?\n]*\Z", re.IGNORECASE)
 """Before such words in their sentence: they are asked about rather than decided."""
 _WORD = re.compile(r"[^\W_][\w.+#-]*\w")
+_COMMAND = re.compile(r"\s*[/!$]")
+_PATH = re.compile(r"\S*[/\\]\S*")
+_GO = frozenset(
+    """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
+    run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - a list of thirty strings would fill a page
+)
+"""Words that ask for work without a word about which."""
 
 
 class Thread(NamedTuple):
@@ -89,6 +99,14 @@ def is_failed_by_next(ending: Ending) -> bool:
     return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
+def subject(question: str) -> frozenset[str]:
+    """What a question is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
+    if _COMMAND.match(question):
+        return frozenset()
+    bare = _PATH.sub(" ", question[:OPENING])
+    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
+
+
 def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
     found: list[tuple[bool, Attempt]] = []
     for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
@@ -125,10 +143,12 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
         return []
     cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
     alike = [id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE]
+    about = subject(asked.content)
     found: dict[int, tuple[str, Attempt]] = {}
     for item in prompts.items(database, alike):
         ending = outcomes.of_turn(database, item)
-        if ending is not None and item.timestamp is not None:
+        is_same = len(about & subject(item.content)) >= LEAST_SHARED
+        if is_same and ending is not None and item.timestamp is not None:
             found[item.id] = item.timestamp, attempt_at(database, item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
 

@@ -26,6 +26,8 @@ KNOWN = (
 )
 """Of `outcomes AS o`: nothing in it is of a turn that is forgotten."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
+OPENING = 2000
+"""Characters of a question by which it is compared with others."""
 UNANSWERED = "unanswered"
 """The signal of an episode that was stopped before any answer."""
 LEAST_CONFIDENCE = 0.85
@@ -85,6 +87,8 @@ class Ended(NamedTuple):
 
     asked: int
     """Id of the turn that asks."""
+    text: str
+    """What it says, its first 2,000 characters."""
     conversation: tuple[str, str]
     """Project and id."""
     timestamp: str | None
@@ -245,13 +249,13 @@ def after(database: Database, item: Item, last_index: int, most: int) -> list[tu
 def told_of(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
     """The newest episodes whose outcome is said, of one project or of all but the hidden ones. Raises StoreFault."""
     rows = database.run(
-        f"SELECT o.prompt_id, o.source_project, o.conversation_id, p.timestamp, {COLUMNS} FROM outcomes o "
+        f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {COLUMNS} FROM outcomes o "
         f"JOIN prompts p ON p.id = o.prompt_id WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
         (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
     )
-    return [Ended(id_, (of, said_in), when, _ending(row)) for id_, of, said_in, when, *row in rows]
+    return [Ended(id_, text, (of, said_in), when, _ending(row)) for id_, text, of, said_in, when, *row in rows]
 
 
 def _ending(row: Sequence[object]) -> Ending:

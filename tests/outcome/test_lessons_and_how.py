@@ -77,6 +77,18 @@ def test_what_something_ended_is_told_before_what_only_failed_more_often(tmp_pat
     assert (second.times, second.ended_by, len(second.attempts)) == (4, None, 1)
 
 
+@pytest.mark.parametrize(
+    "asked", ["do that", "yes please, go ahead and try it", "你好", "/run pytest tests/test_worker.py", "run the tests"]
+)
+def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fails(tmp_path: Path, asked: str) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        for day, text in ((1, asked), (2, asked), (3, "谢谢" if asked == "你好" else asked)):
+            told(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
+        memory.index([tmp_path / "said"])
+        assert memory.lessons(None)[0] == []
+        assert [one.before for one in memory.recall(asked).memories if one.before] == []
+
+
 def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
     assert memory.lessons("shed") == ([], ())
     assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]

@@ -70,10 +70,11 @@ def _claude(around: Surroundings) -> Iterator[Path]:
     named = around.variables.get("CLAUDE_CONFIG_DIR", "")
     folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [around.home / ".claude", around.configuration / "claude"]:
-        yield from (folder / name for name in ("projects", "todos", "tasks"))
+        yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
 
 
 def _codex(around: Surroundings) -> Iterator[Path]:
+    # not its history.jsonl: of what is typed there nothing tells the folder, so nobody could keep a project out
     folder = around.named("CODEX_HOME", around.home / ".codex")
     yield from (folder / name for name in ("sessions", "archived_sessions"))
 
@@ -90,6 +91,7 @@ def _copilot_chat(around: Surroundings) -> Iterator[Path]:
     for editor in around.editors:
         yield from sorted(editor.glob("workspaceStorage/*/chatSessions"))
         yield from (editor / "globalStorage" / name for name in ("emptyWindowChatSessions", "transferredChatSessions"))
+        yield editor / "globalStorage" / "github.copilot-chat" / "conversations.json"
 
 
 def _copilot_cli(around: Surroundings) -> Iterator[Path]:
@@ -100,7 +102,9 @@ def _copilot_cli(around: Surroundings) -> Iterator[Path]:
 def _cursor(around: Surroundings) -> Iterator[Path]:
     yield from sorted((around.home / ".cursor" / "projects").glob("*/agent-transcripts"))
     yield around.home / ".cursor" / "chats"
-    yield around.programs / "Cursor" / "User" / "globalStorage" / "state.vscdb"
+    user = around.programs / "Cursor" / "User"
+    yield user / "globalStorage" / "state.vscdb"
+    yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
 
 
 def _gemini(around: Surroundings) -> Iterator[Path]:
@@ -118,6 +122,11 @@ def _goose(around: Surroundings) -> Iterator[Path]:
     yield around.programs / "Block" / "goose" / "sessions"
     yield around.programs / "Block" / "goose" / "data" / "sessions"
     yield around.home / ".goose" / "sessions"
+
+
+def _amp(around: Surroundings) -> Iterator[Path]:
+    yield around.named("AMP_DATA_DIR", around.data / "amp") / "threads"
+    yield from (editor / "globalStorage" / "sourcegraph.amp" for editor in around.editors)
 
 
 def _zed(around: Surroundings) -> Iterator[Path]:
@@ -149,7 +158,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Copilot CLI": _copilot_cli,
     "Cursor": _cursor,
     "Goose": _goose,
-    "Amp": lambda around: iter([around.named("AMP_DATA_DIR", around.data / "amp") / "threads"]),
+    "Amp": _amp,
     "Zed": _zed,
     "Qwen Code": _below_home(".qwen/projects", ".qwen/tmp"),
     "pi": _below_home(".pi/agent/sessions"),

@@ -117,6 +117,22 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("program", "place"),
+    [
+        ("Claude Code", ".claude/history.jsonl"),
+        ("Copilot Chat", ".config/Code/User/globalStorage/github.copilot-chat/conversations.json"),
+        ("Cursor", ".config/Cursor/User/workspaceStorage/1/state.vscdb"),
+        ("Amp", ".config/VSCodium/User/globalStorage/sourcegraph.amp"),
+    ],
+)
+def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: Path, program: str, place: str) -> None:
+    (tmp_path / place).mkdir(parents=True)
+    assert [(found.program, found.path) for found in histories(Surroundings({}, tmp_path, "linux"))] == [
+        (program, tmp_path / place)
+    ]
+
+
+@pytest.mark.parametrize(
     ("platform", "place"),
     [
         ("linux", ".config/Code/User/workspaceStorage/1/chatSessions"),

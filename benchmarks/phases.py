@@ -54,7 +54,7 @@ def put_clocks_in() -> None:
     run = Database.run
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
     PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
-    search._Embedding.vector = clock("wait", search._Embedding.vector)  # noqa: SLF001 - where recall waits for it
+    search._Beside.value = clock("wait", search._Beside.value)  # noqa: SLF001 - where recall waits for it
     blocks.propose = clock("blocks", blocks.propose)
     Memory.open = clock("open", Memory.open)
     Memory.recall = clock("recall", Memory.recall)

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,9 @@ from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import prompts, sources, task_rows, vectors
 from pastchats_memory.store.buried import without_buried
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.ids import Ids
+
+Value = TypeVar("Value")
 
 MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
@@ -100,9 +105,19 @@ class Request:
         return self.mode != "keyword" or self.is_selective
 
     @property
+    def asks_meaning(self) -> bool:
+        """Whether the nearest neighbours are among what is ranked."""
+        return self.mode != "keyword" and self.meaning > 0
+
+    @property
     def is_selective(self) -> bool:
         """Whether hits are kept by what they are worth, so that more have to be looked at than are shown."""
         return self.threshold is not None or self.min_similarity is not None
+
+    @property
+    def last(self) -> int:
+        """Place of the last hit that is looked at."""
+        return MOST_HITS if self.is_selective else self.limit * self.page
 
     def takes(self, fit: Fit) -> bool:
         """Whether a row that fits so well is a hit."""
@@ -126,31 +141,33 @@ def search_terms(
     """
     asked = asked_in(request.text)
     request = replace(request, filters=without_buried(database, request.filters))
-    embedding = _Embedding(embedder, asked.said) if request.needs_vector else None
-    terms = terms_of(database, asked)
+    embedding = _Beside(partial(embedder.embed_query, asked.said)) if request.needs_vector else None
     times = times_of(database, asked.said, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=times.filters)
-    matches = matches_of(database, terms, request.filters, alone=not request.needs_vector)
+    passing = None if embedding is None else vectors.passing_ids(database, request.filters)
+    proposal = None if embedding is None else _proposal(database, request, embedding, passing)
+    terms = terms_of(database, asked)
+    matches = matches_of(database, terms, request.filters, passing)
+    near: _Near | None = None
     warnings = list(times.warnings)
-    query_vector: Vector | None = None
     if embedding is not None:
         try:
-            query_vector = embedding.vector()
+            near = _Near(embedding.value(), proposal)
             sources.require_model(database, embedder.name, embedder.version)
         except (ModelUnavailable, ModelChanged) as fault:
-            query_vector = None
+            near = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-    if query_vector is not None and _is_unread(request, asked.said, matches, embedder):
-        query_vector = None
+    if near is not None and _is_unread(request, asked.said, matches, embedder):
+        near = None
         warnings.append(UNREAD)
     if terms.behind:
         warnings.append(f"{terms.behind} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
-    fused = _fused(database, request, matches, query_vector, times)
+    fused = _fused(database, request, matches, near, times)
     if scoring is not None and fused:
         found = _rows(database, [row.id for row in fused[:READ_AGAIN]])
         texts = [found[row.id].content for row in fused[:READ_AGAIN]]
         fused = read_again(fused, scoring(asked.said, texts))
-    return Hits(_page(database, request, fused, matches, query_vector), tuple(warnings), times.read), terms
+    return Hits(_page(database, request, fused, matches, near), tuple(warnings), times.read), terms
 
 
 def _is_unread(request: Request, said: str, matches: Matches, embedder: Embedder) -> bool:
@@ -164,68 +181,83 @@ def with_snippet(hit: Hit, terms: Terms) -> Hit:
     return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
 
 
-def _fused(
-    database: Database, request: Request, matches: Matches, query_vector: Vector | None, times: Times
-) -> list[Ranked]:
-    """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
-    last = MOST_HITS if request.is_selective else request.limit * request.page
-    if query_vector is None or request.mode == "keyword" or request.meaning == 0:
-        found = best(database, matches, max(last, DEPTH))
-        by_evidence_of_words = by_words(database, matches, sorted(found[:DEPTH]), times)
-        fused = fuse({WORDS: found[:DEPTH], TOGETHER: by_evidence_of_words}, WEIGHTS)
-        return continued(fused, {WORDS: found[:last]}, WEIGHTS)
-    if request.mode == "semantic":
-        return fuse({MEANING: _near(database, request, matches, query_vector, max(last, DEPTH))}, {MEANING: 1.0})
-    by_meaning = _near(database, request, matches, query_vector, DEPTH)
-    found = best(database, matches, DEPTH)
-    pool = sorted({*found, *by_meaning})
-    together = by_evidence(database, matches, query_vector, pool, times, request.meaning)
-    head = {WORDS: found, MEANING: by_meaning, TOGETHER: together}
-    fused = fuse(head, balanced(request.meaning))
-    if len(fused) >= last:
-        return fused
-    further = {
-        WORDS: best(database, matches, MOST_HITS),
-        MEANING: _near(database, request, matches, query_vector, MOST_HITS),
-    }
-    return continued(fused, further, balanced(request.meaning))
+class _Beside(Generic[Value]):
+    """What a call says, made in a thread: models, NumPy and SQLite all leave Python's lock alone."""
 
-
-def _near(database: Database, request: Request, matches: Matches, query_vector: Vector, k: int) -> list[int]:
-    return [found.id for found in vectors.nearest(database, query_vector, k, request.filters, matches.passing)]
-
-
-class _Embedding:
-    """The query's vector, made in a thread: loading the model and looking up words both leave Python's lock alone."""
-
-    def __init__(self, embedder: Embedder, text: str) -> None:
-        self._embedder = embedder
-        self._text = text
-        self._vector: Vector | None = None
+    def __init__(self, call: Callable[[], Value]) -> None:
+        self._call = call
+        self._said: list[Value] = []
         self._fault: ModelUnavailable | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._vector = self._embedder.embed_query(self._text)
+            self._said.append(self._call())
         except ModelUnavailable as fault:
             self._fault = fault
 
-    def vector(self) -> Vector:
-        """Shape (dim,). Raises ModelUnavailable."""
+    def value(self) -> Value:
+        """Wait for it. Raises ModelUnavailable."""
         self._thread.join()
-        if self._vector is None:
-            raise self._fault or AssertionError("the embedding thread ended with a traceback of its own")
-        return self._vector
+        if not self._said:
+            raise self._fault or AssertionError("the thread ended with a traceback of its own")
+        return self._said[0]
+
+
+class _Near(NamedTuple):
+    """The question's vector, and what was proposed beside the words."""
+
+    vector: Vector
+    proposal: _Beside[vectors.Proposed | None] | None
+
+
+def _proposal(
+    database: Database, request: Request, embedding: _Beside[Vector], passing: Ids | None
+) -> _Beside[vectors.Proposed | None] | None:
+    """The nearest neighbours' candidates, made as soon as there is a vector; None where that would take the database."""
+    depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
+    propose = vectors.proposing(database, depth, passing) if request.asks_meaning else None
+    return None if propose is None else _Beside(lambda: propose(embedding.value()))
+
+
+def _fused(database: Database, request: Request, matches: Matches, near: _Near | None, times: Times) -> list[Ranked]:
+    """Rows best first: those of the first DEPTH places by what speaks for them, further ones where they are asked for."""
+    last = request.last
+    if near is None or not request.asks_meaning:
+        found = best(database, matches, max(last, DEPTH))
+        by_evidence_of_words = by_words(database, matches, sorted(found[:DEPTH]), times)
+        fused = fuse({WORDS: found[:DEPTH], TOGETHER: by_evidence_of_words}, WEIGHTS)
+        return continued(fused, {WORDS: found[:last]}, WEIGHTS)
+    if request.mode == "semantic":
+        return fuse({MEANING: _nearest(database, request, matches, near, max(last, DEPTH))}, {MEANING: 1.0})
+    found = best(database, matches, DEPTH)
+    by_meaning = _nearest(database, request, matches, near, DEPTH)
+    pool = sorted({*found, *by_meaning})
+    together = by_evidence(database, matches, near.vector, pool, times, request.meaning)
+    head = {WORDS: found, MEANING: by_meaning, TOGETHER: together}
+    fused = fuse(head, balanced(request.meaning))
+    if len(fused) >= last:
+        return fused
+    further = {
+        WORDS: best(database, matches, MOST_HITS),
+        MEANING: _nearest(database, request, matches, near, MOST_HITS),
+    }
+    return continued(fused, further, balanced(request.meaning))
+
+
+def _nearest(database: Database, request: Request, matches: Matches, near: _Near, k: int) -> list[int]:
+    proposed = None if near.proposal is None else near.proposal.value()
+    found = vectors.nearest(database, near.vector, k, request.filters, matches.passing, proposed)
+    return [one.id for one in found]
 
 
 def _page(
-    database: Database, request: Request, fused: Sequence[Ranked], matches: Matches, query_vector: Vector | None
+    database: Database, request: Request, fused: Sequence[Ranked], matches: Matches, near: _Near | None
 ) -> tuple[Hit, ...]:
     last = request.limit * request.page
     window = fused if request.is_selective else fused[:last]
-    fits = {} if query_vector is None else _fits(database, [row.id for row in window], matches, query_vector)
+    fits = {} if near is None else _fits(database, [row.id for row in window], matches, near.vector)
     if fits:
         window = [row for row in window if request.takes(fits.get(row.id, UNFIT))]
     shown = window[last - request.limit : last]

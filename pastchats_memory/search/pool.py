@@ -19,7 +19,7 @@ from pastchats_memory.store import lexical, sources, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
-from pastchats_memory.store.ids import among
+from pastchats_memory.store.ids import Ids, among
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""
@@ -41,13 +41,18 @@ def by_evidence(
     pool, rows = vectors.matrix(database, pool)
     if not pool:
         return []
-    passing = matches.passing
-    spread = spread_ids(database, SAMPLE) if passing is None else spread_among(passing, SAMPLE)
-    sampled, background = vectors.matrix(database, spread)
+    sampled, background = _background(database, matches.passing)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     deviations = standing_out(vectors.unit(query_vector), rows, background)
     return _ordered(pool, evidence(_signals(database, matches, pool, times, deviations), meaning))
+
+
+def _background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
+    """Some of the rows that were searched, all over them, and their vectors; of the whole memory the same for every question."""
+    if passing is not None:
+        return vectors.matrix(database, spread_among(passing, SAMPLE))
+    return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, SAMPLE)))
 
 
 def by_words(database: Database, matches: Matches, pool: Sequence[int], times: Times) -> list[int]:

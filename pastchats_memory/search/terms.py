@@ -111,10 +111,14 @@ class Matches(NamedTuple):
         return self.terms.corpus if self.passing is None else len(self.passing)
 
 
-def matches_of(database: Database, terms: Terms, filters: Filters, *, alone: bool) -> Matches:
-    """The rows that have any of the words, where nothing else is asked or beside their meaning. Raises StoreFault.
+def matches_of(database: Database, terms: Terms, filters: Filters, passing: Ids | None) -> Matches:
+    """The rows that have any of the words. Raises StoreFault.
 
-    What filters let through is looked for in thousands of pages, so it is listed once a question.
+    Args:
+        database: whose rows they are.
+        terms: the words.
+        filters: what is let through.
+        passing: that as a list, where there is one: it is looked for in thousands of pages, so once a question.
     """
     plain = [word for word in terms.looked_up if inside(word) is None]
     found = {
@@ -128,9 +132,9 @@ def matches_of(database: Database, terms: Terms, filters: Filters, *, alone: boo
     most = np.add.reduceat(ceilings[order], firsts) if len(ids) else np.empty(0)
     if filters == NO_FILTERS:
         return Matches(terms, found, ids, most, None)
-    passing = np.array(allowed_ids(database, ids.tolist() if alone else None, filters), np.int64)
-    allowed = among(ids, passing)
-    return Matches(terms, found, ids[allowed], most[allowed], None if alone else passing)
+    let_through = np.array(allowed_ids(database, ids.tolist(), filters), np.int64) if passing is None else passing
+    allowed = among(ids, let_through)
+    return Matches(terms, found, ids[allowed], most[allowed], passing)
 
 
 def best(database: Database, matches: Matches, k: int) -> list[int]:

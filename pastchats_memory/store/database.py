@@ -23,6 +23,7 @@ from pastchats_memory.errors import (
     DiskFull,
 )
 from pastchats_memory.store.faults import translated
+from pastchats_memory.store.kept import Kept
 from pastchats_memory.store.migrations import SCHEMA_VERSION, migration, schema
 
 APPLICATION_ID = 0x70636D31
@@ -46,6 +47,7 @@ class Database:
         self.path = path
         self.vec0_loaded = vec0_loaded
         self.writable = writable
+        self.kept = Kept(self)
 
     def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement. Raises StoreFault."""
@@ -107,6 +109,7 @@ class Database:
         self.run("BEGIN")
         try:
             yield
+            self.run("COMMIT")  # after a rollback SQLite reads the schema again: a question makes tables of its own
         finally:
             if self.connection.in_transaction:
                 self.run("ROLLBACK")

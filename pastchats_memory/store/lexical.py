@@ -19,6 +19,8 @@ from pastchats_memory.store.ids import Ids, listed, runs
 Scores = NDArray[np.float64]
 
 K1, B = 1.2, 0.75
+FREQUENT = 1000
+"""Rows from which on it takes long enough to count them that their number is kept: there are not many such words."""
 LEAST_IDF = 1e-6
 """Of a word that more than half of the rows have."""
 
@@ -35,13 +37,17 @@ def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]
 
 def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str, int]:
     """In how many rows, of turns and of texts of tasks, each stemmed token occurs. Raises StoreFault."""
-    return {
-        token: sum(
-            database.value(f"SELECT doc FROM {vocabulary} WHERE term = ?", (token,)) or 0
-            for vocabulary in ("prompts_vocabulary", "task_texts_vocabulary")
-        )
-        for token in tokens
-    }
+    known: dict[str, int] = database.kept.once("document frequencies", dict)
+    found = {token: known.get(token) or _document_frequency(database, token) for token in tokens}
+    known.update((token, rows) for token, rows in found.items() if rows >= FREQUENT)
+    return found
+
+
+def _document_frequency(database: Database, token: str) -> int:
+    return sum(
+        database.value(f"SELECT doc FROM {vocabulary} WHERE term = ?", (token,)) or 0
+        for vocabulary in ("prompts_vocabulary", "task_texts_vocabulary")
+    )
 
 
 class Scored(NamedTuple):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -115,16 +116,71 @@ def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbo
     return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
 
-def nearest(database: Database, query: Vector, k: int, filters: Filters, passing: Ids | None = None) -> list[Neighbour]:
+class Proposed(NamedTuple):
+    """Ids of the exact engine's, certain to contain the k nearest of what is in its blocks."""
+
+    ids: Ids
+    k: int
+
+
+def passing_ids(database: Database, filters: Filters) -> Ids | None:
+    """All rows that the filters let through, ascending; None where that is all. Raises StoreFault."""
+    if filters == Filters():
+        return None
+    kept = database.kept.values()
+    if kept.get("filters") != filters:
+        kept["passing"] = np.array(allowed_ids(database, None, filters), dtype=np.int64)
+        kept["filters"] = filters
+    passing: Ids = kept["passing"]
+    return passing
+
+
+def proposing(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Proposed | None] | None:
+    """A way to propose that does not ask the database, so that another thread may go it; None where it would have to.
+
+    Args:
+        database: in the snapshot in which `nearest` is asked afterwards.
+        k: how many are wanted at most.
+        passing: as `nearest` is given it.
+
+    Raises:
+        StoreFault: it cannot be read.
+    """
+    parts = blocks.kept(database)
+    if not parts:
+        return None
+    dim, excluded = parts[0].codes.shape[1], np.array(sorted(_behind(database, "blocks")), dtype=np.int64)
+
+    def propose(query: Vector) -> Proposed | None:
+        if len(query) != dim:  # of another model, whose vectors are refused as soon as its name is known
+            return None
+        return Proposed(blocks.Likely(unit(query).astype(np.float32), k, excluded, passing).among(parts), k)
+
+    return propose
+
+
+def nearest(
+    database: Database,
+    query: Vector,
+    k: int,
+    filters: Filters,
+    passing: Ids | None = None,
+    proposed: Proposed | None = None,
+) -> list[Neighbour]:
     """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault.
 
-    What is forgotten does not pass. Who has listed already what the filters let through gives it as `passing`, ascending.
+    What is forgotten does not pass. Who has listed already what the filters let through gives it as `passing`, ascending,
+    and what has been proposed in the same snapshot.
     """
     with database.snapshot():
         filters = without_buried(database, filters)
-        if passing is None and filters != Filters():
-            passing = np.array(allowed_ids(database, None, filters), dtype=np.int64)
-        candidates = _proposed(database, query, k, filters, passing)
+        if passing is None:
+            passing = passing_ids(database, filters)
+        behind = sorted(_behind(database, "blocks"))
+        if proposed is None or proposed.k < k:
+            excluded, direction = np.array(behind, dtype=np.int64), unit(query).astype(np.float32)
+            proposed = Proposed(blocks.propose(database, direction, k, excluded, passing), k)
+        candidates = [*proposed.ids.tolist(), *allowed_ids(database, behind, filters)]
         found = None
         if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)
@@ -140,14 +196,6 @@ def unit(query: Vector) -> NDArray[np.float64]:
     """The query's direction, shape (dim,)."""
     wide = query.astype(np.float64)
     return wide / np.linalg.norm(wide)
-
-
-def _proposed(database: Database, query: Vector, k: int, filters: Filters, passing: Ids | None) -> list[int]:
-    """Ids that are certain to contain the k nearest: of the blocks those that may, and all that are not in them yet."""
-    behind = sorted(_behind(database, "blocks"))
-    direction = unit(query).astype(np.float32)
-    proposed = blocks.propose(database, direction, k, np.array(behind, dtype=np.int64), passing)
-    return [*proposed.tolist(), *allowed_ids(database, behind, filters)]
 
 
 def _by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int]) -> list[Neighbour] | None:

@@ -155,7 +155,7 @@ def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_stat
 
 def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_path: Path) -> None:
     crippled = demo.without_sqlite_vec(tmp_path).altered(
-        "from pastchats_memory.store import vectors\nvectors._proposed = lambda *_: []"
+        "import numpy\nfrom pastchats_memory.store import blocks\nblocks.propose = lambda *_: numpy.empty(0, int)"
     )
     assert len(lost_without_extension(demo, crippled)) >= 2
 

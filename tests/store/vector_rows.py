@@ -53,36 +53,41 @@ def moment(number: int) -> str:
 def insert(database: Database, rows: dict[int, Row]) -> None:
     """Write rows under their ids, in one transaction, as `put` does."""
     with database.transaction():
-        set_meta(
-            database,
-            {
-                "embedding_dim": str(len(next(iter(rows.values())).vector)),
-                "model_name": PackagedEmbedder.name,
-                "model_version": PackagedEmbedder.version,
-            },
-        )
-        database.run_many(
-            "INSERT INTO prompts(id, source_path, source_project, turn_index, role, content, timestamp, content_hash, "
-            "text_hash) VALUES (?, '/a.jsonl', ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    id_,
-                    row.project,
-                    id_,
-                    row.role,
-                    f"turn {id_}",
-                    row.timestamp,
-                    f"{id_:064}",
-                    hashlib.sha256(b"x").digest(),
-                )
-                for id_, row in rows.items()
-            ],
-        )
-        database.run_many(
-            "INSERT INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, 'random', ?, ?)",
-            [(id_, len(row.vector), vectors.encode(row.vector)) for id_, row in rows.items()],
-        )
-        vectors.catch_up(database)
+        write(database, rows)
+
+
+def write(database: Database, rows: dict[int, Row]) -> None:
+    """The same inside the caller's transaction."""
+    set_meta(
+        database,
+        {
+            "embedding_dim": str(len(next(iter(rows.values())).vector)),
+            "model_name": PackagedEmbedder.name,
+            "model_version": PackagedEmbedder.version,
+        },
+    )
+    database.run_many(
+        "INSERT INTO prompts(id, source_path, source_project, turn_index, role, content, timestamp, content_hash, "
+        "text_hash) VALUES (?, '/a.jsonl', ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                id_,
+                row.project,
+                id_,
+                row.role,
+                f"turn {id_}",
+                row.timestamp,
+                f"{id_:064}",
+                hashlib.sha256(b"x").digest(),
+            )
+            for id_, row in rows.items()
+        ],
+    )
+    database.run_many(
+        "INSERT INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, 'random', ?, ?)",
+        [(id_, len(row.vector), vectors.encode(row.vector)) for id_, row in rows.items()],
+    )
+    vectors.catch_up(database)
 
 
 def made(path: Path, rows: int, ties: Sequence[int], needles: int = 0) -> Corpus:

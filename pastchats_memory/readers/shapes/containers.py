@@ -14,10 +14,10 @@ from pastchats_memory.readers.shapes.exchanges import (
     hints_at_exchanges,
     pairs_of,
     row_of,
-    rows_of,
     sides_of,
     told_in_text,
 )
+from pastchats_memory.readers.shapes.lookalikes import are_entries, are_pairs
 from pastchats_memory.readers.shapes.message import (
     CONVERSATION_ID_KEYS,
     OWN_ID_KEYS,
@@ -191,10 +191,8 @@ def long_list_in(outline: object) -> LongList | None:
     context = NOWHERE
     while isinstance(outline, dict):
         context = context.inside(outline)
-        inner = outline
-        if "columns" in inner:
-            return None
-        key = next((key for key in CONTAINER_KEYS if any(_inside(inner.get(key), context))), None)
+        fields = outline
+        key = next((key for key in CONTAINER_KEYS if any(_inside(fields.get(key), context))), None)
         if key is None:
             return None
         keys, outline = (*keys, key), outline[key]
@@ -213,9 +211,6 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
     if asked := _asked_and_answered(fields, context, depth):
         yield asked
         return
-    if table := _messages_of(list(rows_of(fields))):
-        yield Conversation(table, context)
-        return
     for key in CONTAINER_KEYS:
         inner = fields.get(key)
         found = list(_under_known_name(key, inner, context, depth)) if isinstance(inner, dict | list) else []
@@ -226,8 +221,10 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
         if messages:
             yield Conversation(messages, context)
             return
-    if len(messages := _messages_of(list(in_number_order(fields).values()))) > 1:
-        yield Conversation(messages, context)
+    messages = _messages_of(list(in_number_order(fields).values()))
+    if len(messages) > 1:
+        if not (are_pairs(messages) and are_entries(fields)):
+            yield Conversation(messages, context)
         return
     yield from _with_opening(list(_under_own_names(fields, context, depth)), fields, context)
 

@@ -9,13 +9,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.speakers import (
     FILLERS,
     LONGEST_WORD,
-    ROLE_KEYS,
-    ROLE_PARTS,
     known_role,
     parts_of,
 )
@@ -187,29 +185,6 @@ def _alternating(asks: list[object], answers: list[object]) -> list[Json]:
     return [{"role": SIDES[place % 2], "content": text} for place, text in enumerate(texts)]
 
 
-def rows_of(fields: Json) -> list[Json]:
-    """The rows of an object that keeps columns: named once above the rows, or each in a list of its own."""
-    names = fields.get("columns")
-    rows = next((rows for key in ("data", "rows", "values") if (rows := list_of(fields.get(key)))), [])
-    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
-        return [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, list) and len(row) == len(names)]
-    columns = {key: value for key, value in fields.items() if isinstance(value, list) and len(value) > 1}
-    speakers = next((key for key, value in columns.items() if _tells_speakers(key, value)), None)
-    if speakers is None:
-        return []
-    length = len(columns[speakers])
-    alike = {key.removesuffix("s"): value for key, value in columns.items() if len(value) == length}
-    return [{key: value[place] for key, value in alike.items()} for place in range(length)]
-
-
-def _tells_speakers(key: str, values: list[object]) -> bool:
-    single = key.removesuffix("s")
-    words = [value for value in values if isinstance(value, str) and len(value) <= LONGEST_WORD]
-    told = {known_role(word) for word in words}
-    named = single in ROLE_KEYS or bool(parts_of(single) & ROLE_PARTS)
-    return named and len(words) == len(values) and {"user", "assistant"} <= told
-
-
 def row_of(item: list[object]) -> Json | None:
     """`["user", "hello"]` as a message."""
     who, text, *rest = item if len(item) > 1 else (None, None)
@@ -257,4 +232,4 @@ def hints_at_exchanges(fields: Json) -> bool:
             asks, answers = asks or asks_in(key), answers or answers_in(key)
             if value and isinstance(value[0], list) and key in PAIR_KEYS:
                 return True
-    return (asks and answers) or "columns" in fields
+    return asks and answers

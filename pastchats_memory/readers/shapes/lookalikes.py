@@ -49,6 +49,11 @@ def is_labelled(columns: Mapping[str, Sequence[object]]) -> bool:
     return False
 
 
+def are_entries(keys: Iterable[object]) -> bool:
+    """Whether the keys of a map of questions and answers are words, as those of an interface's texts are, and no numbers, times or ids."""
+    return all(isinstance(key, str) and key and not any(map(str.isdigit, key)) for key in keys)
+
+
 def is_of_others(messages: Sequence[Message]) -> bool:
     """Whether messages are a list of something else, by what stands beside each or by how little speaks for a talk."""
     facts = [message.metadata or {} for message in messages]

@@ -18,7 +18,7 @@ from pastchats_memory.readers.shapes.containers import (
 from pastchats_memory.readers.shapes.inference.columns import MADE
 from pastchats_memory.readers.shapes.inference.evidence import Spoken, Talk, talks_of
 from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pairs, is_of_others
-from pastchats_memory.readers.shapes.message import Message, message_of
+from pastchats_memory.readers.shapes.message import OWN_ID_KEYS, Message, message_of
 from pastchats_memory.readers.shapes.naming import PERSPECTIVE
 from pastchats_memory.readers.shapes.spelled import spelled_out
 from pastchats_memory.readers.shapes.values import is_prose
@@ -41,12 +41,12 @@ def conversations_in(value: object) -> list[Conversation]:
     if are_asked_again([one.messages for one in seen]):
         return told
     read, shown = _said(told), _said(seen)
-    if not shown or read == shown:
+    if not shown or (read == shown and _times(told) >= _times(seen)):
         return told
     has_tools = any(message.speaker.role == "tool" for conversation in told for message in conversation.messages)
     is_more = any(talk.is_amended for talk in talks) or (set(read) < set(shown) and not has_tools)
     is_talk = any(map(_names_both_sides, told)) and any(is_prose(text) for _, text in read)
-    return seen if is_more or not is_talk else told
+    return seen if is_more or not is_talk or read == shown else told
 
 
 def told_in(value: object, context: Context = NOWHERE) -> list[Conversation]:
@@ -71,6 +71,10 @@ def _said(conversations: list[Conversation]) -> list[tuple[str, str]]:
             if place not in left and role in SIDES and message.text:
                 found.append((role, " ".join(message.text.split())))
     return found
+
+
+def _times(conversations: list[Conversation]) -> int:
+    return sum(message.timestamp is not None for one in conversations for message in one.messages)
 
 
 def amended(values: list[object]) -> bool:
@@ -108,9 +112,10 @@ def _conversation(talk: Talk) -> Conversation:
 
 
 def _message(one: Spoken, talk: Talk) -> Message | None:
-    about = {
-        path: value for path, value in one.row.items() if MADE not in path and path not in (talk.role_key, *talk.texts)
-    }
+    taken = (
+        (talk.role_key, *talk.texts) if talk.role_key else (*talk.texts, *OWN_ID_KEYS)
+    )  # an id of both sides is the exchange's
+    about = {path: value for path, value in one.row.items() if MADE not in path and path not in taken}
     message = message_of({**about, "role": one.role[:LONGEST_WORD], "content": one.text})
     word = str(one.row.get(talk.role_key, one.role))
     role_key, *text_keys = (path.replace(MADE, " ").strip() for path in (talk.role_key, *talk.texts))

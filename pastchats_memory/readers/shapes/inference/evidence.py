@@ -24,7 +24,7 @@ from pastchats_memory.readers.shapes.inference.sequence import (
     streamed_in,
 )
 from pastchats_memory.readers.shapes.inference.tables import KEY, TURN, Instance, Table, tables_of
-from pastchats_memory.readers.shapes.lookalikes import is_labelled, is_logged, is_recorded
+from pastchats_memory.readers.shapes.lookalikes import are_entries, is_labelled, is_logged, is_recorded
 from pastchats_memory.readers.shapes.naming import (
     DELTA,
     EXAMS,
@@ -45,6 +45,8 @@ from pastchats_memory.readers.shapes.naming import (
 from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 
 SIDES = frozenset({"user", "assistant"})
+MADE_OF_ROWS = (("#rows",), ("#columns",))
+"""Ends of the places of tables whose records are no objects of the document."""
 SAMPLE = 200
 """Rows of a table by which it is judged."""
 MANY = 20
@@ -127,9 +129,13 @@ def talks_of(value: object) -> list[Talk]:
     """All talk in the value, in the order of the file; nothing where too little speaks for any."""
     if not may_hold_prose(value):
         return []
-    document = Document(value)
+    tables = tables_of(value)
+    made = (
+        record for one in tables if one.place[-1:] in MADE_OF_ROWS for each in one.instances for record in each.records
+    )
+    document = Document(value, made)
     found: list[tuple[Reading, Table]] = []
-    for table in with_texts(tables_of(value)):
+    for table in with_texts(tables):
         reading = reading_of(table, document)
         if reading:
             found.append((reading, table))
@@ -272,8 +278,12 @@ def _points_of_names(text: str, place: Place) -> int:
     points = 1 if set(words_of(last_key(text))) & TEXT else 0
     points += 1 if any(has(key, TALK) for key in (*place.keys, *place.beside)) else 0
     elsewhere = any(has(key, OTHER_TALK) for key in place.keys[-2:])
-    seldom = bool(set(words_of(last_key(text))) & NOT_SPOKEN)
-    return points - (4 if elsewhere else 0) - (2 if seldom else 0)
+    return points - (4 if elsewhere else 0) - _points_off(text)
+
+
+def _points_off(text: str) -> int:
+    """For a column that is seldom what was said."""
+    return 2 if set(words_of(last_key(text))) & NOT_SPOKEN else 0
 
 
 def _said(row: Row, texts: Sequence[str]) -> str:
@@ -298,13 +308,14 @@ def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Rea
     both = sides.count((True, True)) / sum(map(any, sides))
     told = [(named[path], said) for row in rows for path in (user, other) if (said := _said(row, (path,)))]
     prose = sum(is_prose(text) for _, text in told) / max(1, len(told))
-    if prose < LEAST_PROSE or 0 < both < OFTEN:
+    if prose < LEAST_PROSE or 0 < both < OFTEN or (both and are_entries([row.get(KEY) for row in rows])):
         return
     keys = {word for row in rows for path in row for word in words_of(path)}
     is_exam = bool(keys & EXAMS) or "answer_start" in {last_key(path) for row in rows for path in row}
     beside = replace(place, beside=(*place.beside, user, other))
     points = 2 + (known and (1 + (both == 0))) + bool(keys & SIGNS) - 3 * is_exam
     points += _points_of_turns([side for side, _ in told], [text for _, text in told]) + _points_of_names("", beside)
+    points -= _points_off(user) + _points_off(other)
     yield Reading(points, (user, other), "", ((user, "user"), (other, "assistant")))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.shapes.naming import ASSISTANT, KIND, LETTERS, PERSPECTIVE, has, side_of, words_of
+from pastchats_memory.readers.shapes.naming import ASSISTANT, KIND, LETTERS, NAMES, PERSPECTIVE, has, side_of, words_of
 from pastchats_memory.readers.shapes.values import LONGEST_WORD, asks
 from pastchats_memory.readers.speakers import known_role
 
@@ -35,9 +35,10 @@ CERTAIN, TOLD, SUPPOSED = 3, 2, 1
 class Document:
     """What a document says of those who speak in it."""
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, made: Iterable[Json] = ()) -> None:
+        """As the value tells it, and what records that were made of it do, such as rows whose columns are named beside them."""
         self._top = mapping_of(value)
-        self._objects = list(_objects(value, "", 0, [MOST_FACTS]))
+        self._objects = [*_objects(value, "", 0, [MOST_FACTS]), *(("", record) for record in made)]
 
     @property
     def has_a_program(self) -> bool:
@@ -53,7 +54,9 @@ class Document:
             but: the name under which records have their text: they say nothing of who he is.
 
         """
-        named = self._naming.get(code, ())
+        named = sorted(
+            self._naming.get(code, ()), key=lambda one: -len(_facts(one[1]))
+        )  # a reference says less than the entry
         return next((side for key, told in named if but not in told for side in _told_by(code, key, told)), None)
 
     @cached_property
@@ -97,7 +100,9 @@ def sides_of(
 
     """
     different = list(dict.fromkeys(word for word in words if word is not None))
-    sides = {word: side for word in different if (side := _side(word, different, document, (key, text_key)))}
+    common = set(words_of(str(different[0]))).intersection(*(words_of(str(word)) for word in different))
+    names = {word: " ".join(part for part in words_of(str(word)) if part not in common) for word in different}
+    sides = {word: side for word in different if (side := _side(word, names, document, (key, text_key)))}
     short = {word: (told, TOLD) for word in different if word not in sides and (told := _abbreviated(str(word)))}
     if {role for role, _ in (sides | short).values()} >= set(ROLES):
         sides |= short
@@ -119,19 +124,23 @@ def sides_of(
     return sides
 
 
-def _side(word: object, different: list[object], document: Document, keys: tuple[str, str]) -> tuple[str, int] | None:
-    if isinstance(word, bool) or (set(different) <= {0, 1} and side_of(keys[0]) in ROLES):
+def _side(
+    word: object, names: Mapping[object, str], document: Document, keys: tuple[str, str]
+) -> tuple[str, int] | None:
+    """The side of one of several words; `names` has for each what it does not have in common with the others."""
+    if isinstance(word, bool) or (names.keys() <= {0, 1} and side_of(keys[0]) in ROLES):
         flagged = known_role(keys[0]) or side_of(keys[0])
         return ((flagged if word else OTHER[flagged]), CERTAIN) if flagged in ROLES else None
     if isinstance(word, int):
-        numbers = [number for number in different if isinstance(number, int)]
+        numbers = [number for number in names if isinstance(number, int)]
         side = document.told(str(word), keys[1]) or document.listed(word, max(numbers))
         return (side, TOLD) if side else None
     name = str(word)
     if name.lower() in PERSPECTIVE:  # whose, is not said by the word
         side = document.told(name, keys[1])
         return (side, TOLD) if side else None
-    if side := known_role(name) or (side_of(name) if len(name) > 1 and len(words_of(name)) <= LONGEST_NAME else None):
+    said = names[word] or name
+    if side := known_role(name) or (side_of(said) if len(name) > 1 and len(words_of(said)) <= LONGEST_NAME else None):
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
@@ -194,10 +203,15 @@ def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
         elif isinstance(value, str | int) and str(value) == code:
             if (side := side_of(name)) in ROLES and (len(words_of(name)) == 1 or not has(name, KIND)):
                 yield str(side)
-            elif side := _side_of_entry(told, besides=name) or (
+            elif side := _side_of_entry(_facts(told) if has(name, NAMES) else told, besides=name) or (
                 _plain_side(key) if len(told) <= LARGEST_ENTRY else None
             ):
                 yield side
+
+
+def _facts(entry: Json) -> Json:
+    """An entry with what stands in the objects within it."""
+    return {key: value for held in (*entry.values(), entry) for key, value in mapping_of(held).items()}
 
 
 def _plain_side(key: str) -> str | None:
@@ -213,7 +227,8 @@ def _side_of_entry(entry: object, besides: str = "") -> str | None:
     if not fields or any(isinstance(value, str) and len(value) > 4 * LONGEST_WORD for value in fields.values()):
         return None
     for key, value in fields.items():
-        if isinstance(value, bool) and (side := side_of(key)) in ROLES:
+        is_flag = isinstance(value, bool) or (value in (0, 1) and words_of(key)[:1] == ("is",))
+        if is_flag and (side := side_of(key)) in ROLES:
             return side if value else OTHER[str(side)]
     kinds = [
         value

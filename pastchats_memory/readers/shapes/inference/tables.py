@@ -367,7 +367,7 @@ def _columns(fields: Json) -> list[Json]:
         alike = {key: value for key, value in lists.items() if len(value) == length}
         speech = [v for v in alike.values() if all(isinstance(text, str) for text in v)]
         if len(alike) > 1 and speech:
-            return [{key: v[at] for key, v in alike.items()} for at in range(length)]
+            return [{key.removesuffix("s"): v[at] for key, v in alike.items()} for at in range(length)]
     return []
 
 

@@ -41,14 +41,15 @@ EXAMPLES ?= 200
 fuzz-http: $(VENV)/installed-dev
 	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http_server/test_description.py
 
-# KILLS processes are killed while they write, calls of the system fail (some of each kind, or every EVERYth), DAMAGES databases are
-# damaged, and what is left is looked at; seven processes use one database for SECONDS.
+# KILLS processes are killed while they write, calls of the system fail or are the last (some of each kind, or every EVERYth in
+# small scenes; JOBS side by side), DAMAGES databases are damaged, and what is left is looked at; seven processes use one database for SECONDS.
 KILLS ?= 1000
 DAMAGES ?= 300
 SECONDS ?= 600
+JOBS ?= 2
 torture: $(VENV)/installed-dev
 	$(BIN)/python tests/torture/kill_loop.py --kills $(KILLS)
-	$(BIN)/python tests/torture/fault_loop.py $(if $(EVERY),--every $(EVERY))
+	$(BIN)/python tests/torture/fault_loop.py --jobs $(JOBS) $(if $(EVERY),--every $(EVERY))
 	$(BIN)/python tests/torture/damage_loop.py --damages $(DAMAGES)
 	$(BIN)/python tests/torture/crowd.py --seconds $(SECONDS)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
 
-from scenes import make_cheap  # noqa: E402 - after the folders that they lie in
+import stage  # noqa: E402 - after the folders that they lie in
 from whole import assert_whole  # noqa: E402 - after the folders that they lie in
 
 from pastchats_memory import Memory  # noqa: E402 - after the folders that they lie in
@@ -227,7 +227,7 @@ def main() -> None:
         "--most-wait", type=float, default=MOST_WAIT, help="seconds for the lock [default: %(default)s]"
     )
     options = parser.parse_args()
-    make_cheap()
+    stage.make_cheap(stage.LARGE)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -27,7 +27,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytes
 
 import apsw  # noqa: E402 - after the folders that they lie in
 from program import DEMO, Program  # noqa: E402 - after the folders that they lie in
-from scenes import make_cheap  # noqa: E402 - after the folders that they lie in
+from stage import LARGE, make_cheap  # noqa: E402 - after the folders that they lie in
 from whole import assert_whole  # noqa: E402 - after the folders that they lie in
 
 from pastchats_memory import Memory, cli  # noqa: E402 - after the folders that they lie in
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    make_cheap()
+    make_cheap(LARGE)
     counts: Counter[str] = Counter()
     faults: list[str] = []
     kept: list[int] = []

@@ -1,99 +1,216 @@
-"""Let calls of the system fail: once, from one on, as on a full disk; or let no file grow beyond a number of bytes.
+"""Let calls of the system fail: once, from one on, as on a full disk; kill at them; or let no file grow beyond a number of bytes.
 
     python tests/torture/fault_loop.py
-    python tests/torture/fault_loop.py --every 1 --scenes outcomes,task-delete
+    python tests/torture/fault_loop.py --every 1 --jobs 2
 
 Of each kind of call, which is what is asked of which file for which statement, the first, one in the middle and the last
-fail; or every n-th call, whatever it is. A command that meets a fault either copes or says so in a sentence and ends with 2.
-Whatever it did, the database that is left must be whole, and the next run, which meets none, must end in the state of a run
-that never did. Ends with 1, and says where to look, when it is not so.
+fail; or, in scenes that are as small as can be, every n-th call, whatever it is. A command that meets a fault either copes
+or says so in a sentence and ends with 2. Whatever it did, the database that is left must be whole, and the next run, which
+meets none, must end in the state of a run that never did. Where SQLite recovers the very bytes that were there before, or
+that were looked at and gone on from already, they are not gone on from again. Ends with 1, and says where to look, when it is not so.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
+import re
 import shutil
+import signal
+import sys
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
+from multiprocessing import get_context
 from pathlib import Path
 
-from kill_loop import Measured, difference, finish, measured, run, seen
-from moments import Moment, Page
-from scenes import SCENES, make_cheap, scene
+sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
 
-DEEDS = ("fail", "fail on", "full", "limit")
+import apsw  # noqa: E402 - after the folders that they lie in
+import everything  # noqa: E402, F401 - for the processes that fork off
+from kill_loop import Measured, difference, finish, measured, run, seen  # noqa: E402 - after the folders that they lie in
+from moments import CHANGING, Moment, Page  # noqa: E402 - after the folders that they lie in
+from scenes import SCENES, Scene, scene  # noqa: E402 - after the folders that they lie in
+from stage import LARGE, SMALL, Size, Stage, make_cheap  # noqa: E402 - after the folders that they lie in
+
+from pastchats_memory import Memory  # noqa: E402 - after the folders that they lie in
+
+DEEDS = {"fail": None, "fail on": None, "full": ("write",), "kill": CHANGING, "tear": ("write",), "limit": ()}
+"""What is done, and at which calls; None: at any. What happens before a call that changes nothing leaves what happens before the next that does."""
+KILLS = ("kill", "tear")
 ROOM = (16_384, 131_072)
 """Bytes that a file may have, or may have more than the database before."""
 EXPLAINED = 2
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
+"""Where files are memory, on systems that have it: what is there is read and written a hundred thousand times."""
+
+
+ALIKE = (
+    "UPDATE runs SET pid = 0, duration_s = 0",
+    "UPDATE embedding_meta SET value = json_set(value, '$.pid', 0, '$.at', 0) WHERE key = 'going'",
+)
+"""Writes over what no two processes write alike."""
 
 
 def moments(known: Measured, deed: str, every: int | None, first: int) -> list[Moment]:
-    """When it meets a fault."""
+    """When it meets a fault, or is killed."""
     if deed == "limit":
         had = len(known.scene.before or b"")
         return [Moment("bytes", room + more, deed) for room in ROOM for more in {0, had}]
+    at = DEEDS[deed]
+    kinds = [kind.numbers for kind in known.kinds if at is None or kind.call in at]
     if every is None:
-        calls = sorted({kind[place] for kind in known.kinds for place in (0, len(kind) // 2, -1)})
+        calls = sorted({numbers[place] for numbers in kinds for place in (0, len(numbers) // 2, -1)})
     else:
-        calls = list(range(1, sum(map(len, known.kinds)) + 1, every))
+        calls = sorted(number for numbers in kinds for number in numbers)[::every]
     return [Moment("call", number, deed) for number in calls if number >= first]
 
 
-def meet(known: Measured, page: Page, aside: Path, moment: Moment) -> int:
-    """Run a scene that meets a fault, look at what is left, and run it to its end; the first run's exit code."""
+def meet(known: Measured, page: Page, aside: Path, moment: Moment, gone_on_from: set[bytes]) -> str:
+    """Run a scene that meets a fault, look at what is left, and run it to its end; what became of the first run."""
     scene = known.scene
     scene.reset()
     code = run(scene, page, moment)
-    said = (scene.home / "said").read_text(encoding="utf-8")
-    assert "Traceback" not in said, said
-    assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {said}"
-    assert code != EXPLAINED or said.startswith("Error: ") or "\nError: " in said, said
+    became = _became(scene, moment, code, page.trace.calls)
+    left = _left(scene, aside)
+    if left in gone_on_from:
+        return became
     now = seen(scene, aside=aside)
     if not scene.is_repeatable:
         if now == known.after:
-            return code
+            return became
         assert now == known.before, f"half of it was done: {difference(now, known.before)}"
     finish(scene, page)
     now = seen(scene)
     assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
-    return code
+    gone_on_from.add(left)
+    return became
+
+
+def _became(scene: Scene, moment: Moment, code: int, calls: int) -> str:
+    """Raises AssertionError where that is nothing that a run may end with."""
+    said = (scene.home / "said").read_text(encoding="utf-8")
+    if code == -signal.SIGKILL and moment.deed in KILLS:
+        return "killed"
+    assert "Traceback" not in said, said
+    assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {said}"
+    assert code != EXPLAINED or said.startswith("Error: ") or "\nError: " in said, said
+    if moment.what == "call" and calls < moment.number:
+        return "over before"
+    return "explained" if code == EXPLAINED else "coped with"
+
+
+def _left(scene: Scene, aside: Path) -> bytes:
+    """A digest of the database as whoever opens it next will find it, what was not committed rolled back, and of what lies beside it."""
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(mode=0o700)
+    for file in scene.home.glob("memory.db*"):
+        shutil.copy2(file, aside / file.name)
+    if (aside / "memory.db").exists():
+        with suppress(apsw.Error), closing(apsw.Connection(str(aside / "memory.db"))) as connection:
+            for statement in ALIKE:
+                connection.execute(statement)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    digest = sha256()
+    for file in sorted(aside.iterdir()):
+        content = file.read_bytes()
+        named = re.sub(r"[.]\d+[.]partial", ".partial", file.name)  # by the process that wrote it
+        digest.update(f"{named} {len(content)} ".encode() + content)
+    return digest.digest()
+
+
+@dataclass
+class Swept:
+    """A scene in one of the ways: what became of its runs, from how many databases the next one went on, and what went wrong."""
+
+    became: Counter[str] = field(default_factory=Counter)
+    gone_on_from: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def sweep(named: str, deed: str, every: int | None, first: int) -> Swept:
+    """A scene, in one of the ways."""
+    swept, page = Swept(), Page()
+    with _folder() as folder:
+        at = partial(finish, page=page)
+        known = measured(scene(named, folder, SMALL if every else LARGE, at), page, folder / "aside")
+        known.scene.reset()
+        gone_on_from = {_left(known.scene, folder / "aside")}
+        for moment in moments(known, deed, every, first):
+            try:
+                swept.became[meet(known, page, folder / "aside", moment, gone_on_from)] += 1
+            except Exception as fault:  # noqa: BLE001 - whatever it is, the other moments have their turn
+                kept = Path(tempfile.mkdtemp(prefix="torture-failed-")) / "home"
+                shutil.copytree(known.scene.home, kept)
+                swept.wrong.append(f"{known.scene.name}, {moment}: {fault}\n{page.trace}\nkept in {kept}")
+        swept.gone_on_from = len(gone_on_from)
+    return swept
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="torture-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+def warm_up(size: Size) -> None:
+    """Have patterns compiled and modules imported before processes fork off."""
+    make_cheap(size)
+    with _folder() as folder:
+        Stage(folder, size).write_history(grown=True)
+        with Memory.open(folder / "memory.db") as memory:
+            memory.index([folder / "history"])
+    gc.collect()
+    gc.freeze()
 
 
 def main() -> None:
     """Every scene, in each of the ways."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, help="n-th call fails [default: three of each kind]")
-    parser.add_argument("--first", type=int, default=1, help="call that may fail")
+    parser.add_argument(
+        "--every", type=int, help="n-th call, in small scenes [default: three of each kind, in large ones]"
+    )
+    parser.add_argument("--first", type=int, default=1, help="call at which something may happen")
     parser.add_argument("--scenes", default=",".join(SCENES), help="which of %(default)s")
     parser.add_argument("--deeds", default=",".join(DEEDS), help="which of %(default)s")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that do this side by side")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    page, tally = Page(), Counter[str]()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    make_cheap()
-    with tempfile.TemporaryDirectory(prefix="torture-") as name:
-        folder = Path(name)
-        for named in options.scenes.split(","):
-            known = measured(scene(named, folder, partial(finish, page=page)), page, folder / "aside")
-            for deed in options.deeds.split(","):
-                for moment in moments(known, deed, options.every, options.first):
-                    try:
-                        code = meet(known, page, folder / "aside", moment)
-                    except Exception as fault:
-                        kept = Path(tempfile.mkdtemp(prefix="torture-failed-")) / "home"
-                        shutil.copytree(known.scene.home, kept)
-                        print(f"{known.scene.name}, {moment}: {fault}\n{page.trace}\nkept in {kept}")
-                        raise
-                    tally[f"{known.scene.name}, {deed}: {'explained' if code == EXPLAINED else 'coped with'}"] += 1
+    warm_up(SMALL if options.every else LARGE)
+    ways = [(named, deed) for named in options.scenes.split(",") for deed in options.deeds.split(",")]
+    start, table = time.monotonic(), dict[str, Swept]()
+    with ProcessPoolExecutor(options.jobs, get_context("fork")) as pool:
+        under_way = {way: pool.submit(sweep, *way, options.every, options.first) for way in ways}
+        for (named, deed), future in under_way.items():
+            table[f"{named}, {deed}"] = swept = future.result()
+            about = f"{dict(swept.became)}, gone on from {swept.gone_on_from} databases"
+            print(
+                "\n".join([f"{time.monotonic() - start:6.0f} s  {named}, {deed}: {about}", *swept.wrong]),
+                file=sys.stderr,
+            )
+    total = sum((swept.became for swept in table.values()), Counter[str]())
+    wrong = [fault for swept in table.values() for fault in swept.wrong]
     if options.json:
-        print(json.dumps({"faults": tally.total(), "places": tally}))
-        return
-    print(f"{tally.total()} faults, no database damaged, every next run as if there had been none")
-    for what, number in tally.items():
-        print(f"{number:6} {what}")
+        print(
+            json.dumps(
+                {"runs": total.total(), "became": total, "ways": {way: vars(swept) for way, swept in table.items()}}
+            )
+        )
+    else:
+        print(
+            f"{total.total()} runs: {', '.join(f'{number} {what}' for what, number in total.most_common())};", end=" "
+        )
+        print(f"{sum(swept.gone_on_from for swept in table.values())} databases gone on from, {len(wrong)} faults")
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -22,11 +22,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytest has it
 
 from moments import CALLS_BY_KIND, Moment, Page, fork  # noqa: E402 - after the folders that they lie in
-from scenes import SCENES, Scene, make_cheap, scene  # noqa: E402 - after the folders that they lie in
+from scenes import SCENES, Scene, scene  # noqa: E402 - after the folders that they lie in
+from stage import LARGE, make_cheap  # noqa: E402 - after the folders that they lie in
 from whole import assert_whole, state  # noqa: E402 - after the folders that they lie in
 
 from pastchats_memory.store.database import open_database  # noqa: E402 - after the folders that they lie in
@@ -54,6 +56,14 @@ class Tally:
     scenes: Counter[str] = field(default_factory=Counter)
 
 
+class Kind(NamedTuple):
+    """Calls of the system for one statement and one file."""
+
+    call: str
+    numbers: list[int]
+    """Which they were of all that the process made."""
+
+
 @dataclass
 class Measured:
     """A scene, what it does when nothing disturbs it, and what of its database is to be seen before and after."""
@@ -61,8 +71,7 @@ class Measured:
     scene: Scene
     seconds: float
     statements: int
-    kinds: list[list[int]]
-    """Which calls of the system were of the same kind."""
+    kinds: list[Kind]
     changes: int
     before: State
     after: State
@@ -109,7 +118,7 @@ def measured(scene: Scene, page: Page, aside: Path) -> Measured:
     finish(scene, page)
     seconds = time.monotonic() - start
     trace = page.trace
-    kinds = json.loads((scene.home / CALLS_BY_KIND).read_text())
+    kinds = [Kind(*kind) for kind in json.loads((scene.home / CALLS_BY_KIND).read_text())]
     return Measured(scene, seconds, trace.statements, kinds, trace.changes, before, seen(scene))
 
 
@@ -194,10 +203,10 @@ def main() -> None:
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     chance, page, tally = random.Random(seed), Page(), Tally()  # noqa: S311 - no secret
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    make_cheap()
+    make_cheap(LARGE)
     with tempfile.TemporaryDirectory(prefix="torture-") as name:
         folder = Path(name)
-        made = (scene(name, folder, partial(finish, page=page)) for name in options.scenes.split(","))
+        made = (scene(name, folder, LARGE, partial(finish, page=page)) for name in options.scenes.split(","))
         known = [measured(each, page, folder / "aside") for each in made]
         weights = [each.scene.weight for each in known]
         rounds = 0

@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 SYSTEM = apsw.vfs_names()[0]
-CALLS = ("none", "open", "read", "write", "sync", "truncate", "delete", "size")
+CALLS = ("none", "open", "read", "write", "sync", "truncate", "delete", "size", "access", "lock")
 CHANGING = ("write", "sync", "truncate", "delete")
 FAILURES = {
     "open": apsw.SQLITE_CANTOPEN,
@@ -32,8 +32,12 @@ FAILURES = {
     "truncate": apsw.SQLITE_IOERR_TRUNCATE,
     "delete": apsw.SQLITE_IOERR_DELETE,
     "size": apsw.SQLITE_IOERR_FSTAT,
+    "access": apsw.SQLITE_IOERR_ACCESS,
+    "lock": apsw.SQLITE_IOERR_LOCK,
 }
 _HEAD = struct.Struct("=QQQ??BB")
+NOON = 2_461_193 * 86_400_000
+"""Of the first of June 2026, in milliseconds of the Julian calendar."""
 CALLS_BY_KIND = "calls.json"
 _MOST = 300
 """Bytes of a statement that are kept."""
@@ -202,6 +206,16 @@ class _Calls(apsw.VFS):
         super().xDelete(name, sync_folder)
         self._watch.called()
 
+    def xAccess(self, name: str, flags: int) -> bool:  # noqa: N802 - SQLite's name
+        self._watch.calling("access", _kind(name))
+        is_there = super().xAccess(name, flags)
+        self._watch.called()
+        return is_there
+
+    def xCurrentTimeInt64(self) -> int:  # noqa: N802 - SQLite's name
+        """Milliseconds of a clock that stands still, so that processes that get equally far write the same."""
+        return NOON
+
 
 def _kind(name: object) -> str:
     path = name.filename() if isinstance(name, apsw.URIFilename) else str(name or "")
@@ -227,6 +241,11 @@ class _File(apsw.VFSFile):
         write = super().xWrite
         self._watch.calling("write", self._kind, lambda: write(bytes(data[: len(data) // 2]), offset))
         write(data, offset)
+        self._watch.called()
+
+    def xLock(self, level: int) -> None:  # noqa: N802 - SQLite's name
+        self._watch.calling("lock", self._kind)
+        super().xLock(level)
         self._watch.called()
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
@@ -268,7 +287,8 @@ def fork(deed: Callable[[], int], home: Path, environment: Mapping[str, str], pa
         watch = Watch(page, moment)
         code = deed()
         if moment is None:
-            (home / CALLS_BY_KIND).write_text(json.dumps(list(watch.kinds.values())))
+            kinds = [(call, numbers) for (call, _, _), numbers in watch.kinds.items()]
+            (home / CALLS_BY_KIND).write_text(json.dumps(kinds))
     except BaseException:  # noqa: BLE001 - it ends here, as a bug does
         traceback.print_exc()
     sys.stdout.flush()

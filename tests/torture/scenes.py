@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import json
-import os
-import shutil
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 from program import Program
+from stage import FIXTURES, LARGE, Size, Stage, write_lines
 
 from pastchats_memory import Memory, cli, redact
-from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.ingest import writer
-from pastchats_memory.store import trigrams
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.pages import PAGE
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
-CHATS, SAID = 4, 24
-FIRST_MOMENT = 1_770_000_000
-
-
-def make_cheap() -> None:
-    """Vectors from checksums, so that kills fall into what writes; small batches, so that a small history takes many."""
-
-    def embed(self: PackagedEmbedder, texts: Iterable[str]) -> Iterator[Vector]:
-        yield from map(self.embed_query, texts)
-
-    def embed_query(self: PackagedEmbedder, text: str) -> Vector:  # noqa: ARG001 - in the place of a method
-        vector = np.random.default_rng(zlib.crc32(text.encode())).normal(size=384)
-        return (vector / np.linalg.norm(vector)).astype(np.float32)
-
-    PackagedEmbedder.embed = embed  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
-    PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
-    PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
-    writer.BATCH_TURNS = 24
-    trigrams.STEP = 2
 
 
 @dataclass
@@ -99,83 +71,91 @@ Finish = Callable[[Scene], None]
 """Runs a scene to its end, to make from it the state before another one."""
 
 
-def _index(home: Path, _: Finish) -> Scene:
-    history(home / "history", grown=True)
-    return Scene("index", home, program("index", "history"), weight=3)
+def _index(stage: Stage, _: Finish) -> Scene:
+    stage.write_history(grown=True)
+    return Scene("index", stage.home, program("index", "history"), weight=3)
 
 
-def _index_grown(home: Path, finish: Finish) -> Scene:
-    scene = Scene("index of grown files", home, program("index", "history"), weight=3)
-    history(home / "history", grown=False)
+def _index_grown(stage: Stage, finish: Finish) -> Scene:
+    scene = Scene("index of grown files", stage.home, program("index", "history"), weight=3)
+    stage.write_history(grown=False)
     finish(scene)
-    shutil.rmtree(home / "history")
-    history(home / "history", grown=True)
+    stage.write_history(grown=True)
     return scene
 
 
-def _force(home: Path, finish: Finish) -> Scene:
-    finish(_index(home, finish))
-    return Scene("index --force", home, program("index", "--force", "history"))
+def _force(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    return Scene("index --force", stage.home, program("index", "--force", "history"))
 
 
-def _reindex(home: Path, finish: Finish) -> Scene:
-    history(home / "history", grown=True)
-    finish(Scene("index with another version", home, _of_another_version(program("index", "history"))))
-    return Scene("reindex", home, program("reindex", "--embeddings"), weight=2)
+def _reindex(stage: Stage, finish: Finish) -> Scene:
+    stage.write_history(grown=True)
+    finish(Scene("index with another version", stage.home, _of_another_version(program("index", "history"))))
+    return Scene("reindex", stage.home, program("reindex", "--embeddings"), weight=2)
 
 
-def _capture(home: Path, finish: Finish) -> Scene:
-    finish(_index(home, finish))
-    return Scene("capture", home, program("capture", "Water the roses", "--no"), is_repeatable=False)
+def _capture(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    return Scene("capture", stage.home, program("capture", "Water the roses", "--no"), is_repeatable=False)
 
 
-def _live(home: Path, _: Finish) -> Scene:
-    home.mkdir()
-    return Scene("capture of turns", home, _store_turns)
+def _live(stage: Stage, _: Finish) -> Scene:
+    stage.home.mkdir()
+    return Scene("capture of turns", stage.home, lambda: _store_turns(min(12, stage.size.said)))
 
 
-def _forget(home: Path, finish: Finish) -> Scene:
-    finish(_index(home, finish))
+def _forget(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
     forget = program("forget", "--query", "and more", "--yes")
-    return Scene("forget", home, forget, codes=(0, 1), weight=2)
+    return Scene("forget", stage.home, forget, codes=(0, 1), weight=2)
 
 
-def _forget_many(home: Path, finish: Finish) -> Scene:
+def _forget_many(stage: Stage, finish: Finish) -> Scene:
     """More rows than go at once."""
-    finish(_index(home, finish))
+    finish(_index(stage, finish))
     forget = program("forget", "--since", "2020-01-01", "--yes")
-    return Scene("forget in steps", home, forget, codes=(0, 1), weight=2)
+    return Scene("forget in steps", stage.home, forget, codes=(0, 1), weight=2)
 
 
-def _undo(home: Path, finish: Finish) -> Scene:
+def _prune(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    return Scene("prune", stage.home, program("prune", "--before", "2026-05-04T08:03", "--yes"), codes=(0, 1))
+
+
+def _purge(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    return Scene("purge", stage.home, program("purge", "--yes"), codes=(0, 1))
+
+
+def _undo(stage: Stage, finish: Finish) -> Scene:
     """Of a forgetting whose tombstones are many."""
-    finish(_forget_many(home, finish))
-    return Scene("forget --undo", home, program("forget", "--undo", "1"), codes=(0, 1))
+    finish(_forget_many(stage, finish))
+    return Scene("forget --undo", stage.home, program("forget", "--undo", "1"), codes=(0, 1))
 
 
-def _outcomes(home: Path, finish: Finish) -> Scene:
-    finish(_index(home, finish))
-    return Scene("reindex --outcomes", home, program("reindex", "--outcomes"))
+def _outcomes(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    return Scene("reindex --outcomes", stage.home, program("reindex", "--outcomes"))
 
 
-def _redact(home: Path, finish: Finish) -> Scene:
+def _redact(stage: Stage, finish: Finish) -> Scene:
     """Over what a release stored whose rules knew no secret."""
-    for number in range(4):
-        path = home / "history" / f"{number}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
+    for number in range(stage.size.chats):
         said = (
             {"conversation_id": f"c{number}", "project": "garden", "role": ("user", "assistant")[place % 2]}
             | {
                 "content": f"Sentence {place} of {number} with {TOKEN}{place:02}{number}",
                 "timestamp": f"2026-05-04T08:{place:02}:07Z",
             }
-            for place in range(SAID)
+            for place in range(stage.size.said)
         )
-        path.write_text("".join(json.dumps(line) + "\n" for line in said), encoding="utf-8")
-    issue = (FIXTURES / "beads" / "beads-q4-links.jsonl").read_text(encoding="utf-8")
-    (home / "history" / "issues.jsonl").write_text(issue.replace('"title":"', f'"title":"{TOKEN}'), encoding="utf-8")
-    finish(Scene("index without rules", home, _without_rules(program("index", "history"))))
-    return Scene("redact --rescan", home, program("redact", "--rescan", "--yes"), weight=2)
+        write_lines(stage.home / "history" / f"{number}.jsonl", said)
+    issue = (FIXTURES / "beads" / stage.size.issues[0]).read_text(encoding="utf-8")
+    issues = stage.home / "history" / "issues.jsonl"
+    issues.write_text(issue.replace('"title":"', f'"title":"{TOKEN}'), encoding="utf-8")
+    finish(Scene("index without rules", stage.home, _without_rules(program("index", "history"))))
+    return Scene("redact --rescan", stage.home, program("redact", "--rescan", "--yes"), weight=2)
 
 
 TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1Nf"  # noqa: S105 - nobody's
@@ -189,71 +169,77 @@ def _without_rules(run: Callable[[], int]) -> Callable[[], int]:
     return without
 
 
-def _restore(home: Path, finish: Finish) -> Scene:
-    finish(_index(home, finish))
-    finish(Scene("backup", home, program("backup", "kept.db")))
-    finish(Scene("forget", home, program("forget", "--query", "Sentence 7", "--yes")))
-    return Scene("restore", home, program("restore", "kept.db", "--yes"))
+def _restore(stage: Stage, finish: Finish) -> Scene:
+    finish(_index(stage, finish))
+    finish(Scene("backup", stage.home, program("backup", "kept.db")))
+    finish(Scene("forget", stage.home, program("forget", "--query", "Sentence 7", "--yes")))
+    return Scene("restore", stage.home, program("restore", "kept.db", "--yes"))
 
 
-def _doctor(home: Path, finish: Finish) -> Scene:
-    """Over a database of whose turns some pages are overwritten, and nothing else."""
-    finish(_index(home, finish))
-    with open_database(home / "memory.db") as database:
+def _doctor(stage: Stage, finish: Finish) -> Scene:
+    """Over a database of whose turns every second page is overwritten, and nothing else."""
+    stage.write_history(grown=True)
+    long = (
+        {
+            "conversation_id": "long",
+            "role": ("user", "assistant")[place % 2],
+            "content": f"Sentence {place}." + " …" * 900,
+        }
+        for place in range(6)
+    )
+    write_lines(stage.home / "history" / "long.jsonl", long)
+    finish(Scene("index", stage.home, program("index", "history")))
+    with open_database(stage.home / "memory.db") as database:
         database.run("PRAGMA wal_checkpoint(TRUNCATE)")
-        pages = [
-            page
-            for (page,) in database.run(
-                "SELECT pageno FROM dbstat WHERE name = 'prompts' AND pagetype = 'leaf' LIMIT 3"
-            )
-        ]
-    content = bytearray((home / "memory.db").read_bytes())
-    for page in pages:
+        leaves = database.run("SELECT pageno FROM dbstat WHERE name = 'prompts' AND pagetype = 'leaf'")
+    content = bytearray((stage.home / "memory.db").read_bytes())
+    for (page,) in leaves[1::2]:
         content[(page - 1) * PAGE : page * PAGE] = b"\xa5" * PAGE
-    (home / "memory.db").write_bytes(content)
-    return Scene("doctor --yes", home, program("doctor", "--yes"), is_damaged=True)
+    (stage.home / "memory.db").write_bytes(content)
+    return Scene("doctor --yes", stage.home, program("doctor", "--yes"), is_damaged=True)
 
 
-def _with_tasks(home: Path, finish: Finish) -> str:
+def _with_tasks(stage: Stage, finish: Finish) -> str:
     """A task's key."""
-    finish(_index(home, finish))
+    finish(_index(stage, finish))
     for title in ("Water the roses", "Cut the roses"):
-        finish(Scene("task add", home, program("task", "add", title, "--project", "garden")))
-    with open_database(home / "memory.db") as database:
+        finish(Scene("task add", stage.home, program("task", "add", title, "--project", "garden")))
+    with open_database(stage.home / "memory.db") as database:
         return database.value("SELECT key FROM tasks WHERE title = ?", ("Water the roses",))
 
 
-def _import_tasks(home: Path, finish: Finish) -> Scene:
-    _with_tasks(home, finish)
-    finish(Scene("task export", home, program("task", "export", "tasks.jsonl")))
-    finish(Scene("purge", home, program("purge", "--yes")))
-    finish(Scene("index", home, program("index", "history/chats")))
-    return Scene("task import", home, program("task", "import", "tasks.jsonl"))
+def _import_tasks(stage: Stage, finish: Finish) -> Scene:
+    _with_tasks(stage, finish)
+    finish(Scene("task export", stage.home, program("task", "export", "tasks.jsonl")))
+    finish(Scene("purge", stage.home, program("purge", "--yes")))
+    finish(Scene("index", stage.home, program("index", "history/chats")))
+    return Scene("task import", stage.home, program("task", "import", "tasks.jsonl"))
 
 
-def _attach(home: Path, finish: Finish) -> Scene:
+def _attach(stage: Stage, finish: Finish) -> Scene:
     """Enough text for several chunks."""
-    key = _with_tasks(home, finish)
-    (home / "build.log").write_text("".join(f"Step {number} of the build is done.\n" for number in range(400)))
-    return Scene("task attach", home, program("task", "attach", key, "build.log"))
+    key = _with_tasks(stage, finish)
+    steps = (f"Step {number} of the build is done.\n" for number in range(100 * stage.size.chats))
+    (stage.home / "build.log").write_text("".join(steps))
+    return Scene("task attach", stage.home, program("task", "attach", key, "build.log"))
 
 
-def _delete_task(home: Path, finish: Finish) -> Scene:
-    key = _with_tasks(home, finish)
-    return Scene("task delete", home, program("task", "delete", key, "--yes"), is_repeatable=False)
+def _delete_task(stage: Stage, finish: Finish) -> Scene:
+    key = _with_tasks(stage, finish)
+    return Scene("task delete", stage.home, program("task", "delete", key, "--yes"), is_repeatable=False)
 
 
-def _migration(home: Path, version: str) -> Scene:
-    home.mkdir()
-    scene = Scene(f"migration from {version}", home, program("status"))
+def _migration(stage: Stage, version: str) -> Scene:
+    stage.home.mkdir()
+    scene = Scene(f"migration from {version}", stage.home, program("status"))
     _write_older(scene, version)
     return scene
 
 
-def _older(home: Path, _: Finish) -> Scene:
+def _older(stage: Stage, _: Finish) -> Scene:
     """Over a database whose rows are in no index of trigrams yet."""
-    history(home / "history", grown=False)
-    scene = Scene("index into an older database", home, program("index", "history"))
+    stage.write_history(grown=False)
+    scene = Scene("index into an older database", stage.home, _of_full_size(program("index", "history")))
     _write_older(scene, "10")
     return scene
 
@@ -265,7 +251,7 @@ def _write_older(scene: Scene, version: str) -> None:
 VERSIONS = sorted(
     (file.name.split(".")[0].removeprefix("schema-") for file in (FIXTURES / "databases").glob("*.db.gz")), key=int
 )
-SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
+SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "index": _index,
     "grown": _index_grown,
     "force": _force,
@@ -274,6 +260,8 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "live": _live,
     "forget": _forget,
     "forget-many": _forget_many,
+    "prune": _prune,
+    "purge": _purge,
     "undo": _undo,
     "outcomes": _outcomes,
     "restore": _restore,
@@ -283,13 +271,13 @@ SCENES: Mapping[str, Callable[[Path, Finish], Scene]] = {
     "task-import": _import_tasks,
     "task-attach": _attach,
     "task-delete": _delete_task,
-    **{f"migration-{version}": lambda home, _, version=version: _migration(home, version) for version in VERSIONS},
+    **{f"migration-{version}": lambda stage, _, version=version: _migration(stage, version) for version in VERSIONS},
 }
 
 
-def scene(name: str, folder: Path, finish: Finish) -> Scene:
+def scene(name: str, folder: Path, size: Size, finish: Finish) -> Scene:
     """The scene of a name, with its home in a folder and the state before in it."""
-    made = SCENES[name](folder / name, finish)
+    made = SCENES[name](Stage(folder / name, size), finish)
     made.before = made.database.read_bytes() if made.database.exists() else None
     return made
 
@@ -302,18 +290,28 @@ def _of_another_version(run: Callable[[], int]) -> Callable[[], int]:
     return with_it
 
 
-def _store_turns() -> int:
+def _of_full_size(run: Callable[[], int]) -> Callable[[], int]:
+    """With vectors as long as those that are stored already."""
+
+    def with_it() -> int:
+        PackagedEmbedder.dim = LARGE.dim
+        return run()
+
+    return with_it
+
+
+def _store_turns(turns: int) -> int:
     try:
-        _say_turns()
+        _say_turns(turns)
     except MemoryFault as fault:
         print(f"Error: {fault.message}")
         return 2
     return 0
 
 
-def _say_turns() -> None:
+def _say_turns(turns: int) -> None:
     with Memory.open() as memory:
-        for number in range(12):
+        for number in range(turns):
             memory.store_turn(
                 ("user", "assistant")[number % 2],
                 f"Sentence {number} of today, said while it is said.",
@@ -322,44 +320,3 @@ def _say_turns() -> None:
                 "greenhouse",
                 f"2026-06-01T10:{number:02}:07.000Z",
             )
-
-
-def history(folder: Path, *, grown: bool) -> None:
-    """Sessions, chats that copy one another, notes, tasks; grown: files are longer, edited, moved, new."""
-    shutil.copytree(FIXTURES / "demo" / "history", folder)
-    sessions = sorted(folder.rglob("*.jsonl"))
-    if not grown:
-        for file in sessions[:3]:
-            lines = file.read_bytes().splitlines(keepends=True)
-            file.write_bytes(b"".join(lines[: len(lines) * 2 // 3]))
-        sessions[-1].unlink()
-    for number in range(CHATS):
-        _chat(folder / ("moved" if grown and number == 1 else "chats") / f"{number}.jsonl", number, grown=grown)
-    notes = folder / "notes"
-    (notes / "plan.md").write_text(
-        "# Plan\n\nDig.\n\n## Later\n\nPlant.\n" + ("\n## At last\n\nHarvest.\n" if grown else "\n## Never\n\nRest.\n"),
-        encoding="utf-8",
-    )
-    for name in ("beads-q4-links.jsonl", "beads-q1-times.jsonl"):
-        shutil.copy(FIXTURES / "beads" / name, folder / name)
-    for place, file in enumerate(sorted(folder.rglob("*"))):
-        if file.is_file():
-            said_at = FIRST_MOMENT + place + (1000 if grown and "moved" not in file.parts else 0)
-            os.utime(file, (said_at, said_at))
-
-
-def _chat(path: Path, number: int, *, grown: bool) -> None:
-    """Every second chat goes on with a copy of the one before it."""
-    first, last = number // 2 * SAID * 2, number // 2 * SAID * 2 + (SAID if number % 2 == 0 else SAID * 2)
-    lines = (
-        {
-            "conversation_id": f"c{number}",
-            "project": "garden",
-            "role": ("user", "assistant")[place % 2],
-            "content": f"Sentence {place} of chat {number // 2}" + (" and more" if place % 5 == 0 else ""),
-            "timestamp": f"2026-05-04T{8 + place // 60:02}:{place % 60:02}:07.{number // 2:03}Z",
-        }
-        for place in range(first, last if grown or number % 2 else last - SAID // 2)
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

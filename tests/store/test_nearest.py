@@ -15,7 +15,7 @@ from pastchats_memory import Memory, health
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import DatabaseLocked
 from pastchats_memory.model import Filters
-from pastchats_memory.store import vectors
+from pastchats_memory.store import blocks, vectors
 from pastchats_memory.store.database import Database, open_database
 
 FILTERS = (
@@ -271,6 +271,17 @@ def test_a_read_only_database_that_is_behind_answers_alike(tmp_path: Path) -> No
         database.run("PRAGMA query_only=1")
         assert vectors.pending(database)["vec0"] == 100
         assert answers(database, query, 30, Filters()) == by_hand(rows, query, 30, Filters())
+
+
+@pytest.mark.parametrize("dim", [3, 384, 768, 1024, 4096])
+def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim: int) -> None:
+    direction, nothing = unit(np.random.default_rng(1), dim), np.empty(0, np.int64)
+    codes = np.random.default_rng(2).integers(-127, 128, (3000, dim)).astype(np.int8)
+    part = blocks.Part(np.arange(3000), np.full(3000, 0.001, np.float32), codes, codes)
+    likely = blocks.Likely(direction, 10, nothing, None)
+    best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]
+    assert set(best.tolist()) <= set(likely.among([part]).tolist())
+    assert likely._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
 
 
 def test_no_rows_no_neighbours(database: Database) -> None:

@@ -194,6 +194,31 @@ def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it
         assert_whole(database)
 
 
+WRITES_MEANWHILE = """
+import subprocess, sys
+from pathlib import Path
+from pastchats_memory.store import forgetting
+
+delete = forgetting.delete
+
+def while_another_writes(database, reach):
+    program = Path(sys.executable).with_name("pastchats-memory")
+    subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
+    return delete(database, reach)
+
+forgetting.delete = while_another_writes
+"""
+
+
+def test_while_what_was_forgotten_is_deleted_from_what_is_restored_others_write(indexed: Program) -> None:
+    file = indexed.home / "kept.db"
+    assert indexed("backup", file).status == 0
+    assert indexed("forget", "--query", "webhooks", "--yes").status == 0
+    run = indexed.altered(WRITES_MEANWHILE)("restore", file, "--yes")
+    assert run.status == 0, run
+    assert indexed("search", "webhooks", "--mode", "keyword").status == 1
+
+
 def test_a_database_that_cannot_be_opened_is_put_aside_and_another_programs_is_not_touched(indexed: Program) -> None:
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0

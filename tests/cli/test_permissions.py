@@ -13,6 +13,8 @@ import pytest
 from outcomes import error_of
 from program import Program, write_messages
 
+from pastchats_memory import Memory
+
 UMASKS = ("000", "077")
 NEEDED = {
     "ask": ["what is open?"], "backup": ["copy.db"], "capture": ["Pay", "--no"], "context": ["webhooks"], "doctor": [],
@@ -55,6 +57,19 @@ def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) 
         assert alone(home / "own"), modes(home / "own")
     assert private("backup", home / "own" / "deep" / "copy.db").status == 0
     assert alone(home / "own"), modes(home / "own")
+
+
+def test_what_a_program_in_python_has_written_is_so_too_though_its_umask_is_its_own(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Memory.open(tmp_path / "own" / "memory.db") as memory:
+            memory.store_turn("user", "Build the webhook retries.", "c1", "e1")
+            memory.backup(tmp_path / "own" / "copy.db")
+            memory.export_to(tmp_path / "own" / "turns.jsonl")
+            assert len(list((tmp_path / "own").iterdir())) > 3  # the log and the shared memory, too
+            assert alone(tmp_path / "own"), modes(tmp_path / "own")
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.parametrize("umask", UMASKS)

@@ -16,25 +16,18 @@ from pastchats_memory.outcome.endings import (
     broke_off,
     built_on,
     check_failed,
-    check_passed,
-    claim_stands,
     command_failed,
-    commit_stands,
-    edit_stands,
-    error_follows,
     gave_up,
     moved_on,
-    partial,
     rejected,
-    rejected_in_part,
+    stands,
     task_completed,
-    task_stuck,
     torn,
     unanswered,
 )
 from pastchats_memory.outcome.next_words import half_works, still_so, undone
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
-from pastchats_memory.outcome.sent_again import asked_again, same_error
+from pastchats_memory.outcome.sent_again import advice_erred, asked_again
 
 __all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
 
@@ -74,35 +67,27 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
-    ("failed", 0.91, unanswered),
+    ("failed", 0.92, unanswered),
     # What the person says or does next beats everything that the assistant said of itself.
     ("failed", 0.96, undone),
     ("failed", 0.87, asked_again),
-    ("mixed", 0.80, half_works),
+    ("mixed", 0.88, half_works),
     ("failed", 0.92, still_so),
-    ("failed", 0.70, same_error),
-    ("mixed", 0.22, rejected_in_part),
+    ("failed", 0.71, advice_erred),
     ("failed", 0.94, rejected),
-    ("failed", 0.75, error_follows),
-    ("mixed", 0.80, partial),
     ("worked", 0.97, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.90, broke_off),
+    ("failed", 0.91, broke_off),
     ("failed", 0.88, torn),
     ("mixed", 0.70, admitted_in_part),
     ("failed", 0.94, check_failed),
     ("failed", 0.90, command_failed),
     ("failed", 0.93, gave_up),
     ("worked", 0.97, moved_on),
-    ("worked", 0.96, check_passed),
-    ("worked", 0.89, commit_stands),
-    # What the list of tasks says.
-    ("failed", 0.50, task_stuck),
-    ("worked", 0.75, task_completed),
-    # What the assistant did, and says of itself.
-    ("worked", 0.89, claim_stands),
-    ("worked", 0.89, edit_stands),
+    ("worked", 0.94, stands),
     ("worked", 0.90, built_on),
+    # What the list of tasks says.
+    ("worked", 0.67, task_completed),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 

@@ -31,7 +31,6 @@ from pastchats_memory.outcome.next_words import (
     did_as_asked,
     doubted,
     finds_fault,
-    finds_it_partial,
     goes_ahead,
     goes_on,
     is_about_request,
@@ -56,7 +55,6 @@ from pastchats_memory.outcome.rows import (
     quoted,
 )
 from pastchats_memory.outcome.said import next_words, opening
-from pastchats_memory.outcome.sent_again import FEW_WORDS, is_foreign, is_paste, pasted_error
 
 _INTERRUPTED = Pattern(
     r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
@@ -90,21 +88,14 @@ def _reached(episode: Episode) -> tuple[Evidence, ...]:
     )
 
 
-def rejected_in_part(episode: Episode) -> tuple[Evidence, ...]:
-    """Work was done, and the person's next words find something wrong with it, but say no flat no."""
-    fault = () if refuses(episode) or declines(episode) else finds_fault(episode)
-    reached = _reached(episode) if fault else ()
-    return reached[:1] + fault if reached else ()
-
-
-def partial(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says that it is there, but not as it should be."""
-    return finds_it_partial(episode)
-
-
 def rejected(episode: Episode) -> tuple[Evidence, ...]:
-    """The person's next words say that it is not what was asked for, or what is wrong with that or with an answer without work in sight."""
-    return () if declines(episode) else finds_fault(episode) or _in_trouble(episode)
+    """The person's next words say that nothing of it is right, or what is wrong with what was asked for or with an answer without work in sight.
+
+    With work in sight, a fault may be one of a part.
+    """
+    if declines(episode):
+        return ()
+    return refuses(episode) or (() if _reached(episode) else finds_fault(episode)) or _in_trouble(episode)
 
 
 def declines(episode: Episode) -> bool:
@@ -139,17 +130,24 @@ def _green(episode: Episode) -> tuple[Evidence, ...]:
     return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
 
 
-def check_passed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last run of every kind of check was green, and nobody says anything after it."""
-    return () if opening(episode) else _green(episode)
-
-
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     """Work is in sight, and the person asks for something else, goes on from it, or answers a question that came with it."""
     said = opening(episode)
     replied = said and "?" not in said and ends_asking(episode) and not doubted(episode)
     went = replied or went_on(episode) or goes_on(episode) or agreed(episode)
-    if asks_back(episode) or _red(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
+    if asks_back(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
+        return ()
+    return _done(episode)
+
+
+def stands(episode: Episode) -> tuple[Evidence, ...]:
+    """Work is in sight, and nobody says anything after it."""
+    return () if opening(episode) else _done(episode)
+
+
+def _done(episode: Episode) -> tuple[Evidence, ...]:
+    """Checks that are green, a commit, a claim after steps in sight, or an edit, and no red check after it."""
+    if _red(episode):
         return ()
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
 
@@ -200,21 +198,6 @@ def _told(row: Row, place: int) -> tuple[Evidence]:
     return quoted(output, place, red.start() if red else output.rfind("\n") + 1)
 
 
-def commit_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """A commit, and no words after it."""
-    return () if opening(episode) or _red(episode) else committed(episode)
-
-
-def claim_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """A claim after steps in sight, and neither words nor red checks after it."""
-    return () if opening(episode) or _red(episode) else claimed(episode)
-
-
-def edit_stands(episode: Episode) -> tuple[Evidence, ...]:
-    """An edit, and neither words nor red checks after it."""
-    return () if opening(episode) or _red(episode) else edit_made(episode)
-
-
 def _red(episode: Episode) -> bool:
     """Whether a check was red and nothing was edited after it."""
     return any(not check.passed and _is_open(episode, check.place) for check in last_checks(episode))
@@ -224,14 +207,6 @@ def _is_open(episode: Episode, place: int) -> bool:
     """Whether nothing was edited after what failed at the place."""
     made = edits(episode)
     return not made or episode.step_of(place) > made[-1][0]
-
-
-def error_follows(episode: Episode) -> tuple[Evidence, ...]:
-    """What was proposed ends in an error that the person pastes, unasked, and no work is in sight that it could come after."""
-    bare = is_paste(episode) or len(episode.following.partition("\n")[0].split()) <= FEW_WORDS
-    if not bare or asks_back(episode) or ends_asking(episode) or is_foreign(episode) or _reached(episode):
-        return ()
-    return pasted_error(episode) if last_answer(episode)[1] else ()
 
 
 def task_completed(episode: Episode) -> tuple[Evidence, ...]:
@@ -249,14 +224,6 @@ def task_completed(episode: Episode) -> tuple[Evidence, ...]:
 def _state(task: TaskChange) -> str:
     """The task as a list of tasks has it: what it is, then its state."""
     return f"{' '.join(task.title.split())[:MOST_OF_TITLE]}: {task.status}"
-
-
-def task_stuck(episode: Episode) -> tuple[Evidence, ...]:
-    """The task that was worked on was last set to blocked or cancelled."""
-    if not episode.tasks or episode.tasks[-1].status not in ("blocked", "cancelled"):
-        return ()
-    last = episode.tasks[-1]
-    return (Evidence(_state(last), len(episode.turns) - 1),)
 
 
 def gave_up(episode: Episode) -> tuple[Evidence, ...]:

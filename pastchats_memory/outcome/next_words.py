@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.outcome.requests import is_request
+from pastchats_memory.outcome.requests import asks, is_request
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
 from pastchats_memory.outcome.said import first_sentence, next_words, opening
 from pastchats_memory.outcome.sent_again import FEW_WORDS, TELLING, asked_again, is_paste, pasted_error
@@ -30,7 +30,7 @@ _STILL = Pattern(
     r"""\A\W*still\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|need|want|have\ to|thinking|wait))|(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
     |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:(?:seem|appear|look)s?\ (?:like\ )?(?:to\ (?:be\ )?)?)?(?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
     |\A\W*(?:(?:hm+|nope|no|ok|sorry)[\s,.]+)?(?:it\ |this\ |that\ |they\ |the\ \w+\ )?(?:doesn't|does\ not|doesnt|didn't|did\ not|didnt|won't|wont|isn't|isnt|aren't|arent)\ (?!(?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b)\w+
-    |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
+    |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\b(?:it|that|this|which)(?:'s|\ is|\ looks)\ (?:exactly\ )?(?:the\ same|as)\ (?:as\ )?(?:before|earlier|it\ was)\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
     |\bi\ (?:don't|dont|do\ not|can't|cant|cannot)\ see\ (?:any|the|it|a|an|that|them|anything)\b(?![^.\n]{0,30}\b(?:point|need|reason|why|how|problems?|issues?|errors?|warnings?|harm|value|benefit)\b)
     |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:\S*error|\S*exception|problem|issue|bug|result|failure|outcome|crash|traceback|message|warning|behaviou?r|output)s?\b|\b(?:looks?|behaves?|acts?)\ (?:exactly\ |just\ |all\ )?the\ same\b
     |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|broken?|breaks|happen(?:s|ed|ing)|red|hangs?|hung)\ again\b|\b(?:does|do|did)\ (?:absolutely\ )?nothing\b(?!\ (?:else|but|wrong))|\A\W*(?:i|we)\ (?:did|have|tried|already\ did)\b[^\n]{0,60}\b(?:anyway|regardless)\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
@@ -87,7 +87,7 @@ _BROKEN = Pattern(
 )
 _OTHERWISE = Pattern(
     r"""(?<!oops\W)(?<!sorry\W)(?<!oops,\ )(?<!sorry,\ )\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
-    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\bare\ you\ sure\b|\brepeatedly\b|\bnext\ time\b|\bjump\w*\ to\ conclusions\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
+    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\byour\ (?:changes?|edits?|fix(?:es)?|code|update|version)\b[^.,?!\n]{0,30}(?:n't|\bnot|\bnever|\bbroke\w*|\bfail\w*)\b|\b(?:read|do|did)\ what\ i\ (?:wrote|said|asked|meant|told)\b|\bare\ you\ sure\b|\brepeatedly\b|\bnext\ time\b|\bjump\w*\ to\ conclusions\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
     |\A\W*(?:uh+|hm+|ok|but|wait)?[\s,.]*you\ (?:\w+ly\ |just\ )?(?!(?:need|asked|mentioned|suggested|wanted|noted|promised|proposed|said)\b)(?:\w+ed|put|left|made|broke|cut|lost|took|deleted)\b|\bwhere\ (?:is|are|did)\ my\b|\bthere(?:'s|\ is|\ was)\ no\ (?:need|reason)\ to\b|\b(?:gives?|gave|returns?|shows?|prints?)\ (?:me\ |us\ )?[^.;\n]{1,40}[.;,]\ (?:but\ )?(?:i|we)\ (?:need|want|wanted|expect(?:ed)?)\b|\blooks?\ (?:a\ bit\ |slightly\ )?(?:wrong|off|bad|blurry|cramped|cluttered|misaligned|empty|weird|ugly|broken|terrible|awful|strange)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
     |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
 )
@@ -152,7 +152,7 @@ _BUT = Pattern(
     r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ the\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
+    r"""\A\W*(?:hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ (?:the|all|my|your|its?|these|those|some|every\w*|most|both|nothing|no)\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|(?:\A\W*|[.!?,:\n]\s+)(?:right\ now|currently|at\ the\ moment)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
 )
 _TROUBLE = Pattern(
     r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
@@ -168,7 +168,7 @@ _SARCASM = Pattern(
 _BARE = re.compile(r"[/!]|@\S+\s*\Z")
 """A command, or a file alone."""
 _AGAIN = Pattern(
-    r"""\b(?:again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even|supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't)\b|!{2,}"""
+    r"""\A\W*(?:it|they|that|this|these|those|there)\ (?:should|must|needs?\ to|ha(?:s|ve)\ to)\b|\bactually\ work|\b(?:debug\w*|again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even|supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't)\b|!{2,}"""
 )
 """A request to do it over."""
 _WORD = re.compile(r"[^\W_]+")
@@ -181,11 +181,11 @@ def _found(episode: Episode, pattern: Pattern, said: str | None = None) -> tuple
 
 @once
 def _about_the_work(episode: Episode) -> str:
-    """What was said next up to where it describes something else: whoever begins with a new request goes on about that."""
+    """What was said next, if it is about the work: what whoever begins with a new request describes is what they want now."""
     said = opening(episode)
     first = first_sentence(said)
-    is_new = is_request(first) and not _AGAIN.search(first) and len(first.split()) > FEW_WORDS
-    return first if is_new else said
+    is_new = asks(first) and not _AGAIN.search(first) and len(first.split()) > FEW_WORDS
+    return "" if is_new else said
 
 
 def undone(episode: Episode) -> tuple[Evidence, ...]:
@@ -250,15 +250,11 @@ def says_no(episode: Episode) -> bool:
 
 
 def half_works(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says what works and what does not."""
+    """The person says what works and what does not, or that it is there, but not as it should be."""
     if is_paste(episode):
         return ()
-    return _found(episode, _HALF) if _BUT.search(opening(episode)) or doubted(episode) else ()
-
-
-def finds_it_partial(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says that it is there, but not as it should be."""
-    return _found(episode, _PARTLY)
+    half = _found(episode, _HALF) if _BUT.search(opening(episode)) or doubted(episode) else ()
+    return half or _found(episode, _PARTLY)
 
 
 def thanked(episode: Episode) -> tuple[Evidence, ...]:

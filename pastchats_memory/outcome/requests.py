@@ -39,7 +39,7 @@ _VERB = re.compile(
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
 _ASKS = Pattern(
     r"""(?:(?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)|we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)
-    |what|how|which|where|who|should|shall|will|(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing))\b
+    |what|how|which|where|who|should|shall|will|(?!did\ that\b)(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing))\b
     |(?:как|что|почему|где|как(?:ой|ая|ие)|можно|давай|нужно|надо|хочу|посмотри|проверь|покажи|cómo|qué|cuál|dónde|hay|comment|quel(?:le)?s?|est-ce|où|wie|was|wo|welche[rns]?|gibt\ es|qual|onde|bagaimana|gimana|apa)\b
     |(?:peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)|maintenant|implemente|continue|corrija|remova|atualize|altere|verifique|analise|gere|execute|adicione|crie|faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso
     |implementa|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
@@ -53,11 +53,16 @@ _WISHED = Pattern(
 
 
 def is_request(sentence: str) -> bool:
-    """Whether the sentence asks for something, rather than stating it."""
+    """Whether the sentence asks for something, or says what has to be."""
+    return asks(sentence) or bool(_WISHED.search(sentence))
+
+
+def asks(sentence: str) -> bool:
+    """Whether the sentence asks for something by its first words, rather than stating anything."""
     start = _BEFORE.match(sentence)
     rest = sentence[start.end() if start else 0 :]
     if condition := _CONDITION.match(rest):
         rest = rest[condition.end() :]
     word = _VERB.match(rest)
     is_verb = word is not None and word[1].lower() in _VERBS
-    return is_verb or bool(_ASKS.match(rest) or _ASKS.match(sentence) or _WISHED.search(sentence))
+    return is_verb or bool(_ASKS.match(rest) or _ASKS.match(sentence))

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from pastchats_memory.outcome.checks import red_line
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, listed, once, quoted
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import opening, words_of
 
 SAME_WORDS = 0.95
@@ -33,9 +33,6 @@ _TERMINAL = Pattern(
     r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
     cased=True,
 )
-_NAMED = re.compile(r"(?<![\w-])-(-?[a-zA-Z][\w-]{3,})")
-"""An option that is named in what was asked."""
-_VOLATILE = re.compile(r"0x[0-9a-f]+|\d+")
 
 
 @once
@@ -75,46 +72,16 @@ def pasted_error(episode: Episode) -> tuple[Evidence, ...]:
     return quoted(text, len(episode.turns), found.start()) if found else ()
 
 
-def same_error(episode: Episode) -> tuple[Evidence, ...]:
-    """The person pastes an error: the one there was before, or that of a command which was asked for or recommended."""
+def advice_erred(episode: Episode) -> tuple[Evidence, ...]:
+    """The person pastes what a command printed that was recommended to them, with an error in it."""
     text = episode.following[:LONGEST]
-    errors = list(_ERROR_LINE.all(text))
-    if not errors:
-        return ()
-    asked = _alike(episode.asked[-4 * LONGEST :])
-    known = [error for error in errors if len(line := _alike(error[0])) >= TELLING and line in asked]
+    error = _ERROR_LINE.search(text)
     said = "\n".join(answer for _, answer in episode.answers())[-4 * LONGEST :]
-    names = {*_NAMED.findall(episode.asked), *_files_of(episode)}
-    named = [error for error in errors if any(name in error[0] for name in names)]
-    telling = (command for command in pasted_commands(episode) if " " in command or "/" in command)
-    if not known and not named and not any(_is_named(command, said) for command in telling):
-        return ()
-    return quoted(text, len(episode.turns), (known or named or errors)[0].start())
-
-
-def _files_of(episode: Episode) -> set[str]:
-    """Names of the files that the client says it changed."""
-    return {name.rpartition("/")[2] for turn in episode.turns for name in listed(turn, "files") if "." in name}
-
-
-def pasted_commands(episode: Episode) -> list[str]:
-    """What stands behind the prompts of a terminal in what the person pasted."""
-    found = (one["command"].strip() for one in _PASTED_COMMAND.finditer(episode.following[:LONGEST]))
-    return list(islice(found, MOST_COMMANDS))
-
-
-def is_foreign(episode: Episode) -> bool:
-    """Whether the person pasted commands of which none was spoken of."""
-    commands = pasted_commands(episode)
-    said = "\n".join(turn.content[-4 * LONGEST :] for turn in episode.turns)[-4 * LONGEST :]
-    return bool(commands) and not any(_is_named(command, said) for command in commands)
+    pasted = (found["command"].strip() for found in islice(_PASTED_COMMAND.finditer(text), MOST_COMMANDS))
+    is_advised = any(_is_named(command, said) for command in pasted if " " in command or "/" in command)
+    return quoted(text, len(episode.turns), error.start()) if error and is_advised else ()
 
 
 def _is_named(command: str, said: str) -> bool:
     """Whether the command stands in what was said, and not inside another word."""
     return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", said))
-
-
-def _alike(text: str) -> str:
-    """Without numbers and spacing, which differ from run to run."""
-    return " ".join(_VOLATILE.sub("0", text).split())

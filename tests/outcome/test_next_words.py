@@ -107,8 +107,9 @@ def test_words_that_say_it_does_not_work_are_failed(words: str) -> None:
         "we don't want a retry in there",
     ],
 )
-def test_a_correction_of_work_in_sight_is_mixed(words: str) -> None:
-    assert verdict(LOOKING, GREEN, DONE, following=words) == "mixed"
+def test_a_correction_may_be_of_a_part_of_the_work_in_sight_or_of_all(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, following=words) == "unknown"
+    assert verdict(ANSWER, following=words) == "failed"
 
 
 @pytest.mark.parametrize("words", ["the gradient is a little too much", "good, but the margin is off", "not quite"])
@@ -154,7 +155,7 @@ def test_what_the_person_did_as_asked_is_no_praise() -> None:
 def test_the_persons_words_beat_the_check() -> None:
     assert verdict(RED, ANSWER, following="works, thanks") == "worked"
     assert verdict(GREEN, DONE, following="it still fails on my machine") == "failed"
-    assert verdict(GREEN, DONE, following="you forgot the second test") == "mixed"
+    assert verdict(GREEN, DONE, following="you forgot the second test") == "unknown"
 
 
 def test_the_same_prompt_again_is_failed() -> None:
@@ -171,18 +172,10 @@ def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
     assert verdict(advice, following="mira@home % docker ps\nError: no daemon") == "unknown"
 
 
-def test_an_error_that_names_what_was_asked_for_or_made_is_failed() -> None:
-    asked = Row("user", "prompt", "Add a --dry-run flag.")
-    made = Row("assistant", "answer", "It prints what would be done.", {"files": ("cmd/backup.sh",)})
-    for error in ("flag provided but not defined: -dry-run", "backup.sh: line 3: syntax error: unexpected `('"):
-        assert outcome_of((asked, made), error).verdict == "failed"
-    assert outcome_of((asked, made), "Error: cannot reach the database").verdict == "unknown"
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("it's 3x slower now, thanks", "mixed"),
+        ("it's 3x slower now, thanks", "unknown"),
         ("wow thanks, it's 3x slower now", "failed"),
         ("no no no. keep the store for tests", "failed"),
         ("that's the wrong file", "failed"),
@@ -293,6 +286,28 @@ def test_a_short_answer_to_what_was_asked_beside_work_in_sight_goes_on_from_it()
     asks = Row("assistant", "answer", "The icon is in. Which colour shall the label have?", {"tools": ("Edit a.tsx",)})
     assert verdict(asks, following="blue") == "worked"
     assert verdict(asks, following="why is it round?") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Can you use the right edit format, your changes weren't made. Write them again.",
+        "Let's continue debugging the button. Currently it shows, but a click on it does nothing.",
+        "Right now the icon is drawn twice, I just want one",
+        "now all buttons are at the bottom",
+        "there should be 5 items, I count 3",
+        "it should be on the left side",
+        "please read what I wrote",
+        "it's the same as before",
+        "Make it actually work",
+    ],
+)
+def test_who_corrects_the_work_has_not_gone_on(words: str) -> None:
+    assert outcome_of((ASKED, MADE), words).verdict in ("failed", "unknown")
+
+
+def test_what_a_new_request_describes_is_no_fault_of_the_old_work() -> None:
+    assert outcome_of((ASKED, MADE), "write a test for the case that nothing is found").verdict != "failed"
 
 
 @pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])

@@ -148,12 +148,12 @@ def test_what_tools_did_counts_where_no_error_follows(
     assert verdict(step, *then, Row("assistant", "answer", "The clock is read in one place.")) == expected
 
 
-def test_a_task_that_was_completed_or_got_stuck_tells_the_end() -> None:
+def test_a_task_that_was_completed_tells_the_end() -> None:
     def ended(*changes: TaskChange) -> str:
         return outcome_of((ASKED, LOOKING, ANSWER), tasks=changes).verdict
 
     assert ended(TaskChange("Make the login test pass", "completed")) == "worked"
-    assert ended(TaskChange("Make the login test pass", "blocked")) == "failed"
+    assert ended(TaskChange("Make the login test pass", "blocked")) == "unknown"
     assert ended(TaskChange("Make the login test pass", "in_progress")) == "unknown"
 
 

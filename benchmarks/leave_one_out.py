@@ -36,14 +36,16 @@ GRID = {
     "SURPRISE": (2.0,),
     "PRESENCE": (0.0, 0.3, 0.6, 0.9),
     "PHRASE": (0.0, 0.4, 0.8, 1.2),
-    "BESIDE": (0.0, 0.2, 0.4),
+    "BESIDE": (0.0, 0.25, 0.5),
+    "OTHER_ROLE": (0.0, 0.25, 0.5, 0.75, 1.0),
     "CONVERSATION": (0.0, 0.2, 0.4, 0.6),
     "TYPED": (0.0, 1.0, 2.0, 3.0, 4.0),
     "NAMED": (0.0, 1.0, 2.0),
+    "TOLD": (0.0, 1.0, 2.0),
     "DATED": (0.0, 4.0, 8.0),
 }
 START = {name: (min(values) + max(values)) / 2 for name, values in GRID.items()}
-WITHOUT = {**dict.fromkeys(GRID, 0.0), "EMPHASIS": 1.0}
+WITHOUT = {**dict.fromkeys(GRID, 0.0), "EMPHASIS": 1.0, "OTHER_ROLE": 1.0}
 """What a number is when its step of the ranking is left out."""
 PENALTY = 0.25
 HALVES = ("keyword", "semantic")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from pastchats_memory.spans import MONTHS, UNITS, Bounds, month_end, unit_around
+from pastchats_memory.spans import DAYS, MONTHS, SEASONS, UNITS, Bounds, month_end, unit_around
 
 MOST_YEARS = 10
 """Years in which a day or month without a year is looked for, the latest first."""
@@ -42,6 +42,11 @@ _AGO = re.compile(rf"\b{_COUNT} {_UNIT}s? ago\b")
 _THE_LAST = re.compile(rf"\b(?:in|over|during|within) the (?:last|past) (?:{_COUNT} )?{_UNIT}s?\b")
 _CALENDAR = re.compile(rf"{_WITH}(?P<which>last|this) {_UNIT}\b")
 _YESTERDAY = re.compile(rf"{_WITH}yesterday\b")
+_TELLS = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|(?:19|20)\d\d|"
+    rf"(?:last|next|this|past) (?:\w+ )?(?:{'|'.join((*UNITS, *SEASONS))}|weekend|night|morning|evening)s?|"
+    rf"{'|'.join((*DAYS, *(month for month in MONTHS if month != 'may')))})\b"
+)
 _ONWARD = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
@@ -64,6 +69,11 @@ def read_when(question: str, today: date) -> When | None:
         if found := read(plain, today):
             return found
     return None
+
+
+def tells_when(text: str) -> bool:
+    """Whether a text names a day, a part of one or more than one: so it may answer a question that asks when."""
+    return _TELLS.search(text.lower()) is not None
 
 
 def _day(plain: str, today: date) -> When | None:

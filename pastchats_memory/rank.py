@@ -39,9 +39,11 @@ PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
 PHRASE = 1.2
 """Share of the lesser one's weight that counts where two words stand side by side, as in the question."""
-BESIDE = 0.4
+BESIDE = 0.5
 """Share that counts of the words which a row lacks and the rows around it have, and of how much nearer in meaning the
 best of them is: an answer is found by its question."""
+OTHER_ROLE = 0.5
+"""Share of that for a row of another role: what an assistant answers says the question again, at length."""
 CONVERSATION = 0.4
 """Share that counts of what the conversation's best rows have for them."""
 BEST_ROWS = 3
@@ -50,10 +52,12 @@ DATED = 8.0
 """What it is worth that the row was said at the time which the question names, or soon after."""
 AFTERWARDS, BEFOREHAND = 30.0, 3.0
 """Days in which that falls to 1/e after the time and before it: what happened is told of later."""
-ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED, ALONE_DATED = 0.2, 0.3, 0.2, 0.03, 1.0
-"""The same five where nothing but words is asked: the first four then settle near ties, and presence only harms."""
+ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED, ALONE_TOLD, ALONE_DATED = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
+"""The same six where nothing but words is asked: the first four then settle near ties, and presence and roles only harm."""
 FEWEST = 3
 """Rows that a corpus counts as at least, since of one nothing stands out."""
+TOLD = 2.0
+"""What it is worth that the row tells a time, where the question asks when."""
 TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
 IMPERSONAL = 0.5
@@ -232,36 +236,38 @@ def strengths(matches: Floats, weights: Floats) -> Floats:
     return np.asarray(matches + PRESENCE * weights[:, None] * (matches > 0))
 
 
-def beside(strong: Floats, around: Places) -> Floats:
-    """What the rows around a row have of the words that it lacks, or has less of; each word once, where it is strongest.
+def beside(strong: Floats, around: Places, shares: Floats | float) -> Floats:
+    """What the rows around a row have of the words that it lacks, or has less of; each word once, where that counts most.
 
     Args:
         strong: shape (words, all rows), of `strengths`.
         around: shape (n, reach), for each of the first n rows the places of the rows around it; -1 where there is none.
+        shares: shape (n, reach), how much of each of these counts; or one number for all.
 
     Returns:
         Shape (n,).
     """
     n = len(around)
     padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # which -1 points at
-    strongest = padded[:, around].max(axis=2, initial=0.0)
-    return np.asarray(np.maximum(strongest - strong[:, :n], 0.0).sum(axis=0))
+    ahead = np.maximum(padded[:, around] - strong[:, :n, None], 0.0)
+    return np.asarray((ahead * shares).max(axis=2, initial=0.0).sum(axis=0))
 
 
-def nearer_beside(own: Floats, around: Places) -> Floats:
+def nearer_beside(own: Floats, around: Places, shares: Floats) -> Floats:
     """By how much the best of the rows around a row is ahead of it, 0 where none is.
 
     Args:
         own: shape (n,).
         around: as for `beside`; of rows behind the first n nothing is known, and they count for nothing.
+        shares: as for `beside`.
 
     Returns:
         Shape (n,).
     """
     n = len(own)
     padded = np.append(own, -np.inf)
-    best = padded[np.where((around >= 0) & (around < n), around, n)].max(axis=1, initial=-np.inf)
-    return np.asarray(np.maximum(best - own, 0.0))
+    ahead = np.maximum(padded[np.where((around >= 0) & (around < n), around, n)] - own[:, None], 0.0)
+    return np.asarray((ahead * shares).max(axis=1, initial=0.0))
 
 
 def timeliness(days: Floats) -> Floats:
@@ -296,6 +302,8 @@ class Signals(NamedTuple):
     """Shape (n,), weight of the question's pairs of words that stand there."""
     around: Places
     """Shape (n, reach), the places of the rows around each; -1 where there is none."""
+    same_role: NDArray[np.bool_]
+    """Shape (n, reach), whether it is of the row's own role."""
     deviations: Floats
     """Shape (n,), of `standing_out`; empty where nothing but words is asked."""
     conversations: Places
@@ -306,6 +314,8 @@ class Signals(NamedTuple):
     """Shape (n,), whether it begins with the name of a speaker whom the question names."""
     timely: Floats
     """Shape (n,), of `timeliness`; 0 where the question names no time."""
+    told: NDArray[np.bool_]
+    """Shape (n,), whether it tells a time and the question asks for one."""
     searched: int
     """Rows of the corpus that these were found among; of no use where nothing but words is asked."""
     rarity: float
@@ -325,8 +335,9 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     scale = 2 * (1 - meaning) * BEST_MATCH * signals.rarity / (float(standing.max(initial=0.0)) or 1.0)
     near = 2 * meaning * meant(signals.deviations, signals.searched)
     own = scale * standing + near
-    context = scale * beside(strong, signals.around) + nearer_beside(near, signals.around)
-    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely
+    shares = np.where(signals.same_role, 1.0, OTHER_ROLE)
+    context = scale * beside(strong, signals.around, shares) + nearer_beside(near, signals.around, shares)
+    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely + TOLD * signals.told
     return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said)
 
 
@@ -336,8 +347,8 @@ def evidence_of_words(signals: Signals) -> Floats:
     standing = signals.matches[:, :n].sum(axis=0) + ALONE_PHRASE * signals.phrases
     most = float(standing.max(initial=0.0)) or 1.0
     own = standing / most
-    context = ALONE_BESIDE * beside(signals.matches, signals.around) / most
-    said = ALONE_TYPED * signals.typed + ALONE_DATED * signals.timely
+    context = ALONE_BESIDE * beside(signals.matches, signals.around, 1.0) / most
+    said = ALONE_TYPED * signals.typed + ALONE_DATED * signals.timely + ALONE_TOLD * signals.told
     return np.asarray(own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + said)
 
 

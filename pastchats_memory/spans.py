@@ -12,7 +12,7 @@ NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few
            "eight": 8, "nine": 9, "ten": 10, "twelve": 12}  # fmt: skip
 """Words that stand for a number."""
 _ISO = r"[1-9]\d{3}-\d\d-\d\d"
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january",
     "february",
@@ -87,9 +87,9 @@ def _older(found: re.Match[str], today: date) -> Bounds:
 def _weekday(found: re.Match[str], today: date) -> Bounds:
     side = (found[1] or "").split(" ")[0]
     if side in ("by", "until", "before", "next"):
-        day = today + timedelta(days=(_DAYS.index(found[2]) - today.weekday()) % 7 or 7)
+        day = today + timedelta(days=(DAYS.index(found[2]) - today.weekday()) % 7 or 7)
         return (day, day) if side == "next" else (None, day - timedelta(days=side == "before"))
-    day = today - timedelta(days=(today.weekday() - _DAYS.index(found[2])) % 7 or 7)
+    day = today - timedelta(days=(today.weekday() - DAYS.index(found[2])) % 7 or 7)
     return (day, today) if side == "since" else (day, day)
 
 
@@ -166,7 +166,7 @@ def to_come(bounds: Bounds, words: str, today: date) -> Bounds:
     since, until = bounds
     if since is None or until is None or until >= today or re.search(r"\d{4}|last|ago|past", words):
         return bounds
-    if any(day in words for day in _DAYS):
+    if any(day in words for day in DAYS):
         return since + timedelta(days=7), until + timedelta(days=7)
     if any(month in words for month in MONTHS):
         return _a_year_on(since), _a_year_on(until)
@@ -269,7 +269,7 @@ def _patterns() -> Patterns:
     yield r"\b(?:in |of )?q([1-4])(?: (?:of )?([1-9]\d{3}))?\b", _quarter
     yield r"\b(?:in |over |during |within )?(?:the )?(?:last|past|previous) (\d{1,5}) hours?\b", _hours
     yield r"\btomorrow\b", _relative(1)
-    yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(_DAYS)})\b", _weekday
+    yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(DAYS)})\b", _weekday
     yield rf"\b(in|since|during|before)? ?({'|'.join(MONTHS)})(?: ([1-9]\d{{3}}))?\b", _month
     yield from _seasonal()
     yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso

@@ -14,7 +14,7 @@ from pastchats_memory.pieces import is_spaceless
 from pastchats_memory.query import words
 from pastchats_memory.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
 from pastchats_memory.search.terms import Matches
-from pastchats_memory.search.times import Times, timely
+from pastchats_memory.search.times import Times, timely, told
 from pastchats_memory.store import lexical, sources, vectors
 from pastchats_memory.store.belongings import around, belongings
 from pastchats_memory.store.database import Database
@@ -72,26 +72,29 @@ def _signals(
     filters = times.filters
     about = belongings(database, pool)
     beside = around(database, pool, REACH, filters)
-    ids = np.array([*pool, *sorted({other for _, other in beside}.difference(pool))])
+    ids = np.array([*pool, *sorted({other for _, other, _ in beside}.difference(pool))])
     numbers: dict[str | int, int] = {}
     conversations = [
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
     sizes = lexical.sizes(database, ids)
+    places, same_role = _places(beside, pool, ids)
     return Signals(
         matches=np.array(
             [terms.looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
         ).reshape(-1, len(ids)),
         weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
         phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
-        around=_places(beside, pool, ids),
+        around=places,
+        same_role=same_role,
         deviations=_as_read(database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]),
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
         timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
+        told=told(database, times, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
@@ -120,11 +123,18 @@ def _phrases(
     return total
 
 
-def _places(beside: Sequence[tuple[int, int]], pool: Sequence[int], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row of the pool where in `ids` the rows around it stand, shape (pool, most of them), -1 for none."""
+def _places(
+    beside: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """For each row of the pool where in `ids` the rows around it stand, -1 for none, and whether they are of its role.
+
+    Both are of shape (pool, most of them).
+    """
     at = {id_: place for place, id_ in enumerate(ids.tolist())}
-    of: dict[int, list[int]] = {id_: [] for id_ in pool}
-    for id_, other in beside:
-        of[id_].append(at[other])
+    of: dict[int, list[tuple[int, bool]]] = {id_: [] for id_ in pool}
+    for id_, other, is_same in beside:
+        of[id_].append((at[other], is_same))
     width = max(map(len, of.values()))
-    return np.array([places + [-1] * (width - len(places)) for places in of.values()], dtype=np.int64)
+    filled = [found + [(-1, False)] * (width - len(found)) for found in of.values()]
+    places, same_role = np.moveaxis(np.array(filled, dtype=np.int64).reshape(len(of), width, 2), 2, 0)
+    return places, same_role > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pastchats_memory.model import Filters, TimeRead
 from pastchats_memory.query import moment
 from pastchats_memory.rank import timeliness
+from pastchats_memory.store.belongings import beginnings
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 
@@ -21,6 +23,10 @@ _TIMELY = re.compile(
     re.IGNORECASE,
 )
 """Without one of these nothing is read, and the tables for it are not loaded."""
+_ASKS_WHEN = re.compile(
+    r"\bwhen (?:did|was|were|is|are|will|ha[sd]|have)\b|\b(?:what|which) (?:date|day|month|year)\b|\bhow long ago\b",
+    re.IGNORECASE,
+)
 DAY = timedelta(days=1)
 
 
@@ -31,9 +37,17 @@ class Times(NamedTuple):
     """The caller's, narrowed where the time is a filter."""
     read: TimeRead | None = None
     warnings: tuple[str, ...] = ()
+    are_asked: bool = False
+    """The query asks for a time."""
 
 
 def times_of(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
+    """The time that a query speaks of, and whether it asks for one. Raises StoreFault; arguments as for `_named`."""
+    named = _named(database, text, filters, today, may_filter=may_filter)
+    return named._replace(are_asked=_ASKS_WHEN.search(text) is not None)
+
+
+def _named(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
     """The time that a query speaks of; none where the caller said when. Raises StoreFault.
 
     Args:
@@ -72,6 +86,16 @@ def timely(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.fl
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
     return timeliness(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
+
+
+def told(database: Database, times: Times, ids: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each row tells a time, where the query asks for one; shape (ids,). Raises StoreFault."""
+    if not times.are_asked:
+        return np.zeros(len(ids), np.bool_)
+    from pastchats_memory.dates import tells_when
+
+    texts = beginnings(database, ids)
+    return np.array([tells_when(texts.get(id_, "")) for id_ in ids])
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:

@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.dates import read_when
+from pastchats_memory.dates import read_when, tells_when
 from pastchats_memory.render import search_json, time_text
 
 TODAY = date(2026, 5, 20)
@@ -148,6 +148,76 @@ def test_what_the_caller_says_of_time_goes_before_what_the_query_says(fountain: 
 def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> None:
     told = fountain.recall("the pump of the fountain leaks since February 2024")
     assert any(memory.hit.timestamp < "2024" for memory in told.memories)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "we sealed it yesterday",
+        "Last night it leaked again",
+        "I'll look next weekend",
+        "that was two years ago",
+        "on Monday, I think",
+        "since March",
+        "in 2019 already",
+        "this past summer",
+        "released 2024-05-06",
+    ],
+)
+def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
+    assert tells_when(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the pump leaks",
+        "you may try",
+        "it lasted",
+        "at port 2500",
+        "one more day",
+        "this is the last line",
+        "Chicago",
+        "",
+    ],
+)
+def test_a_text_without_a_day_tells_no_time(text: str) -> None:
+    assert not tells_when(text)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Of what was said of a journey, one turn tells its time, and is longer for it."""
+    folder = tmp_path_factory.mktemp("lake")
+    said = [
+        "we took the boat to the lake",
+        "the week before last, actually last week, we took the boat to the lake",
+        "it rained",
+    ]
+    messages = [{"conversation_id": text, "role": "user", "content": text} for text in said]
+    (folder / "said.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
+    with Memory.open(folder / "memory.db") as memory:
+        memory.index([folder / "said.jsonl"])
+        yield memory
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did we take the boat to the lake?",
+        "What month was the boat on the lake?",
+        "the boat to the lake, how long ago",
+    ],
+)
+def test_asked_when_what_tells_a_time_comes_first(lake: Memory, question: str, mode: str) -> None:
+    assert "last week" in lake.search(question, mode=mode)[0].content
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+@pytest.mark.parametrize("question", ["Did we take the boat to the lake?", "when I take the boat to the lake"])
+def test_not_asked_when_a_time_is_of_no_interest(lake: Memory, question: str, mode: str) -> None:
+    assert lake.search(question, mode=mode)[0].content == "we took the boat to the lake"
 
 
 def test_how_the_time_was_read_is_told_when_asked_in_the_zone_of_the_caller(

@@ -116,13 +116,24 @@ def test_a_word_that_is_there_counts_by_its_bm25_and_by_being_there() -> None:
 def test_a_row_is_helped_by_words_that_only_the_rows_around_it_have_each_once() -> None:
     strong = np.array([[4.0, 0.0, 0.0, 1.0], [0.0, 2.0, 3.0, 2.5]])  # two words; rows 0 and 1, and two more around them
     around = np.array([[1, 3, -1], [0, 2, 3]])
-    assert rank.beside(strong, around).tolist() == [2.5, 4.0 + 1.0]
+    assert rank.beside(strong, around, 1.0).tolist() == [2.5, 4.0 + 1.0]
+
+
+def test_of_the_rows_around_one_that_counts_half_helps_with_half_of_what_it_has_more() -> None:
+    strong = np.array([[1.0, 5.0, 2.0]])
+    around = np.array([[1, 2], [0, 2]])
+    assert rank.beside(strong, around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [2.0, 0.0]
+    assert rank.beside(strong, around, np.array([[0.1, 1.0], [1.0, 1.0]])).tolist() == [1.0, 0.0]
+    assert rank.nearer_beside(strong[0, :2], around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [
+        2.0,
+        0.0,
+    ]
 
 
 def test_a_row_with_nothing_around_it_is_helped_by_nothing() -> None:
-    assert rank.beside(np.array([[4.0]]), np.array([[-1]])).tolist() == [0.0]
-    assert rank.beside(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64)).tolist() == [0.0]
-    assert rank.beside(np.empty((0, 2)), np.array([[1], [0]])).tolist() == [0.0, 0.0]
+    assert rank.beside(np.array([[4.0]]), np.array([[-1]]), 1.0).tolist() == [0.0]
+    assert rank.beside(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64), 1.0).tolist() == [0.0]
+    assert rank.beside(np.empty((0, 2)), np.array([[1], [0]]), 1.0).tolist() == [0.0, 0.0]
 
 
 def test_what_is_said_at_the_time_named_counts_whole_and_less_the_farther_from_it() -> None:
@@ -153,8 +164,8 @@ def test_in_a_corpus_of_a_row_or_none_nothing_is_divided_by_nothing(searched: in
 
 def test_a_row_is_helped_by_how_much_nearer_the_best_row_around_it_is() -> None:
     around = np.array([[1, 3, -1], [0, 2, -1], [0, 1, 4]])  # of rows 3 and 4 nothing is known
-    assert rank.nearer_beside(np.array([1.0, 4.0, 2.0]), around).tolist() == [3.0, 0.0, 2.0]
-    assert rank.nearer_beside(np.array([1.0]), np.empty((1, 0), dtype=np.int64)).tolist() == [0.0]
+    assert rank.nearer_beside(np.array([1.0, 4.0, 2.0]), around, np.ones((3, 3))).tolist() == [3.0, 0.0, 2.0]
+    assert rank.nearer_beside(np.array([1.0]), np.empty((1, 0), dtype=np.int64), np.empty((1, 0))).tolist() == [0.0]
 
 
 SEARCHED, RARITY = 1000, 0.65
@@ -172,8 +183,10 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "typed": np.zeros(rows),
         "named": np.zeros(rows, dtype=bool),
         "timely": np.zeros(rows),
+        "told": np.zeros(rows, dtype=bool),
     }
-    return rank.Signals(**{**nothing, **given}, searched=SEARCHED, rarity=RARITY)
+    known = {**nothing, **given}
+    return rank.Signals(**{"same_role": known["around"] >= 0, **known}, searched=SEARCHED, rarity=RARITY)
 
 
 def test_evidence_equals_a_sum_worked_by_hand() -> None:
@@ -187,6 +200,7 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         conversations=np.array([0, 0]),
         typed=np.array([0.5, 0.0]),
         named=np.array([False, True]),
+        told=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
     scale = RARITY * rank.BEST_MATCH / first
@@ -196,9 +210,13 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
     by_hand = [
         own[0] + rank.BESIDE * (scale * 1.0 + near[1] - near[0]) + of_both + 0.5 * rank.TYPED,
-        own[1] + rank.BESIDE * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED,
+        own[1] + rank.BESIDE * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.TOLD,
     ]
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
+    by_hand[0] -= (1 - rank.OTHER_ROLE) * rank.BESIDE * (scale * 1.0 + near[1] - near[0])
+    by_hand[1] -= (1 - rank.OTHER_ROLE) * rank.BESIDE * scale * (2.0 + rank.PRESENCE)
+    of_other_roles = given._replace(same_role=np.zeros((2, 1), dtype=bool))
+    assert evidence(of_other_roles, 0.5).tolist() == pytest.approx(by_hand)
 
 
 def test_the_best_match_by_words_is_worth_standing_out_by_four_deviations_among_a_thousand_rows() -> None:
@@ -227,6 +245,7 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
         signals(2, matches=usual, typed=np.array([1.0, 0.0])),
         signals(2, matches=usual, named=np.array([True, False])),
         signals(2, matches=usual, timely=np.array([0.5, 0.0])),
+        signals(2, matches=usual, told=np.array([True, False])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):
@@ -242,14 +261,18 @@ def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
         around=np.array([[1], [0]]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
+        told=np.array([False, True]),
     )
     best = 2.0 + rank.ALONE_PHRASE * 0.5
     of_both = rank.ALONE_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS
     by_hand = [
         1.0 + rank.ALONE_BESIDE * 1.0 / best + of_both + rank.ALONE_TYPED,
-        1.0 / best + rank.ALONE_BESIDE * 2.0 / best + of_both,
+        1.0 / best + rank.ALONE_BESIDE * 2.0 / best + of_both + rank.ALONE_TOLD,
     ]
     assert rank.evidence_of_words(given).tolist() == pytest.approx(by_hand)
+    assert rank.evidence_of_words(given._replace(same_role=np.zeros((2, 1), dtype=bool))).tolist() == pytest.approx(
+        by_hand
+    )
     assert rank.evidence_of_words(signals(2, matches=np.empty((0, 2)), weights=np.empty(0))).tolist() == [0.0, 0.0]
 
 

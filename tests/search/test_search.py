@@ -6,6 +6,7 @@ import math
 import random
 import time
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import orjson
@@ -144,3 +145,16 @@ def test_a_query_of_100_kilobytes_is_answered_in_time(memory: Memory, mode: str,
     hits = memory.search(text, mode=mode)
     assert time.perf_counter() - start < IN_TIME
     assert bool(hits) == (kind != "one word" or mode != "keyword")
+
+
+def test_what_a_person_said_before_speaks_more_for_a_row_than_what_the_assistant_said(tmp_path: Path) -> None:
+    said = [
+        {"conversation_id": role, "role": who, "content": text}
+        for role in ("assistant", "user")
+        for who, text in ((role, "The glaze of the stoneware peels."), ("user", "Celadon it is."))
+    ]
+    (tmp_path / "said.jsonl").write_bytes(b"\n".join(map(orjson.dumps, said)))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "said.jsonl"])
+        found = memory.search("stoneware that peels: celadon?")
+    assert [hit.conversation_id for hit in found if hit.content == "Celadon it is."] == ["user", "assistant"]

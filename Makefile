@@ -67,6 +67,7 @@ bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/redaction.py
 	$(BIN)/python benchmarks/redaction_recall.py
 	$(BIN)/python benchmarks/redaction_forms.py
+	$(BIN)/python benchmarks/redaction_forms.py --corpus bare
 
 bench-memory: $(VENV)/installed
 	$(BIN)/python benchmarks/index_memory.py

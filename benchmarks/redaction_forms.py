@@ -1,9 +1,10 @@
 """How many secrets `redact` finds of a corpus that was written without a look at its rules.
 
-    python benchmarks/redaction_forms.py [--seed N] [--each N] [--missed]
+    python benchmarks/redaction_forms.py [--corpus forms|bare] [--seed N] [--each N] [--missed]
 
 `redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
-sentences) with what is secret in them. This draws the values. A secret is found when no ten characters of it are left that the text
+sentences) with what is secret in them; `redaction_bare.tsv` has tokens that are known by their shape, in places that name no secret, and what
+has no shape as its provider's documents show it. This draws the values. A secret is found when no ten characters of it are left that the text
 around it has not of its own.
 """
 
@@ -22,7 +23,7 @@ from urllib.parse import quote
 
 from pastchats_memory.redact import redact
 
-FORMS = Path(__file__).with_suffix(".tsv")
+CORPORA = ("forms", "bare")
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {
     "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",
@@ -123,9 +124,10 @@ def names(variable: str) -> dict[str, str]:
     }
 
 
-def samples(seed: int, each: int, *, kinds: bool = True) -> Iterator[Sample]:
+def samples(seed: int, each: int, *, corpus: str = "forms", kinds: bool = True) -> Iterator[Sample]:
     """`each` of every kind in every context, if kinds are asked for, and twice as many of every form."""
-    lines = [line.split("\t") for line in FORMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    written = Path(__file__).with_name(f"redaction_{corpus}.tsv").read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in written.splitlines() if not line.startswith("#")]
     places: dict[str, list[str]] = {}
     for _, context, text in (line for line in lines if line[0] == "place"):
         places.setdefault(context, []).append(_unescaped(text))
@@ -163,12 +165,13 @@ def is_left(sample: Sample, redacted: str) -> bool:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", choices=CORPORA, default="forms")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=4)
     parser.add_argument("--missed", action="store_true", help="show them")
     options = parser.parse_args()
     asked, found = Counter[str](), Counter[str]()
-    for sample in samples(options.seed, options.each):
+    for sample in samples(options.seed, options.each, corpus=options.corpus):
         redacted = redact(sample.text).text
         hit = not is_left(sample, redacted)
         asked[sample.context] += 1

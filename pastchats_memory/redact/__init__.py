@@ -16,11 +16,13 @@ from pastchats_memory.redact.commands import GRAMMARS, OF_SECRETS, manifest_secr
 from pastchats_memory.redact.detector import TELLING, Found, Looked, Rule
 from pastchats_memory.redact.literals import Literals
 from pastchats_memory.redact.named import FOREIGN_NAMES, NAMES
+from pastchats_memory.redact.runs import in_long_runs
 from pastchats_memory.redact.shapes import TOKENS
 from pastchats_memory.redact.structures import STRUCTURES
 from pastchats_memory.redact.views import (
     View,
     base64_texts,
+    first_run,
     may_be_unseen,
     plain,
     seen,
@@ -167,9 +169,22 @@ def secrets(text: str, depth: int = 0) -> list[Found]:
     Looked for in the text as it stands, and in what is written in it as URLs, base64 and narrow columns write texts,
     `DEEPEST` times one in the other.
     """
-    is_ascii = text.isascii()
-    if not is_ascii:
+    if not text.isascii():
         text = plain(text)
+    first = first_run(text)
+    found = _as_it_stands(text)
+    if first >= 0:
+        found += in_long_runs(text, first)
+    if "\n" in text:
+        for view in unwrapped(text):
+            found += _seen_in(view, _tokens(view.text))
+    if depth < DEEPEST:
+        found += _encoded(text, first, depth + 1)
+    return found
+
+
+def _as_it_stands(text: str) -> list[Found]:
+    """Those behind a literal."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters grow when lowered, and places would no longer be the same
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
@@ -177,30 +192,26 @@ def secrets(text: str, depth: int = 0) -> list[Found]:
     found: list[Found] = []
     for rule, places in _SOUGHT.places(lowered):
         found += rule.find(looked, places)
-    if not is_ascii:
+    if not text.isascii():
         for name in FOREIGN_NAMES:
             found += name.find(looked, (one.start() for one in re.finditer(name.part, lowered)))
     if OF_SECRETS in text:
         found += manifest_secrets(text)
-    if "\n" in text:
-        for view in unwrapped(text):
-            found += _seen_in(view, _tokens(view.text))
-    if depth < DEEPEST:
-        found += _encoded(text, depth + 1)
     return found
 
 
-def _encoded(text: str, depth: int) -> Iterator[Found]:
-    """Those in what is written as URLs, HTML, terminals and base64 write texts."""
+def _encoded(text: str, first: int, depth: int) -> Iterator[Found]:
+    """Those in what is written as URLs, HTML, terminals and, from a place on, base64 write texts."""
     if "%" in text or "&" in text:
         for view in unquoted(text):
             yield from _seen_in(view, secrets(view.text, depth))
     if may_be_unseen(text):
         view = seen(text)
         yield from _seen_in(view, secrets(view.text, depth))
-    for start, end, decoded in base64_texts(text):
-        for one in secrets(decoded, depth):
-            yield Found(start, end, one.kind, one.rank)
+    if first >= 0:
+        for start, end, decoded in base64_texts(text, first):
+            for one in secrets(decoded, depth):
+                yield Found(start, end, one.kind, one.rank)
 
 
 DEEPEST = 2

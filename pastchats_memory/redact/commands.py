@@ -154,6 +154,10 @@ GRAMMARS: tuple[_Grammar, ...] = (
         "app password",
         r"[^\n:=]{0,40}?(?:[ \t](?:is|was)|[:=])[ \t]{0,4}[\"'`]?(?P<secret>[a-z]{4}(?: [a-z]{4}){3})(?![a-z])",
     ),
+    *(
+        _Grammar(of, r"\s{0,8}[\"'](?P<secret>(?:0x)?[0-9a-f]{64})[\"']", "private-key")
+        for of in ("wallet(", "accounts: [")
+    ),
     _Grammar("uint8array.from(", r"\[(?P<secret>(?:\d{1,3},\s{0,4}){31,127}\d{1,3})\]", "private-key"),
     *(_Grammar(word, rf"[A-Z0-9_]{{0,60}}PASS[ \t]+{_WORD}") for word in ("env ", "setenv ")),
     _Grammar("<auth-user-pass>", rf"\s{{1,4}}[^\s]{{1,100}}\s{{1,4}}{_WORD}"),
@@ -164,7 +168,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("convertto-securestring ", rf"(?i)(?:-string[ \t]+)?(?=[\"']){_WORD}"),
     _Grammar("requirepass ", _WORD),
     _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),
-    _line("openssl enc", "-k"),
+    _line("openssl enc", "-k|-K"),
     _Grammar("basicauth(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']"),
     _line("unzip", "-P"),
     _line("zip", "-P"),
@@ -177,7 +181,8 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("login: ", rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}"),
     _Grammar("login as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
     _Grammar("login with ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
-    _Grammar("creds", rf"(?:[^\n:]{{0,60}}:|[ \t]+(?:are|is))[ \t]?[^\s:/]{{1,64}}[:/]{_WORD}"),
+    _Grammar("log in with ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
+    _Grammar("creds", rf"(?:[^\n:]{{0,60}}:|[ \t]+(?:are|is))[ \t]?[^\s:/]{{1,64}}(?::|[ \t]?/[ \t]?){_WORD}"),
     _Grammar("credentials", rf"(?:[ \t]+(?:are|is)|:)[ \t]?[^\s:/]{{1,64}}:{_WORD}"),
     _Grammar("pass:", _WORD),
     _Grammar("storepass", rf"[ \t]+{_WORD}"),

@@ -112,6 +112,7 @@ NAMES: tuple[_Name, ...] = (
     _Name("secret", "secret"),
     _Name("secret", "credential"),
     _Name("secret", "pepper"),
+    _Name("secret", "_verifier"),
     *(
         _Name("password", word)
         for word in ("kennwort", "senha", "wachtwoord", "clave secreta", "adgangskode", "salasana")
@@ -125,14 +126,25 @@ NAMES: tuple[_Name, ...] = (
     _Name("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]|[ \t]+[a-z0-9]{40}")),
     _Name("token", "pat", before=_HOST, after=_NOT_A_WORD),
     _Name("key", "key", before=_BEHIND_NO_LETTER, after=_KEY_SAID),
-    _Name("url-token", "key=", before=_PARAMETER, reach=48),
-    _Name("url-token", "signature=", before=_PARAMETER, reach=48),
-    _Name("url-token", "auth=", before=_PARAMETER, reach=48),
+    *(
+        _Name("url-token", f"{word}=", before=_PARAMETER, reach=48)
+        for word in ("key", "signature", "auth", "code", "appid")
+    ),
     *(_Name("session", f"{word}=") for word in ("session", "sessionid", "session_id", "sessid")),
     _Name("session", "sid=", before=_BEHIND_NO_LETTER),
     *(
         _Name("webhook", place, before=_IN_URL, reach=120)
-        for place in ("hook/", "hooks/", "make.com/", "with/key/", "hc-ping.com/")
+        for place in (
+            "hook/",
+            "hooks/",
+            "make.com/",
+            "with/key/",
+            "hc-ping.com/",
+            "reset-password/",
+            "password/reset/",
+            "magic-link/",
+            "invite/",
+        )
     ),
     _Name("auth", "auth", before=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),
     _Name("password", "pw", after=re.compile(r"d|[ \t]{0,4}[:=]|[ \t]+is\b")),
@@ -173,9 +185,9 @@ _HARMLESS_ENDING = re.compile(
 )
 """Rests of a name after which comes something about the secret, not the secret."""
 _GOES_ON = re.compile(
-    r"(?P<rest>[A-Za-z0-9_\-.]{0,48}+)(?P<computed>(?:[ \t]?=|:)[ \t]?\d{1,7}(?=[,;)]?\s)|"
-    r"[ \t]?=[ \t]?(?!(?:bearer|basic|token)[ \t])[a-z]{1,20}(?:_[a-z]+)*+(?:\.[a-z]+(?:_[a-z]+)*+)*+(?=\(|[,;)]?\s))?"
+    r"(?P<rest>[A-Za-z0-9_\-.]{0,48}+)(?P<computed>[ \t]?=[ \t]?(?!(?:bearer|basic|token)[ \t])[a-z]{1,20}(?:_[a-z]+)*+(?:\.[a-z]+(?:_[a-z]+)*+)*+(?=\(|[,;)]?\s)|"
+    r"[\"'][)\]][,;)]|(?:[ \t]?=|:)[ \t]?\d{1,7}(?=[,;)]?\s))?"
 )
-"""The rest of a name, and a number, or what a program computes a value from, as most names go on with; nowhere but behind a shouted name is
-either a secret."""
+"""The rest of a name, and how most go on in a program: as the last argument of a call, or with a number or what a value is computed from;
+nowhere but behind a shouted name is any of it a secret. Said first, since all ways of writing one would be tried."""
 _WAYS_FROM = {name.kind: ways_by_letter(name.kind) for name in NAMES}

@@ -94,12 +94,13 @@ CLOUDS: tuple[Detector, ...] = (
     *_prefixed("tencent-secret-id", "AKID", rf"(?=[A-Za-z]{{0,32}}\d)[A-Za-z0-9]{{32}}{_END}"),
     *_prefixed("fly-token", "fm1r_ fm1a_ fm2_", r"[A-Za-z0-9+/=,_]{80,2000}"),
     *_prefixed("fly-token", "fo1_", rf"{_URL64}{{40,50}}"),
-    *_prefixed("databricks-token", "dapi", rf"[a-f0-9]{{32}}(?:-\d)?{_END}"),
+    *_prefixed("databricks-token", "dapi dose", rf"[a-f0-9]{{32}}(?:-\d)?{_END}"),
     *_prefixed("netlify-token", "nfp_", r"[A-Za-z0-9_]{36,40}"),
     *_prefixed("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,60}"),
     *_prefixed("supabase-key", "sbp_ sb_secret_", r"[A-Za-z0-9_\-]{20,60}"),
     *_prefixed("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.=\-]{32,64}"),
     *_prefixed("neon-key", "napi_", r"[a-z0-9]{60,70}"),
+    *_prefixed("neon-password", "npg_", rf"[A-Za-z0-9]{{12,16}}{_END}"),
     *_prefixed("scaleway-key", "SCW", rf"(?=[A-Z]{{0,17}}\d)[A-Z0-9]{{17}}{_END}"),
     *_prefixed("cloudflare-token", "v1.0-", r"[a-f0-9]{24}-[a-f0-9]{146}"),
     *_prefixed("cloudflare-token", "cfut_ cfat_ cfk_", r"[A-Za-z0-9_\-]{40,60}"),
@@ -160,13 +161,15 @@ CODE_HOSTS: tuple[Detector, ...] = (
     *_prefixed("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9_]{30,80}"),
     *_prefixed("buildkite-token", "bkua_ bkct_ bkaj_ bkat_ bkrt_", r"[A-Za-z0-9_.\-]{38,200}"),
     *_prefixed("sonar-token", "squ_ sqp_ sqa_", rf"[a-f0-9]{{40}}{_END}"),
-    *_prefixed("snyk-token", "snyk_", r"[A-Za-z0-9_.\-]{30,80}"),
+    *_prefixed("snyk-token", "snyk_", r"[A-Za-z0-9_.\-]{30,2000}"),
     *_prefixed("launchdarkly-key", "sdk- api- mob-", r"[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[a-f0-9]{4}-[a-f0-9]{12}"),
 )
 
 MESSENGERS: tuple[Detector, ...] = (
     *_prefixed(
-        "slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp-", r"[A-Za-z0-9%\-.]{10,300}"
+        "slack-token",
+        "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp-",
+        r"[A-Za-z0-9%\-.+/=]{10,300}",
     ),
     shape(
         "slack-webhook",
@@ -197,7 +200,7 @@ MESSENGERS: tuple[Detector, ...] = (
     *_prefixed("mailgun-key", "key-", rf"[0-9a-f]{{32}}{_END}"),
     *_prefixed("brevo-key", "xkeysib- xsmtpsib-", r"[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     shape("mailchimp-key", "-us", rf"[0-9a-f]{{32}}-us\d{{1,2}}{_END}", reach=32),
-    *_prefixed("resend-key", "re_", rf"(?=[A-Za-z_]{{0,30}}\d)[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{18,30}}{_END}"),
+    *_prefixed("resend-key", "re_", rf"(?=[A-Za-z_]{{0,40}}\d)[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{18,30}}{_END}"),
 )
 
 SERVICES: tuple[Detector, ...] = (
@@ -220,7 +223,7 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("new-relic-key", "NRAK- NRAL- NRJS- NRII- NRIQ-", rf"{_URL64}{{19,40}}"),
     *_prefixed("grafana-token", "glsa_ glc_ eyJrIjoi", r"[A-Za-z0-9_+/=]{32,400}"),
     *_prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", r"[A-Za-z0-9_+/=\-]{40,400}"),
-    *_prefixed("dynatrace-token", "dt0c01. dt0s01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    *_prefixed("dynatrace-token", "dt0c01. dt0s01. dt0s02. dt0s16.", r"[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
     *_prefixed("postman-key", "PMAK-", r"[a-f0-9]{24}-[a-f0-9]{30,36}"),
     *_prefixed("pulumi-token", "pul-", r"[a-f0-9]{40}"),
     *_prefixed("doppler-token", "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.", r"[A-Za-z0-9._\-]{40,80}"),
@@ -245,7 +248,7 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,60}"),
     *_prefixed("hubspot-token", "pat-na1- pat-eu1- pat-na2-", r"[a-f0-9\-]{36}"),
     *_prefixed("clickup-token", "pk_", rf"\d{{6,10}}_[A-Z0-9]{{32}}{_END}"),
-    shape("new-relic-key", "NRAL", rf"[a-f0-9xX]{{30,40}}(?:FFFF)?NRAL{_END}", reach=40),
+    shape("new-relic-key", "NRAL", rf"(?:[a-z]{{2}}\d\d)?[a-f0-9xX]{{30,40}}(?:FFFF)?NRAL{_END}", reach=40),
     *_prefixed("plaid-token", "access-sandbox- access-development- access-production-", r"[0-9a-f\-]{36}"),
     *_prefixed("shippo-token", "shippo_live_ shippo_test_", r"[a-fA-F0-9]{40}"),
     *_prefixed("lob-key", "live_ test_", rf"[a-f0-9]{{35}}{_END}"),
@@ -263,7 +266,7 @@ SERVICES: tuple[Detector, ...] = (
     *_prefixed("woocommerce-secret", "cs_ ck_", rf"[a-f0-9]{{40}}{_END}"),
     *_prefixed("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"[A-Za-z0-9]{16,40}"),
     *_prefixed("postman-key", "PMAT-", r"[A-Z0-9]{26}"),
-    *_prefixed("stytch-secret", "secret-live- secret-test-", rf"{_URL64}{{30,40}}="),
+    *_prefixed("stytch-secret", "secret-live- secret-test-", rf"{_URL64}{{30,40}}=?"),
     *_prefixed("statsig-key", "secret-", rf"(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{40,50}}{_END}"),
     *_prefixed("sanity-token", "sk", rf"(?=[A-Za-z]{{0,60}}\d)[A-Za-z0-9]{{150,180}}{_NOT_BASE64}"),
     *_prefixed("instagram-token", "IGQV IGQW IGAA", rf"{_URL64}{{80,300}}"),
@@ -359,6 +362,18 @@ MORE: tuple[Detector, ...] = (
     *_prefixed("llamacloud-key", "llx-", r"[A-Za-z0-9]{40,60}"),
     *_prefixed("kaggle-token", "KGAT_", r"[a-f0-9]{32,64}"),
     *_prefixed("mixedbread-key", "mxb_", r"[A-Za-z0-9]{32,64}"),
+    *_prefixed("context7-key", "ctx7sk-", r"[0-9a-f]{8}-[0-9a-f\-]{27}"),
+    *_prefixed("cursor-key", "crsr_ key_", rf"[a-f0-9]{{64}}{_END}"),
+    *_prefixed("hex-key", "hexpm_", rf"[a-f0-9]{{32}}{_END}"),
+    *_prefixed("open-vsx-token", "ovsxp_ ovsxat_", r"[0-9a-f]{8}-[0-9a-f\-]{27}"),
+    *_prefixed("scrapfly-key", "scp-live- scp-test-", rf"[a-f0-9]{{32}}{_END}"),
+    *_prefixed("confluent-secret", "cflt", rf"{_B64}{{60}}{_NOT_BASE64}"),
+    shape("okta-token", "SSWS 00", rf"SSWS (?P<secret>00{_URL64}{{40}})(?![A-Za-z0-9_\-])"),
+    *_prefixed("paypal-token", "A21AA", rf"{_URL64}{{80,120}}{_NOT_BASE64}"),
+    *_prefixed("yandex-token", "y0_", rf"{_URL64}{{50,70}}(?![A-Za-z0-9_\-])"),
+    *_prefixed("discord-token", "mfa.", rf"{_URL64}{{84}}(?![A-Za-z0-9_\-])"),
+    *_prefixed("linkedin-token", "AQU AQV AQW AQX", rf"{_URL64}{{250,600}}{_NOT_BASE64}"),
+    *_prefixed("adyen-key", "AQE", rf"[a-z]hmf{_B64}{{40,200}}-{_B64}{{20,60}}=?-[^\s\"'\\]{{8,40}}"),
     *_prefixed("bitwarden-token", "0.", r"[0-9a-f]{8}-[0-9a-f\-]{27}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}=="),
     shape(
         "proxmox-token", "@pam!", r"@pam![A-Za-z0-9._\-]{1,64}=(?P<secret>[0-9a-f]{8}-[0-9a-f\-]{27})", bounded=False

@@ -105,7 +105,9 @@ def test_a_secret_is_taken_out_by_the_form_that_it_is_written_in(written: str, s
 @pytest.mark.parametrize(
     "harmless",
     ["session=ses_39b5bd57fffeoHgocdtybSVa3d", "session=7d444840-9dc0-11d1-b245-5ffdce74fad2", "src/hooks/useAuthTokenProvider2Context.ts", "password: 'required|min:8|confirmed'", "what is the token?\nsrc/auth/jwt2fa_tokens.py\n",
-     "the recovery codes are printed once", "backup codes: see chapter 12", "two tokens?\n20260204000001_add_agent_session_token.sql\n", 'KEY="-----BEGIN PUBLIC KEY-----\\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAqx13Yg4+Rse+CBPCWa8X\\n-----END PUBLIC KEY-----"'],
+     "the recovery codes are printed once", "backup codes: see chapter 12", "two tokens?\n20260204000001_add_agent_session_token.sql\n", 'KEY="-----BEGIN PUBLIC KEY-----\\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAqx13Yg4+Rse+CBPCWa8X\\n-----END PUBLIC KEY-----"',
+     'integrity="sha384-QaKslLbUU0ejbhWBYuhN+rG62iWD+/MWK9/navcVsUZihmgNzO2357HIimWBA+0S"', "Fix: sha256-u/AjEiUmceJn25VkvCiJtssI2prRwPueci47m3dCMg4=", "pk_test_cXVpY2stb3R0ZXItMTIuY2xlcmsuYWNjb3VudHMuZGV2JA",
+     "resp_68a1b2c3d4e5f60718293a4b5c6d7e8f901a2b3c4d5e6f70", "toolu_01A09q90qw90lq917835lq9q", "test_everything_that_has_a_very_long_name_of_words_alone", "chunk_getElementsByClassNameAndTagNameOfDocument2"],
 )  # fmt: skip
 def test_what_has_the_form_of_one_and_is_none_stays(harmless: str) -> None:
     assert redact(harmless).text == harmless

@@ -45,7 +45,7 @@ _ASKS_WHY = re.compile(r"\b(?:why|how|when|did|what if)\b[^.!?\n]*\Z", re.IGNORE
 """Before such words in their sentence: they are asked about rather than decided."""
 _WORD = re.compile(r"[^\W_][\w.+#-]*\w")
 _COMMAND = re.compile(r"\s*[/!$]")
-_PATH = re.compile(r"\S*[/\\]\S*")
+_PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
 _GO = frozenset(
     """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
     run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - a list of thirty strings would fill a page

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pastchats_memory.episodes.threads import ALIKE, LEAST_SHARED, attempt_at, is_failed_by_next, subject
+from pastchats_memory.episodes.threads import ALIKE, attempt_at, have_in_common, is_failed_by_next, subject
 from pastchats_memory.recollection import Lesson
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
@@ -95,7 +95,7 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
     return [
         (one, other)
         for one, other in pairs
-        if told[one].conversation[0] == told[other].conversation[0] and len(about[one] & about[other]) >= LEAST_SHARED
+        if told[one].conversation[0] == told[other].conversation[0] and have_in_common(about[one], about[other])
     ]
 
 

@@ -23,7 +23,7 @@ from pastchats_memory.store.outcomes import OPENING, Ending
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
-LEAST_SHARED = 3
+_LEAST_SHARED = 3
 """Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 MOST_BEFORE = 3
 FARTHEST = 6
@@ -107,6 +107,11 @@ def subject(question: str) -> frozenset[str]:
     return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
 
 
+def have_in_common(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two subjects share enough for what is alike otherwise to be the same."""
+    return len(first & second) >= _LEAST_SHARED
+
+
 def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
     found: list[tuple[bool, Attempt]] = []
     for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
@@ -147,8 +152,7 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     found: dict[int, tuple[str, Attempt]] = {}
     for item in prompts.items(database, alike):
         ending = outcomes.of_turn(database, item)
-        is_same = len(about & subject(item.content)) >= LEAST_SHARED
-        if is_same and ending is not None and item.timestamp is not None:
+        if have_in_common(about, subject(item.content)) and ending is not None and item.timestamp is not None:
             found[item.id] = item.timestamp, attempt_at(database, item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
 

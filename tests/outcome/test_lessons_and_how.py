@@ -87,6 +87,7 @@ def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fa
         memory.index([tmp_path / "said"])
         assert memory.lessons(None)[0] == []
         assert [one.before for one in memory.recall(asked).memories if one.before] == []
+        assert memory.check_prior_work(asked).verdict == "new"
 
 
 def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:

@@ -22,6 +22,8 @@ FILLED = 35
 CHILD = 4
 """Bytes of the number of a page further down, which stands in the head of an inner page and before each of its cells."""
 LONGEST = 1 << 30
+TIMES = 4
+"""As many bytes as the file has are read at most of what flows over: whole, each page of it belongs to one record; damaged, many may lead to one."""
 MOST_COLUMNS = 64
 
 Pages = bytes | mmap.mmap
@@ -38,6 +40,7 @@ class Record(NamedTuple):
 
 def records(content: Pages) -> Iterator[Record]:
     """Every record that can be read of the pages of a file, in the order of the pages; broken ones are passed over."""
+    chains = _Chains(content)
     for start in range(0, len(content) - PAGE + 1, PAGE):
         head = start + (HEADER if start == 0 else 0)
         kind, cells = content[head], int.from_bytes(content[head + 3 : head + 5])
@@ -47,23 +50,46 @@ def records(content: Pages) -> Iterator[Record]:
         for number in range(cells):
             pointer = head + 8 + child + 2 * number
             offset = int.from_bytes(content[pointer : pointer + 2]) + child
-            if child < offset < PAGE and (record := _record(content, start + offset, start + PAGE, kind)) is not None:
+            if child < offset < PAGE and (record := _record(chains, start + offset, start + PAGE, kind)) is not None:
                 yield record
 
 
-def _record(content: Pages, place: int, end: int, kind: int) -> Record | None:
+class _Chains:
+    """The pages, and what of them flows over to others."""
+
+    def __init__(self, content: Pages) -> None:
+        self.content = content
+        self._room = TIMES * len(content)
+
+    def follow(self, page: int, left: int) -> bytes | None:
+        """So many bytes of the chain that begins with a page; None where it leads nowhere, or too much was read already."""
+        pieces = []
+        while left > 0:
+            start, length = (page - 1) * PAGE, min(left, PAGE - 4)
+            if start < PAGE or start + PAGE > len(self.content) or length > self._room:
+                return None
+            pieces.append(self.content[start + 4 : start + 4 + length])
+            page = int.from_bytes(self.content[start : start + 4])
+            left -= length
+            self._room -= length
+        return b"".join(pieces)
+
+
+def _record(chains: _Chains, place: int, end: int, kind: int) -> Record | None:
+    content = chains.content
     size, place = _varint(content, place)
     rowid: int | None = None
     if kind == TABLE_LEAF:
         rowid, place = _varint(content, place)
         rowid -= (rowid >> 63) << 64
-    payload = _payload(content, place, end, size, kind)
+    payload = _payload(chains, place, end, size, kind)
     values = None if payload is None else _values(payload)
     return None if values is None else Record(rowid, values)
 
 
-def _payload(content: Pages, place: int, end: int, size: int, kind: int) -> bytes | None:
+def _payload(chains: _Chains, place: int, end: int, size: int, kind: int) -> bytes | None:
     """The bytes of a record, with those that flowed over to further pages; None where that leads nowhere."""
+    content = chains.content
     if not 0 < size < min(LONGEST, len(content)):
         return None
     most = PAGE - FILLED if kind == TABLE_LEAF else (PAGE - 12) * 64 // 255 - 23
@@ -74,19 +100,11 @@ def _payload(content: Pages, place: int, end: int, size: int, kind: int) -> byte
         local = local if local <= most else least
     if place + local + (4 if local < size else 0) > end:
         return None
-    pieces, left = [content[place : place + local]], size - local
-    page = int.from_bytes(content[place + local : place + local + 4]) if left else 0
-    for _ in range(left // (PAGE - 4) + 1):
-        if left <= 0:
-            break
-        start = (page - 1) * PAGE
-        if start < PAGE or start + PAGE > len(content):
-            return None
-        piece = content[start + 4 : start + 4 + min(left, PAGE - 4)]
-        pieces.append(piece)
-        left -= len(piece)
-        page = int.from_bytes(content[start : start + 4])
-    return b"".join(pieces) if left == 0 else None
+    here = content[place : place + local]
+    if local == size:
+        return here
+    rest = chains.follow(int.from_bytes(content[place + local : place + local + 4]), size - local)
+    return None if rest is None else here + rest
 
 
 def _values(payload: bytes) -> tuple[Value, ...] | None:

@@ -15,7 +15,7 @@ from whole import assert_whole, state
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.pages import PAGE, records
+from pastchats_memory.store.pages import PAGE, TABLE_LEAF, TIMES, records
 from pastchats_memory.tasks.desk import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
@@ -220,6 +220,23 @@ def test_records_of_a_table_without_rowids_are_read_of_its_inner_pages_too(tmp_p
     stored = set(connection.execute("SELECT hash, number FROM tombs"))
     connection.close()
     assert {record.values for record in records((tmp_path / "tombs.db").read_bytes())} >= stored
+
+
+def test_records_that_lead_to_one_another_s_pages_are_not_read_without_end(tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / "long.db"))
+    connection.execute(f"PRAGMA page_size={PAGE}; CREATE TABLE long (text TEXT)")
+    length = 60 * PAGE
+    with connection:
+        connection.executemany(
+            "INSERT INTO long VALUES (?)", [(chr(97 + number % 26) * length,) for number in range(40)]
+        )
+    connection.close()
+    content = bytearray((tmp_path / "long.db").read_bytes())
+    assert len(list(records(bytes(content)))) == 41  # and the schema's
+    *_, longest = (place for place in range(PAGE, len(content), PAGE) if content[place] == TABLE_LEAF)
+    leaf = content[longest : longest + PAGE]
+    many = bytes(content) + bytes(leaf) * 1000
+    assert len(many) * TIMES // length - 1 <= len(list(records(many))) <= len(many) * TIMES // length + 1
 
 
 class FailingOnce(apsw.VFS):

@@ -3,36 +3,35 @@
     python benchmarks/index_reading.py [--megabytes N] [--append N]
 
 In process, against a database of its own. **Every text gets the same made-up vector**, so that the numbers are of reading,
-redacting and storing alone; `index_throughput.py` has those with the model. Each format's files are one of its own fixtures
-written again under other ids, words and names until there are so many bytes. `read` is the reader alone, `index` the whole run.
+redacting and storing alone; `index_throughput.py` has those with the model. Each format's file is one of its own fixtures
+grown to so many bytes (`grown.py`), and its numbers are of processor time. `read` is the reader alone, `to parsing` how many
+times as long it takes as a bare parse of the same bytes (JSON by orjson, rows, lines), `index` the whole run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import corpus
+import grown
 import numpy as np
 import timing
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.ingest import IndexOptions, IndexReport, index
-from pastchats_memory.model import Turn
+from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source
 from pastchats_memory.store.database import Database, open_database
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
-SUFFIXES = (".jsonl", ".json", ".md")
-NUMBER = re.compile(r"[0-9a-f]{6}(?=[^0-9a-f])")
-SMALLEST = 400
-"""Bytes of a fixture that is worth repeating."""
+TRIED, FEWEST = 60_000, 20
+"""Bytes of a file by which it is seen whether a fixture can be gone on with, and the turns that it must then have."""
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 RUNS = 5
 
@@ -63,49 +62,47 @@ def run(database: Database, path: Path) -> tuple[IndexReport, float]:
     return report, time.perf_counter() - start
 
 
-def samples() -> dict[str, Path]:
-    """The largest fixture of each format that is one text file and that its reader knows under a changed name."""
+def samples(place: Path) -> dict[str, Path]:
+    """The largest fixture of each format that its reader understands whole when it goes on and on."""
     found: dict[str, Path] = {}
-    for path in sorted(FIXTURES.glob("*/*"), key=lambda path: path.stat().st_size):
-        if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size >= SMALLEST:
-            reader = reader_for(Source(path))
-            if reader is not None and any(isinstance(item, Turn) for item in reader.read(Source(path))):
-                found[reader.FORMAT] = path
+    fixtures = [path for path in FIXTURES.glob("*/*") if path.suffix in grown.SUFFIXES and path.parent.name != "fuzz"]
+    for number, path in enumerate(sorted(fixtures, key=lambda path: path.stat().st_size)):
+        file = grown.grown(path, place / str(number), TRIED)
+        reader = reader_for(Source(file))
+        items = list(reader.read(Source(file))) if reader else []
+        turns = [item for item in items if isinstance(item, Turn)]
+        told = sum(turn.branch == "main" for turn in turns)
+        if reader and told > max(FEWEST, len(turns) / 2) and not any(isinstance(item, Unreadable) for item in items):
+            found[reader.FORMAT + (" (SQLite)" if file.suffix == ".db" else "")] = path
     return dict(sorted(found.items()))
 
 
-def repeated(path: Path, folder: Path, size: int) -> int:
-    """Copies of a file, each with other ids, until there are so many bytes; the bytes."""
-    text, written, number = path.read_text(encoding="utf-8"), 0, 0
-    folder.mkdir()
-    while written < size:
-        number += 1
-        copy = NUMBER.sub(lambda _, mark=f"{number:06x}": mark, text)
-        written += (folder / f"{path.stem}-{number}{path.suffix}").write_text(copy, encoding="utf-8")
-    return written
+def taken(work: Callable[[], object]) -> tuple[object, float]:
+    """What the work gives, and the seconds of the processor that it took."""
+    start = time.process_time()
+    return work(), time.process_time() - start
 
 
-def read(folder: Path) -> tuple[int, float]:
-    """Turns that the readers alone give, and seconds."""
-    start, turns = time.perf_counter(), 0
-    for path in folder.iterdir():
-        source = Source(path)
-        reader = reader_for(source)
-        turns += sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
-    return turns, time.perf_counter() - start
+def read(file: Path) -> int:
+    """Turns that the reader alone gives."""
+    source = Source(file)
+    reader = reader_for(source)
+    return sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
 
 
 def by_format(place: Path, megabytes: float) -> None:
     """Print a line for each format."""
-    print(f"{'format':20} {'MB':>6} {'turns':>7} {'read MB/s':>10} {'turns/s':>9} {'index MB/s':>11} {'turns/s':>9}")
-    for name, sample in samples().items():
-        folder = place / name
-        size = repeated(sample, folder, int(megabytes * 1e6)) / 1e6
-        turns, seconds = read(folder)
+    print(
+        f"{'format':26} {'MB':>5} {'turns':>7} {'read MB/s':>10} {'turns/s':>8} {'to parsing':>11} {'index MB/s':>11} {'turns/s':>8}"
+    )
+    for name, sample in samples(place).items():
+        file = grown.grown(sample, place / name, int(megabytes * 1e6))
+        size = file.stat().st_size / 1e6
+        (_, parse), (turns, seconds) = taken(lambda: grown.parsed(file)), taken(lambda: read(file))  # noqa: B023 - called at once
         with open_database(place / f"{name}.db", create=True) as database:
-            _, all_seconds = run(database, folder)
-        rates = f"{size / seconds:10.1f} {turns / seconds:9,.0f} {size / all_seconds:11.1f} {turns / all_seconds:9,.0f}"
-        print(f"{name:20} {size:6.1f} {turns:7,} {rates}", flush=True)
+            _, all_seconds = taken(lambda: run(database, file))  # noqa: B023 - called at once
+        rates = f"{size / seconds:10.1f} {turns / seconds:8,.0f} {seconds / parse:11.0f} {size / all_seconds:11.1f} {turns / all_seconds:8,.0f}"
+        print(f"{name:26} {size:5.1f} {turns:7,} {rates}", flush=True)
 
 
 def record(number: int, kind: str, content: object) -> str:
@@ -139,12 +136,12 @@ def session(path: Path, megabytes: int) -> int:
     return number
 
 
-def grown(place: Path, megabytes: int) -> None:
+def appended(place: Path, megabytes: int) -> None:
     """Print what the first run over a large session takes, and the median of runs after one turn more."""
     path = place / "session" / "s.jsonl"
     path.parent.mkdir()
     number = session(path, megabytes)
-    taken = []
+    times = []
     with open_database(place / "session.db", create=True) as database:
         first, seconds = run(database, path.parent)
         for more in range(1, RUNS + 1):
@@ -153,19 +150,19 @@ def grown(place: Path, megabytes: int) -> None:
             report, again = run(database, path.parent)
             if report.added != 1:
                 raise SystemExit(f"{report.added} turns were added, not one: the numbers would mean nothing")
-            taken.append(again)
+            times.append(again)
     size = path.stat().st_size / 1e6
     print(
         f"\n{size:.0f} MB of Claude Code: first run {seconds:.1f} s, {size / seconds:.1f} MB/s, {first.added:,} turns"
     )
-    print(f"one turn more: median {sorted(taken)[RUNS // 2] * 1000:.0f} ms, slowest {max(taken) * 1000:.0f} ms")
+    print(f"one turn more: median {sorted(times)[RUNS // 2] * 1000:.0f} ms, slowest {max(times) * 1000:.0f} ms")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--megabytes", type=float, default=2, help="of each format")
-    parser.add_argument("--append", type=int, default=100, help="megabytes of the session that grows")
+    parser.add_argument("--megabytes", type=float, default=3, help="of each format")
+    parser.add_argument("--append", type=int, default=100, help="megabytes of the session that grows; 0 for none")
     parser.add_argument(
         "--store", type=Path, help="only read and store this, into a database beside it, and print nothing"
     )
@@ -176,7 +173,8 @@ def main() -> None:
         return
     print(timing.machine())
     with tempfile.TemporaryDirectory() as folder:
-        grown(Path(folder), options.append)
+        if options.append:
+            appended(Path(folder), options.append)
         by_format(Path(folder), options.megabytes)
 
 

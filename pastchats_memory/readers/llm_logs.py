@@ -114,8 +114,17 @@ class _Beside:
         self._database = database
         self._fragments: defaultdict[object, list[object]] = defaultdict(list)
         self._attachments: defaultdict[object, list[object]] = defaultdict(list)
+        self._calls = self._grouped("tool_calls", ("name", "arguments", "tool_call_id"))
+        self._results = self._grouped("tool_results", ("name", "output", "tool_call_id", "exception"))
         self._note("prompt_fragments", "prompt_attachments", "response_id")
         self._note("turn_fragments", "turn_attachments", "turn_id")
+
+    def _grouped(self, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[object]]:
+        """The rows of a table by the response that they are of, read once: llm has no index that leads from one to them."""
+        found: defaultdict[object, list[object]] = defaultdict(list)
+        for response, *row in self._database.rows(table, ("response_id", *columns)):
+            found[response].append(dict(zip(columns, row, strict=True)))
+        return found
 
     def _note(self, fragments: str, attachments: str, key: str) -> None:
         rows, order = self._database.rows, (key, "order")
@@ -160,18 +169,11 @@ class _Beside:
 
     def of(self, response: object) -> Json:
         """The same keys as the JSON that the tool prints."""
-        where = {"response_id": text_of(response)}
-        calls, results = ("name", "arguments", "tool_call_id"), ("name", "output", "tool_call_id", "exception")
         return {
             "prompt_fragments": self._fragments.pop(response, []),
             "attachments": self._attachments.pop(response, []),
-            "tool_calls": [
-                dict(zip(calls, row, strict=True)) for row in self._database.rows("tool_calls", calls, where=where)
-            ],
-            "tool_results": [
-                dict(zip(results, row, strict=True))
-                for row in self._database.rows("tool_results", results, where=where)
-            ],
+            "tool_calls": self._calls.pop(response, []),
+            "tool_results": self._results.pop(response, []),
         }
 
 

@@ -37,6 +37,9 @@ STEPS_A_BYTE = 20
 """Of the file, that one query may take: a row takes ten for each column, and seldom has less than a byte a column."""
 TIMES_ITS_SIZE = 10
 """That the rows of one query may hold: more than once is told where columns that were added later have a default."""
+LONGEST_VALUE = 64 * 1024 * 1024
+"""Bytes of one value, as of one line of a transcript; what is longer is left out without being read."""
+_TOO_LONG = 2
 
 _ANY: Mapping[str, Value] = MappingProxyType({})
 
@@ -177,6 +180,8 @@ class Database:
         size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
         self._size = cast("int", connection.execute(size).fetchall()[0][0])
         self._rounds = 0
+        self.left_out = 0
+        """Values that were too long."""
         connection.set_progress_handler(self._is_endless, STEPS)
         self._encoding = str(connection.execute("PRAGMA encoding").fetchall()[0][0]).lower()
         self.tables = dict(self._tables())
@@ -204,7 +209,7 @@ class Database:
         within: tuple[str, str, str] | None = None,
         order: Sequence[str] = (),
     ) -> Iterator[Row]:
-        """The named columns of a table, streamed; None for a column that this version of the program does not have.
+        """The named columns of a table, streamed; None for a column that this version of the program does not have, and for what is too long.
 
         Args:
             table: may be missing: no rows.
@@ -233,6 +238,7 @@ class Database:
             left -= len(row) + sum(len(value) for value in row[::2] if isinstance(value, bytes))
             if left < 0:
                 raise _Endless
+            self.left_out += row[1::2].count(_TOO_LONG)
             yield tuple(self._value(*pair) for pair in zip(row[::2], row[1::2], strict=True))
 
     def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
@@ -258,5 +264,5 @@ def _selected(column: str, known: frozenset[str]) -> str:
     if column not in known:
         return "NULL, 0"
     name = _quoted(column)
-    is_text = f"typeof({name}) = 'text'"
-    return f"CASE WHEN {is_text} THEN CAST({name} AS BLOB) ELSE {name} END, {is_text}"
+    kind = f"CASE WHEN octet_length({name}) > {LONGEST_VALUE} THEN {_TOO_LONG} ELSE typeof({name}) = 'text' END"
+    return f"CASE {kind} WHEN {_TOO_LONG} THEN NULL WHEN 1 THEN CAST({name} AS BLOB) ELSE {name} END, {kind}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 if TYPE_CHECKING:
     import zipfile
+    import zlib
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -19,6 +20,12 @@ SMALL = 256 * 1024 * 1024
 """Bytes that anything may unpack to."""
 DENSEST = 200
 """Times its packed size that more than that may unpack to: transcripts pack to a fifth or a tenth, bombs to a thousandth."""
+MOST_PARTS = 20_000
+"""That a gzip file may be put together from: each takes its time, and bgzip makes one of 64 KiB."""
+AT_ONCE = 1 << 16
+"""Packed bytes that are read in one go."""
+GZIP = 31
+"""As zlib calls the largest window within a header and a checksum of gzip's."""
 
 
 class Broken(OSError):
@@ -75,25 +82,68 @@ def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
 
 
 def _of_one(path: Path) -> Callable[[], BinaryIO]:
-    import gzip
+    import zlib
 
     def opened() -> BinaryIO:
         most = max(SMALL, DENSEST * path.stat().st_size)
         if path.suffix.lower() == ".gz":
-            return _buffered(cast("BinaryIO", gzip.open(path)), most)
+            return _buffered(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
         return _buffered(import_module(ZSTD).open(path), most)
 
     return opened
 
 
-def _buffered(stream: BinaryIO, most: int) -> BinaryIO:
+class _Gzip:
+    """The parts of a gzip file one after the other; the standard library's reader takes any number of them."""
+
+    def __init__(self, file: BinaryIO, begun: Callable[[], zlib._Decompress]) -> None:
+        self._file = file
+        self._begun = begun
+        self._packed = b""
+        self._part = begun()
+        self._parts = 0
+        self._is_between = True
+
+    def read(self, most: int) -> bytes:
+        """So many bytes or fewer; none at the end. Raises zlib.error, EOFError, OSError."""
+        while True:
+            self._packed = self._packed or self._file.read(AT_ONCE)
+            is_end = not self._packed
+            if self._is_between:
+                self._packed = self._packed.lstrip(b"\0")  # tapes fill their last block up
+                if is_end:
+                    return b""
+                if not self._packed:
+                    continue
+                self._parts += 1
+                if self._parts > MOST_PARTS:
+                    raise Broken(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
+                self._part = self._begun()
+            found = self._part.decompress(self._packed, most)
+            self._packed = self._part.unconsumed_tail or self._part.unused_data
+            self._is_between = self._part.eof
+            if found:
+                return found
+            if is_end and not self._is_between:
+                raise EOFError("it ends before its end")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Stream(Protocol):
+    def read(self, most: int, /) -> bytes: ...
+    def close(self) -> None: ...
+
+
+def _buffered(stream: _Stream, most: int) -> BinaryIO:
     return io.BufferedReader(_Unpacked(stream, most))
 
 
 class _Unpacked(io.RawIOBase):
     """A stream that is unpacked as it is read, that never gives more than it may, and whose faults are OSErrors."""
 
-    def __init__(self, stream: BinaryIO, most: int) -> None:
+    def __init__(self, stream: _Stream, most: int) -> None:
         self._stream = stream
         self._left = most
 

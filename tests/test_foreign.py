@@ -9,6 +9,7 @@ import pytest
 
 from pastchats_memory import foreign
 from pastchats_memory.foreign import ForeignFault
+from pastchats_memory.readers.source import Source
 
 SCHEMA = """
 CREATE TABLE notes(id INTEGER PRIMARY KEY, Text TEXT, kind TEXT);
@@ -238,6 +239,15 @@ def test_rows_without_end_in_a_few_kilobytes_are_damage(path, asked):
     with foreign.opened(path) as database, pytest.raises(ForeignFault, match="more rows than"):
         for _ in database.rows("notes", ["id", "text"], **asked):
             pass
+
+
+def test_a_value_that_is_longer_than_any_line_is_left_out_unread_and_told_of(path, monkeypatch):
+    made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
+    monkeypatch.setattr(foreign, "LONGEST_VALUE", 1000)
+    told = Source(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
+    *rows, left_out = told
+    assert rows == [(None, "note"), ("short", "note")]
+    assert left_out.reason.startswith("1 × a value of more than")
 
 
 def test_many_rows_that_an_added_column_makes_longer_are_no_damage(path):

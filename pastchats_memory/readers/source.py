@@ -7,6 +7,7 @@ and whatever cannot be parsed is yielded as `Unreadable`, never raised.
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ HEAD_BYTES = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 LARGE_DOCUMENT = 8 * 1024 * 1024
 """Bytes above which a JSON document is never parsed whole to see what it is: parsed, it takes five to ten times as much."""
+LARGEST_TEXT = 256 * 1024 * 1024
+"""Bytes of what is read at once: Markdown, copies of a terminal, JSON of formats that are not streamed."""
 OUTLINE_DEPTH = 3
 OUTLINE_KEYS = 200
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
@@ -158,6 +161,9 @@ class Source:
         try:
             with foreign.opened(self.path) as database:
                 yield from telling(database)
+                if database.left_out:
+                    reason = f"{database.left_out:,} × a value of more than {foreign.LONGEST_VALUE >> 20} MiB"
+                    yield Unreadable(str(self.path), 0, reason)
         except foreign.ForeignFault as fault:
             yield Unreadable(str(self.path), 0, str(fault))
 
@@ -328,9 +334,12 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        r"""The whole file as text, line ends as `\n`. Raises OSError."""
+        r"""The whole file as text, line ends as `\n`. Raises OSError, also for one that is too large for that."""
         with self.open() as file:
-            raw = file.read().decode(self.encoding, errors="replace").removeprefix("\ufeff")
+            read = file.read(LARGEST_TEXT + 1)
+        if len(read) > LARGEST_TEXT:
+            raise OSError(errno.EFBIG, f"a document of more than {LARGEST_TEXT >> 20} MiB; split it first")
+        raw = read.decode(self.encoding, errors="replace").removeprefix("\ufeff")
         return raw.replace("\r\n", "\n").replace("\r", "\n")
 
 

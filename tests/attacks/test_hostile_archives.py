@@ -85,6 +85,10 @@ def by_gzip_in_many_parts(folder: Path) -> None:
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB[: len(BOMB) // 8]) * 8)
 
 
+def by_gzip_in_countless_parts(folder: Path) -> None:
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(b"") * 200_000)
+
+
 def by_zstd(folder: Path) -> None:
     (folder / "a.jsonl.zst").write_bytes(import_module(ZSTD).compress(BOMB))
 
@@ -97,6 +101,7 @@ BOMBS: dict[Callable[[Path], None], str] = {
     of_parts_that_overlap: "far more than any transcript",
     by_gzip: "far more than any transcript",
     by_gzip_in_many_parts: "far more than any transcript",
+    by_gzip_in_countless_parts: "more than 20,000 parts",
     by_zstd: "far more than any transcript",
 }
 

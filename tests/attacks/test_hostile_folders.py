@@ -16,12 +16,14 @@ import pytest
 from inprocess import Shell
 
 from pastchats_memory.ingest.files import Wanted, candidates
+from pastchats_memory.readers import source
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
     for role, text in (("user", "Which port?"), ("assistant", "8080."))
 )
 HIDDEN = SAID.replace("8080", "hidden")
+LARGEST = 1_000
 MOST_SECONDS = 5
 """Of the processor: what hangs, or takes the square of its length, takes more."""
 
@@ -195,6 +197,21 @@ def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: S
     assert time.process_time() - before < MOST_SECONDS, time.monotonic() - started
     assert (said.status, "Traceback" in said.stderr) == (0, False), said.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
+    assert shell("search", "hidden", "--mode", "keyword").status == 1
+
+
+@pytest.mark.parametrize("name", ["large.md", "large.txt", "large.json"])
+def test_a_document_that_no_memory_holds_is_told_of_and_not_read(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(source, "LARGEST_TEXT", LARGEST)
+    body = "## User\n\nWhat is hidden here?\n\n## Assistant\n\nA port.\n\n" * LARGEST
+    (shell.home / "in" / name).write_text(
+        json.dumps({"text": body}) if name.endswith("json") else body, encoding="utf-8"
+    )
+    said = shell("index", "in", "--notes", "--json")
+    assert said.status == 0
+    assert "a document of more than" in said.stdout
     assert shell("search", "hidden", "--mode", "keyword").status == 1
 
 

@@ -180,8 +180,7 @@ class Database:
         size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
         self._size = cast("int", connection.execute(size).fetchall()[0][0])
         self._rounds = 0
-        self.left_out = 0
-        """Values that were too long."""
+        self._too_long = 0
         connection.set_progress_handler(self._is_endless, STEPS)
         self._encoding = str(connection.execute("PRAGMA encoding").fetchall()[0][0]).lower()
         self.tables = dict(self._tables())
@@ -238,8 +237,13 @@ class Database:
             left -= len(row) + sum(len(value) for value in row[::2] if isinstance(value, bytes))
             if left < 0:
                 raise _Endless
-            self.left_out += row[1::2].count(_TOO_LONG)
+            self._too_long += row[1::2].count(_TOO_LONG)
             yield tuple(self._value(*pair) for pair in zip(row[::2], row[1::2], strict=True))
+
+    @property
+    def left_out(self) -> str:
+        """What was left out of the rows so far; nothing mostly."""
+        return f"{self._too_long:,} × a value of more than {LONGEST_VALUE >> 20} MiB" if self._too_long else ""
 
     def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
         """The rows of a statement, each of which may take as many steps as the file allows."""

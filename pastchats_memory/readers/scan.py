@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 CHUNK = 1 << 20
@@ -164,3 +164,25 @@ class Scanner:
         if self._kept is not None:
             self._kept = 0
         return bool(more)
+
+
+OUTLINE_DEPTH = 3
+OUTLINE_KEYS = 200
+OUTLINE_ITEMS = 40
+
+
+def outlined(scanner: Scanner, parse: Callable[[bytes], object], depth: int = 0) -> object:
+    """The value that comes next, its long arrays and objects cut; whole below `OUTLINE_DEPTH`. Raises Torn, and what `parse` raises."""
+    opening = scanner.peek()
+    if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
+        return parse(scanner.value())
+    items: list[tuple[str | None, object]] = []
+    most = OUTLINE_ITEMS if opening == b"[" else OUTLINE_KEYS
+    for key in scanner.members():
+        if len(items) < most:
+            items.append((key, outlined(scanner, parse, depth + 1)))
+        elif depth == 0 and opening == b"[":
+            break  # what comes after it is of no interest
+        else:
+            scanner.skip()
+    return [value for _, value in items] if opening == b"[" else dict(items)

@@ -22,7 +22,7 @@ import orjson
 from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.scan import Scanner, Torn
+from pastchats_memory.readers.scan import Scanner, Torn, outlined
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
@@ -35,8 +35,6 @@ LARGE_DOCUMENT = 8 * 1024 * 1024
 """Bytes above which a JSON document is never parsed whole to see what it is: parsed, it takes five to ten times as much."""
 LARGEST_TEXT = 256 * 1024 * 1024
 """Bytes of what is read at once: Markdown, copies of a terminal, JSON of formats that are not streamed."""
-OUTLINE_DEPTH = 3
-OUTLINE_KEYS = 200
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 PLAIN_SUFFIXES = frozenset({".txt", ""})
@@ -161,9 +159,8 @@ class Source:
         try:
             with foreign.opened(self.path) as database:
                 yield from telling(database)
-                if database.left_out:
-                    reason = f"{database.left_out:,} × a value of more than {foreign.LONGEST_VALUE >> 20} MiB"
-                    yield Unreadable(str(self.path), 0, reason)
+                if left_out := database.left_out:
+                    yield Unreadable(str(self.path), 0, left_out)
         except foreign.ForeignFault as fault:
             yield Unreadable(str(self.path), 0, str(fault))
 
@@ -323,7 +320,7 @@ class Source:
             return self.document
         with self._utf8() as stream:
             try:
-                return _outlined(Scanner(stream), 0)
+                return outlined(Scanner(stream), _whole)
             except Torn as fault:
                 return BadJson(str(fault))
 
@@ -339,8 +336,8 @@ class Source:
             read = file.read(LARGEST_TEXT + 1)
         if len(read) > LARGEST_TEXT:
             raise OSError(errno.EFBIG, f"a document of more than {LARGEST_TEXT >> 20} MiB; split it first")
-        raw = read.decode(self.encoding, errors="replace").removeprefix("\ufeff")
-        return raw.replace("\r\n", "\n").replace("\r", "\n")
+        text = read.decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class Records:
@@ -365,23 +362,12 @@ class Records:
             yield Checkpoint(self.offset, self.line, state)
 
 
-def _outlined(scanner: Scanner, depth: int) -> object:
-    opening = scanner.peek()
-    if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
-        value = parse_json(scanner.value())
-        if isinstance(value, BadJson):
-            raise Torn(value.reason)
-        return value
-    items: list[tuple[str | None, object]] = []
-    most = SAMPLE_RECORDS if opening == b"[" else OUTLINE_KEYS
-    for key in scanner.members():
-        if len(items) < most:
-            items.append((key, _outlined(scanner, depth + 1)))
-        elif depth == 0 and opening == b"[":
-            break  # what comes after it is of no interest
-        else:
-            scanner.skip()
-    return [value for _, value in items] if opening == b"[" else dict(items)
+def _whole(raw: bytes) -> object:
+    """The value. Raises Torn for what is no JSON."""
+    value = parse_json(raw)
+    if isinstance(value, BadJson):
+        raise Torn(value.reason)
+    return value
 
 
 def _stripped(line: bytes) -> bytes:

@@ -46,6 +46,8 @@ MARGIN = 32
 VEC0_ROWS = 10_000
 """Rows up to which sqlite-vec is asked: its KNN looks at all of them whatever it is asked for, where the score of all that
 the exact engine proposes takes two milliseconds (`benchmarks/scale.py`)."""
+MOST_FILTERS = 8
+"""Of which it is kept what they let through: four megabytes each where that is half of a million rows."""
 ENGINES = ("blocks", "vec0")
 
 
@@ -127,12 +129,12 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
     """All rows that the filters let through, ascending; None where that is all. Raises StoreFault."""
     if filters == Filters():
         return None
-    kept = database.kept.values()
-    if kept.get("filters") != filters:
-        kept["passing"] = np.array(allowed_ids(database, None, filters), dtype=np.int64)
-        kept["filters"] = filters
-    passing: Ids = kept["passing"]
-    return passing
+    kept: dict[Filters, Ids] = database.kept.once("passing", dict)
+    if filters not in kept:
+        if len(kept) == MOST_FILTERS:
+            kept.clear()
+        kept[filters] = np.array(allowed_ids(database, None, filters), dtype=np.int64)
+    return kept[filters]
 
 
 def proposing(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Proposed | None] | None:

@@ -151,6 +151,12 @@ def test_a_memory_that_is_too_large_is_read_for_each_question(kept: Kept, monkey
     assert [kept.reads_blocks() for _ in range(4)] == [True] * 4
 
 
+def test_more_filters_than_are_kept_each_let_through_what_they_should(kept: Kept) -> None:
+    several = [Filters(since=moment(100 * number)) for number in range(vectors.MOST_FILTERS + 2)]
+    for filters in (*several, *several):
+        assert answers(kept.database, QUERY, 9, filters) == by_hand(kept.rows, QUERY, 9, filters)
+
+
 def test_between_two_looks_at_the_file_nothing_is_kept(kept: Kept) -> None:
     kept.database.kept.values()["seen"] = True
     assert kept.database.kept.values() == {}

@@ -46,6 +46,8 @@ def spaced(text: str) -> str:
 
 def is_spaceless(text: str) -> bool:
     """Whether most letters of a text are of scripts without spaces."""
+    if text.isascii():
+        return False
     spelled = sum(map(len, _RUN.sub("", text).split()))
     return sum(map(len, (match.group() for match in _RUN.finditer(text)))) > spelled
 

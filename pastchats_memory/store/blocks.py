@@ -28,7 +28,7 @@ STRIDE = 8
 """Blocks that are read before they are compared in the other thread."""
 WIDENED = 3 << 17
 """Components that are compared at once: they fit into the processor's cache, and OpenBLAS would divide a product of more than
-460,800 among threads that wait for each other, on a busy machine for a hundred times as long as one of them takes."""
+460,800 among threads that wait for each other, on a busy machine for many times as long as one of them takes."""
 SLACK = 1e-4
 """What float32 arithmetic can be off by in a similarity, with room to spare."""
 MOST_KEPT = 64 << 20

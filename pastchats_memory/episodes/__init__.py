@@ -40,7 +40,7 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
     """The episodes of one conversation, whose turns come in order."""
     episode: list[T] = []
     for turn in turns:
-        if turn.role == "user" and episode and (episode[-1].role != "user" or _is_stopped(episode[-1])):
+        if turn.role == "user" and episode and (episode[-1].role != "user" or _is_stopped(episode[-1], turn)):
             yield episode
             episode = []
         episode.append(turn)
@@ -48,6 +48,7 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
         yield episode
 
 
-def _is_stopped(turn: Spoken) -> bool:
+def _is_stopped(turn: Spoken, following: Spoken) -> bool:
+    """Whether the prompt was stopped, and not only sent once more."""
     flags = turn.metadata.get("flags")
-    return isinstance(flags, list) and not STOPPED.isdisjoint(flags)
+    return isinstance(flags, list) and not STOPPED.isdisjoint(flags) and turn.content != following.content

@@ -65,7 +65,7 @@ _OFFERS = Pattern(
     r"""\b(?:would\ you\ like|do\ you\ want|want\ me|shall\ i|should\ i|let\ me\ know\ if\ you)\b[^\n]{0,80}\b(?:try|fix\w*|apply|implement|make\ (?:this|these|that|those|the)\ (?:\w+\ )?(?:changes?|edits?|updates?))\b"""
 )
 _ADMITTED = Pattern(
-    r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:access|permission|the\ ability|a\ way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
+    r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
     |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b|\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b|无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
 )
 _LEFT = Pattern(

@@ -116,9 +116,10 @@ def accepted(episode: Episode) -> tuple[Evidence, ...]:
 
 def built_on(episode: Episode) -> tuple[Evidence, ...]:
     """The person agrees with what was answered or goes on from it, and it was no question back."""
-    if asks_back(episode) or is_question(episode) or not last_answer(episode)[1]:
+    if asks_back(episode) or is_question(episode) or not last_answer(episode)[1] or _ends_in_error(episode):
         return ()
-    told_to = leaves_choice(episode) or (goes_ahead(episode) and ends_asking(episode))
+    waits = ends_asking(episode) or not is_finished(episode)
+    told_to = leaves_choice(episode) or (goes_ahead(episode) and waits)
     agrees = agreed(episode) and (is_inquiry(episode) or not offers(episode))
     return next_words(episode) if not told_to and (goes_on(episode) or agrees) else ()
 
@@ -135,21 +136,29 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     said = opening(episode)
     replied = said and "?" not in said and ends_asking(episode) and not doubted(episode)
     went = replied or went_on(episode) or goes_on(episode) or agreed(episode)
-    if asks_back(episode) or not (went or (did_as_asked(episode) and not doubted(episode))):
+    if not (went or (did_as_asked(episode) and not doubted(episode))):
         return ()
-    return _done(episode)
+    is_kept = bool(listed(episode.turns[last_answer(episode)[0]], "commits"))
+    return _done(episode) if is_kept or not asks_back(episode) else ()
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and nobody says anything after it."""
-    return () if opening(episode) else _done(episode)
+    """Work is in sight, and nobody says anything after it; what answers a question may sound like a claim."""
+    is_told = is_inquiry(episode) and not edits(episode) and not committed(episode) and not _green(episode)
+    return () if opening(episode) or is_told else _done(episode)
 
 
 def _done(episode: Episode) -> tuple[Evidence, ...]:
-    """Checks that are green, a commit, a claim after steps in sight, or an edit, and no red check after it."""
-    if _red(episode):
+    """Checks that are green, a commit, a claim after steps in sight, or an edit, and neither a red check nor an unanswered error after it."""
+    if _red(episode) or _ends_in_error(episode):
         return ()
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
+
+
+def _ends_in_error(episode: Episode) -> bool:
+    """Whether nobody answered the last error."""
+    last = episode.turns[-1]
+    return last.kind == "error" and not LEAVING.match(last.content)
 
 
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
@@ -241,7 +250,8 @@ def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
 def torn(episode: Episode) -> tuple[Evidence, ...]:
     """The last answer stops in the middle of a block, and nobody takes it as it is."""
     place, text = last_answer(episode)
-    if not is_torn(episode) or place != len(episode.turns) - 1 or committed(episode) or thanked(episode):
+    is_last = place == len(episode.turns) - 1 and bool(episode.following)
+    if not is_torn(episode) or not is_last or committed(episode) or thanked(episode):
         return ()
     return quoted(text, place, len(text.rstrip()) - 1)
 
@@ -275,7 +285,8 @@ def broke_off(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     if _cut_short(episode):
         return quoted(text, place, len(text) - 1)
-    if last.role == "tool" and last.kind == "error":
+    looked = text.startswith("$ ") and is_look(_command(last))
+    if last.role == "tool" and last.kind == "error" and not looked:
         return quoted(text, place, max(0, len(text) - 1 - QUOTED // 2))
     told = text[-SHORT:] if last.role == "tool" else text if len(text) <= OPENING else ""
     found = _INTERRUPTED.last(told)

@@ -93,6 +93,8 @@ _OTHERWISE = Pattern(
 )
 """It is otherwise than it was asked for: with work in sight, a part of it."""
 
+_CONDITION = Pattern(r"\A\W*(?:(?:and|but|ok(?:ay)?|so|well)[\s,]+)?(?:if|unless|in\ case)\b")
+"""What may come about."""
 _FAULTS = (_NO, _BROKEN, _OTHERWISE)
 
 _HALF = Pattern(
@@ -195,7 +197,7 @@ def undone(episode: Episode) -> tuple[Evidence, ...]:
 
 def still_so(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is as it was, or does not work, or that what they asked about still is so."""
-    if is_paste(episode):
+    if is_paste(episode) or _CONDITION.match(opening(episode)):
         return ()
     return _found(episode, _STILL, _about_the_work(episode)) or _persists(episode)
 

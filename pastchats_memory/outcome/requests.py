@@ -44,7 +44,7 @@ _ASKS = Pattern(
     |(?:peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)|maintenant|implemente|continue|corrija|remova|atualize|altere|verifique|analise|gere|execute|adicione|crie|faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso
     |implementa|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
     |добавь|сделай|создай|напиши|измени|теперь|можешь|додай|зроби|створи|тепер)\b
-    |(?:[^。！\n]{0,40}[。！]\s*){0,3}(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)|[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
+    |(?:[^。！\n]{0,40}[。！]\s*){0,3}[只仅先再也还就都]?(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)|[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
 )
 _WISHED = Pattern(
     r"\b(?:should|must|needs?\ to|has\ to|have\ to)\ (?!have\b)(?:\w+\ )?\w|\b(?:too|also|as\ well)\b\W*(?:\Z|\n|here\b)|\balso\ (?:here|in|for)\b"

@@ -14,6 +14,7 @@ QUOTED = 120
 """Characters of a quotation at most."""
 OPENING = 240
 """Characters of a text in which its first sentences stand: whoever accepts, rejects or claims does so first."""
+_WORD = re.compile(r"\w")
 LONGEST = 6000
 """Characters of a text that are read at each of its ends."""
 
@@ -157,8 +158,9 @@ def once(look: Callable[[Episode], Found]) -> Callable[[Episode], Found]:
 
 
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
-    """The line of the text that holds the position, without its marks of emphasis; of a long line the part around it."""
-    at += len(text[at:]) - len(text[at:].lstrip())
+    """The line of the text that holds the position, or the next with a word, without its marks of emphasis; of a long line the part around it."""
+    word = _WORD.search(text, text.rfind("\n", 0, at) + 1)
+    at = max(at, word.start() if word else 0)
     start = text.rfind("\n", 0, at) + 1
     if at - start > QUOTED // 2:
         start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 3
+VERSION = 4
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -38,7 +38,7 @@ _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 _EDITED = re.compile(r"Applied edit to (.+)")
 _COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) ")
 _FAULT = re.compile(
-    r"litellm\.|Traceback|Error\b|Unable to|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
+    r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
 _RIM = r"^(?:-+\s*|(?<!\s\n)\s*|[ \t]*)"
 _THOUGHTS = (

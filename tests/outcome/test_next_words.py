@@ -306,6 +306,12 @@ def test_who_corrects_the_work_has_not_gone_on(words: str) -> None:
     assert outcome_of((ASKED, MADE), words).verdict in ("failed", "unknown")
 
 
+def test_what_may_come_about_is_no_fault_and_a_go_for_what_was_not_finished_is_no_yes() -> None:
+    assert outcome_of((ASKED, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
+    looking = Row("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
+    assert outcome_of((Row("user", "prompt", "why is the bar empty?"), looking), "continue").verdict == "unknown"
+
+
 def test_what_a_new_request_describes_is_no_fault_of_the_old_work() -> None:
     assert outcome_of((ASKED, MADE), "write a test for the case that nothing is found").verdict != "failed"
 

@@ -101,7 +101,8 @@ def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
     applied = {"files": ("app.py",)}
     assert verdict(Row("assistant", "answer", whole, applied)) == "worked"
-    assert verdict(Row("assistant", "answer", torn)) == "failed"
+    assert verdict(Row("assistant", "answer", torn), following="go on") == "failed"
+    assert verdict(Row("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
     assert verdict(Row("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
     assert verdict(Row("assistant", "answer", torn), following="thanks, that was enough") == "worked"
 
@@ -115,6 +116,35 @@ def test_a_commit_and_an_edit_in_sight_are_worked() -> None:
     assert verdict(applied) == "worked"
     assert verdict(Row("assistant", "answer", block), unmatched) == "failed"
     assert verdict(Row("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
+
+
+def test_an_error_that_nobody_answered_takes_the_weight_from_a_claim() -> None:
+    claim = Row("assistant", "answer", "```\n```\n\nI've created the empty file.", {"tools": ("Write logs/a.log",)})
+    skipped = Row("tool", "error", "Skipping edits to logs/a.log that matches gitignore spec.")
+    assert verdict(LOOKING, claim, following="now fill it") == "worked"
+    assert verdict(LOOKING, claim, skipped, following="now fill it") == "unknown"
+
+
+def test_evidence_has_words() -> None:
+    claim = Row("assistant", "answer", "```\n```\n\n我已按照要求创建了文件。")
+    (shown,) = outcome_of((ASKED, LOOKING, claim), "谢谢").evidence or ()
+    assert shown.quotation == "谢谢"
+    (shown,) = outcome_of((ASKED, LOOKING, claim), "请添加测试").evidence
+    assert shown.quotation == "我已按照要求创建了文件。"
+
+
+def test_what_answers_a_question_may_sound_like_a_claim() -> None:
+    asked = Row("user", "prompt", "Where are the logs stored?")
+    told = Row("assistant", "answer", "They are written to `var/log`; the path is passed to the hooks.")
+    assert outcome_of((asked, LOOKING, told)).verdict == "unknown"
+    assert outcome_of((ASKED, LOOKING, told)).verdict == "worked"
+
+
+def test_an_edit_that_the_client_committed_is_done_whatever_the_answer_asks() -> None:
+    asks = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nPlease confirm if you would like to proceed."
+    for commits, expected in ((("6dec692",), "worked"), ((), "unknown")):
+        made = Row("assistant", "answer", asks, {"files": ("app.py",), "commits": commits})
+        assert verdict(made, following="Add a test for the clock.") == expected
 
 
 def test_a_claim_at_the_end_counts_too() -> None:

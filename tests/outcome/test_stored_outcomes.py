@@ -74,6 +74,12 @@ def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(me
     ]  # fmt: skip
 
 
+def test_a_prompt_that_the_client_sent_once_more_is_one(memory: Memory, history: Path) -> None:
+    again = ("user", "Make the login test pass.")
+    memory.index([write_session(history, again, ("user", "[Request interrupted by user]"), again, ANSWER)])
+    assert [span[:2] for span in told(database_of(memory))] == [(0, 2)]
+
+
 def test_later_turns_are_derived_without_reading_the_conversation_from_its_beginning(
     memory: Memory, history: Path
 ) -> None:

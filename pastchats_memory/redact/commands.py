@@ -87,7 +87,6 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("registry login", "-p"),
     _line("oc login", "-p"),
     _line("az login", "-p"),
-    _line("acr login", "-p"),
     _line("redis-cli", "-a|--pass"),
     _line("valkey-cli", "-a|--pass"),
     _line("mongo", "-p"),
@@ -112,20 +111,14 @@ GRAMMARS: tuple[_Grammar, ...] = (
         )
         for word in ("echo ", "printf ")
     ),
-    _line("lftp", r"-u[ \t]+[^\s,]{1,64},", _TIED),
     _line("smbclient", r"-U[ \t]+[^\s%]{1,64}%", _TIED),
     _line("net use", r"/user:\S{1,64}"),
     _Grammar("net use ", rf"(?:[^\s/]\S{{0,200}}[ \t]+){{1,2}}{_WORD}(?=[ \t]+/user:)"),
     _line("sudo ", "<<<", rf"[ \t]*{_WORD}"),
-    _line("twine", "-p"),
-    _line("cqlsh", "-p"),
-    _line("nuget push", "-k|--api-key"),
     _Grammar("rabbitmqctl ", rf"(?:add_user|change_password)[ \t]+\S{{1,64}}[ \t]+{_WORD}"),
     _Grammar("mc alias set ", rf"(?:\S{{1,200}}[ \t]+){{3}}{_WORD}"),
     _Grammar("vault login ", rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}"),
-    _Grammar("cargo login ", rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}"),
     _Grammar("poetry config ", rf"(?:http-basic\.\S{{1,64}}[ \t]+\S{{1,64}}|pypi-token\.\S{{1,64}})[ \t]+{_WORD}"),
-    _Grammar("bundle config ", rf"(?:set[ \t]+)?(?:--\w{{1,20}}[ \t]+)?\S{{1,100}}[ \t]+[^\s:]{{1,64}}:{_WORD}"),
     *(
         _Grammar(word, rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
         for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(", "new sequelize(")
@@ -146,7 +139,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("createhmac(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,40}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']"),
     *(
         _Grammar(of, _CODES, "recovery-code")
-        for of in ("recovery code", "recovery key", "backup code", "setup key", "2fa secret", "totp secret")
+        for of in ("recovery code", "recovery key", "backup code", "setup key", "2fa secret")
     ),
     _Grammar("otp(", r"\s{0,8}\\{0,7}[\"'](?P<secret>[A-Za-z2-7]{16,128})={0,6}\\{0,7}[\"']", "totp-secret"),
     _Grammar("oathtool ", r"[^\n|;&]{0,80}?(?<=[ \t\"'])(?P<secret>[A-Za-z2-7]{16,128})(?![A-Za-z0-9])", "totp-secret"),
@@ -159,7 +152,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
         for of in ("wallet(", "accounts: [")
     ),
     _Grammar("uint8array.from(", r"\[(?P<secret>(?:\d{1,3},\s{0,4}){31,127}\d{1,3})\]", "private-key"),
-    *(_Grammar(word, rf"[A-Z0-9_]{{0,60}}PASS[ \t]+{_WORD}") for word in ("env ", "setenv ")),
+    _Grammar("env ", rf"[A-Z0-9_]{{0,60}}PASS[ \t]+{_WORD}"),
     _Grammar("<auth-user-pass>", rf"\s{{1,4}}[^\s]{{1,100}}\s{{1,4}}{_WORD}"),
     _Grammar("password 7 ", r"(?P<secret>[0-9A-F]{8,64})(?![\w.])"),
     _Grammar("snmp-server community ", _WORD),
@@ -170,18 +163,16 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),
     _line("openssl enc", "-k|-K"),
     _Grammar("basicauth(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']"),
-    _line("unzip", "-P"),
     _line("zip", "-P"),
     _line("7z", "-p", _TIED),
-    _line("gpg", "--passphrase"),
     _Grammar("sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})"),
     _Grammar("login(", rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']"),
     _Grammar("login(", r"\s{0,40}[\"'][^\"'\n]{1,100}[\"'],\s{0,40}[\"'](?P<secret>[a-z]{4}(?: [a-z]{4}){3})[\"']"),
-    _Grammar("log in as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
+    *(
+        _Grammar(word, rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}")
+        for word in ("log in as ", "login as ", "log in with ", "login with ")
+    ),
     _Grammar("login: ", rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}"),
-    _Grammar("login as ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
-    _Grammar("login with ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
-    _Grammar("log in with ", rf"\S{{1,64}}[ \t]?[/:][ \t]?{_WORD}"),
     _Grammar("creds", rf"(?:[^\n:]{{0,60}}:|[ \t]+(?:are|is))[ \t]?[^\s:/]{{1,64}}(?::|[ \t]?/[ \t]?){_WORD}"),
     _Grammar("credentials", rf"(?:[ \t]+(?:are|is)|:)[ \t]?[^\s:/]{{1,64}}:{_WORD}"),
     _Grammar("pass:", _WORD),
@@ -192,7 +183,6 @@ GRAMMARS: tuple[_Grammar, ...] = (
         rf"(?i)(?:[ \t]+with[ \t]+\S{{1,40}})?[ \t]+(?:by|as)[ \t]+(?:password[ \t]+)?{_WORD}",
     ),
     _Grammar("password '", r"(?P<secret>[^'\n\\]{4,255})'"),
-    _Grammar('password "', r"(?P<secret>[^\"\n\\]{4,255})\""),
     _Grammar("login ", rf"\S{{1,100}}\s{{1,8}}(?:account\s+\S{{1,100}}\s{{1,8}})?password\s{{1,8}}{_WORD}"),
     _Grammar("auth=(", rf"\\{{0,7}}[\"'][^\"'\n]{{0,100}}[\"'],[ \t]{{0,4}}{_WORD}\\{{0,7}}[\"']"),
     _Grammar("mnemonic", _WORDS, "seed-phrase"),

@@ -126,10 +126,7 @@ NAMES: tuple[_Name, ...] = (
     _Name("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]|[ \t]+[a-z0-9]{40}")),
     _Name("token", "pat", before=_HOST, after=_NOT_A_WORD),
     _Name("key", "key", before=_BEHIND_NO_LETTER, after=_KEY_SAID),
-    *(
-        _Name("url-token", f"{word}=", before=_PARAMETER, reach=48)
-        for word in ("key", "signature", "auth", "code", "appid")
-    ),
+    *(_Name("url-token", f"{word}=", before=_PARAMETER, reach=48) for word in ("key", "signature", "code", "appid")),
     *(_Name("session", f"{word}=") for word in ("session", "sessionid", "session_id", "sessid")),
     _Name("session", "sid=", before=_BEHIND_NO_LETTER),
     *(
@@ -141,9 +138,6 @@ NAMES: tuple[_Name, ...] = (
             "with/key/",
             "hc-ping.com/",
             "reset-password/",
-            "password/reset/",
-            "magic-link/",
-            "invite/",
         )
     ),
     _Name("auth", "auth", before=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),

@@ -54,6 +54,9 @@ WRITTEN = (
     "new Sequelize('shop', 'root', '{}', options)", "PasswordAuthenticator('Administrator', '{}')", "<Password><Value>{}</Value></Password>", "net use Z: \\\\srv\\share {} /user:ada", "http -a ada:{} https://example.org",
     "echo -n '{}' | cryptsetup open /dev/sda2 x -", "vault operator unseal {}", 'expect "password:"\nsend "{}"', "where is the token?\n{}\nthere", "<auth-user-pass>\nada\n{}\n</auth-user-pass>",
     "The password was changed from {} to another.", "密码是 {}",
+    "jwt.verify(token, '{}')", 'jwt.decode(token, "{}", algorithms=["HS256"])', "new mysqli('db', 'ada', '{}', 'shop')", "podman login -u ada -p {} quay.io", "oc login -u ada -p {} https://api.example.org", "helm registry login -u ada -p {} r.example.org",
+    "valkey-cli -h cache -a {} ping", "unzip -P {} a.zip", "net use Z: \\\\srv\\share /user:ada {}", "printf '{}' | vercel env add API_KEY", "ENV APP_DB_PASS {}", "setenv SMTP_PASS {}", "sudo -S apt update <<< {}", "log in as ada / {}",
+    "login: ada / {}", "login as ada:{}", 'ALTER ROLE ada PASSWORD "{}"', "https://x.example.org/a.json?auth={}", "my credentials = {}", "gpg --passphrase {} -d a.gpg",
 )  # fmt: skip
 
 

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.faults import DAMAGED
 from pastchats_memory.store.ids import Ids, among
 
 Codes = NDArray[np.int8]
@@ -92,13 +94,16 @@ def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: Si
     parts: list[Part] = []
     with closing(database.blobs("vector_blocks", "codes")) as blobs:
         # Scales stand behind codes, and each page of a row leads to the next: both are read while its pages are at hand.
-        rows = database.rows("SELECT block, ids, scales FROM vector_blocks")
+        rows = database.rows("SELECT block, length(codes) / ?, ids, scales FROM vector_blocks", (dim,))
         while few := list(islice(rows, STRIDE)):
-            ids = np.frombuffer(b"".join(row[1] for row in few), np.int64)
-            scales = np.frombuffer(b"".join(row[2] for row in few), np.float32)
+            for block, vectors, of_ids, of_scales in few:
+                if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
+                    raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", DAMAGED)
+            ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
+            scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
             buffer, end = free.get(), 0
-            for block, _, of_block in few:
-                start, end = end, end + len(of_block) // scales.itemsize
+            for block, vectors, *_ in few:
+                start, end = end, end + vectors
                 blobs.read(block, buffer[start:end].data)
             part = Part(ids, scales, buffer[:end], buffer)
             read.put(part)

@@ -27,7 +27,7 @@ class Kept:
         random = np.random.default_rng(5)
         self.path = path
         self.rows = {
-            id_: Row(unit(random), ("garden", "shed")[id_ % 2], timestamp=moment(id_)) for id_ in range(1, 1301)
+            id_: Row(unit(random), ("garden", "shed")[id_ % 2], timestamp=moment(id_)) for id_ in range(1, 601)
         }
         with open_database(path, create=True, vec0=False) as database:
             insert(database, self.rows)
@@ -49,7 +49,7 @@ class Kept:
         self.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
         self.assert_right()
         self.database.connection.trace_v2(0, None)
-        return any("ids, scales FROM vector_blocks" in statement for statement in statements)
+        return any("scales FROM vector_blocks" in statement for statement in statements)
 
     @property
     def nearest(self) -> int:
@@ -131,12 +131,13 @@ def test_what_is_written_during_a_question_is_seen_by_the_next(kept: Kept) -> No
     kept.assert_right()
 
 
-def test_how_many_rows_have_a_word_is_counted_again_after_a_change(kept: Kept) -> None:
-    assert frequency(kept.database) == 1300
-    assert frequency(kept.database) == 1300
+def test_how_many_rows_have_a_word_is_counted_again_after_a_change(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "FREQUENT", 500)
+    assert frequency(kept.database) == 600
+    assert frequency(kept.database) == 600
     with open_database(kept.path, vec0=False) as other, other.transaction():
         forget_the_nearest(other, kept)
-    assert frequency(kept.database) == 1299
+    assert frequency(kept.database) == 599
 
 
 def frequency(database: Database) -> int:
@@ -145,7 +146,7 @@ def frequency(database: Database) -> int:
 
 
 def test_a_memory_that_is_too_large_is_read_for_each_question(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MOST_KEPT", 1300 * DIM)  # which is less than the blocks have room for
+    monkeypatch.setattr(blocks, "MOST_KEPT", 600 * DIM)  # which is less than the blocks have room for
     with kept.database.transaction():
         forget_the_nearest(kept.database, kept)
     assert [kept.reads_blocks() for _ in range(4)] == [True] * 4

@@ -13,7 +13,7 @@ from vector_rows import DIM, PROJECTS, ROLES, Corpus, Row, answers, by_hand, ins
 
 from pastchats_memory import Memory, health
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.errors import DatabaseLocked
+from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked
 from pastchats_memory.model import Filters
 from pastchats_memory.store import blocks, vectors
 from pastchats_memory.store.database import Database, open_database
@@ -271,6 +271,21 @@ def test_a_read_only_database_that_is_behind_answers_alike(tmp_path: Path) -> No
         database.run("PRAGMA query_only=1")
         assert vectors.pending(database)["vec0"] == 100
         assert answers(database, query, 30, Filters()) == by_hand(rows, query, 30, Filters())
+
+
+@pytest.mark.parametrize("first", [2, 9])
+@pytest.mark.parametrize("part", ["ids", "codes", "scales"])
+def test_a_block_that_lacks_a_part_of_a_vector_is_damage_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, first: int
+) -> None:
+    monkeypatch.setattr(blocks, "STRIDE", 1)
+    with open_database(tmp_path / "memory.db", create=True, vec0=False) as database:
+        insert(database, _some(1_600))
+        with database.transaction():
+            database.run(f"UPDATE vector_blocks SET {part} = substr({part}, {first}) WHERE block = 0")
+        for _ in range(3):
+            with pytest.raises(DatabaseCorrupt):
+                vectors.nearest(database, unit(np.random.default_rng(1)), 10, Filters())
 
 
 @pytest.mark.parametrize("dim", [3, 384, 768, 1024, 4096])

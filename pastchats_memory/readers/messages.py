@@ -26,7 +26,7 @@ from pastchats_memory.readers.shapes.containers import (
 )
 from pastchats_memory.readers.shapes.lookalikes import is_of_others
 from pastchats_memory.readers.shapes.message import Message, message_of
-from pastchats_memory.readers.shapes.naming import CHANGES, words_of
+from pastchats_memory.readers.shapes.naming import CHANGES, SIDES, words_of
 from pastchats_memory.readers.shapes.talk import is_dialogue, parting_key
 from pastchats_memory.readers.shapes.understood import amended, conversations_in, told_in
 from pastchats_memory.readers.shapes.windows import Nest, longest_within, windows
@@ -190,7 +190,7 @@ def _are_understood(values: list[object]) -> bool:
         return False
     speakers = [message.speaker for value in values if (message := message_of(mapping_of(value)))]
     roles = {speaker.role for speaker in speakers if speaker.certainty} | set(roles_of_names(speakers).values())
-    return roles & {"user", "assistant"} != set() or not conversations_in(values)
+    return roles & SIDES != set() or not conversations_in(values)
 
 
 def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
@@ -356,4 +356,4 @@ def _ids_are_conversations(messages: list[Message]) -> bool:
     roles = defaultdict(set)
     for message in messages:
         roles[message.own_id].add(message.speaker.role)
-    return any(own_id is not None and {"user", "assistant"} <= said_by for own_id, said_by in roles.items())
+    return any(own_id is not None and said_by >= SIDES for own_id, said_by in roles.items())

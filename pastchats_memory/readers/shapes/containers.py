@@ -28,7 +28,7 @@ from pastchats_memory.readers.shapes.message import (
     place_of,
     time_of,
 )
-from pastchats_memory.readers.shapes.naming import NO_TALK, has
+from pastchats_memory.readers.shapes.naming import NO_TALK, SIDES, has
 from pastchats_memory.readers.shapes.talk import is_dialogue, oldest_first
 from pastchats_memory.readers.speakers import (
     LONGEST_KEY,
@@ -279,7 +279,7 @@ def _wrapped(key: str, value: Json | list[object], context: Context, depth: int)
 def _is_told(conversation: Conversation) -> bool:
     speakers = [message.speaker for message in conversation.messages]
     roles = {speaker.role for speaker in speakers if speaker.certainty > 0}
-    if {"user", "assistant"} <= roles.union(roles_of_names(speakers).values()):
+    if roles.union(roles_of_names(speakers).values()) >= SIDES:
         return True
     named = all(parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers)
     return named and len({speaker.word for speaker in speakers}) > 1

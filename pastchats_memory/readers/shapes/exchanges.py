@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
+from pastchats_memory.readers.shapes.naming import SIDES
+from pastchats_memory.readers.shapes.values import FEWEST_WORDS, words_in
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.speakers import (
     FILLERS,
@@ -55,14 +57,12 @@ TEXT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "chat", "chosen
 SIDE_KEYS = ("text", "content", "value", "message", "body")
 MOST_BESIDE = 8
 DEEPEST_SIDE = 4
-FEWEST_WORDS = 3
 MOST_KEYS = 40
 """An object with more is a table of translations or of codes (`ME`, `AI`), not an exchange."""
 
-SIDES = ("user", "assistant")
+IN_TURN = ("user", "assistant")
 WHEN = ("timestamp", "created_at", "createdAt", "time", "date")
 
-_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(?=\S)")
 
 
@@ -133,11 +133,6 @@ TAKEN = "\0taken"
 """Under this key, which no file can have, stands which keys were taken for role and text."""
 
 
-def words_in(text: str) -> int:
-    """Roughly how many words; in scripts without spaces two characters are one."""
-    return max(len(text.split()), len(_WITHOUT_SPACES.findall(text)) // 2)
-
-
 @lru_cache(maxsize=4096)
 def asks_in(key: str) -> bool:
     """Whether a key names what a person said in an exchange."""
@@ -182,7 +177,7 @@ def _alternating(asks: list[object], answers: list[object]) -> list[Json]:
     texts = [text for pair in zip(asks, answers, strict=False) for text in pair] + asks[len(answers) :]
     if not answers or len(asks) - len(answers) not in (0, 1) or not all(isinstance(text, str) for text in texts):
         return []
-    return [{"role": SIDES[place % 2], "content": text} for place, text in enumerate(texts)]
+    return [{"role": IN_TURN[place % 2], "content": text} for place, text in enumerate(texts)]
 
 
 def row_of(item: list[object]) -> Json | None:
@@ -201,11 +196,11 @@ def row_of(item: list[object]) -> Json | None:
 
 def pairs_of(items: list[object]) -> list[Json]:
     """`[["question", "answer"], …]`, which some front ends keep as the history of a chat."""
-    pairs = [item for item in items if isinstance(item, list) and len(item) == len(SIDES) and row_of(item) is None]
+    pairs = [item for item in items if isinstance(item, list) and len(item) == len(IN_TURN) and row_of(item) is None]
     texts = [text_of(text) for pair in pairs for text in pair]
     if len(pairs) < len(items) or sum(map(words_in, texts)) < FEWEST_WORDS * max(1, len(texts)):
         return []
-    return [{"role": SIDES[place % 2], "content": text} for place, text in enumerate(texts) if text.strip()]
+    return [{"role": IN_TURN[place % 2], "content": text} for place, text in enumerate(texts) if text.strip()]
 
 
 def told_in_text(fields: Json) -> Iterator[Json]:
@@ -214,7 +209,7 @@ def told_in_text(fields: Json) -> Iterator[Json]:
         (text for key in TEXT_KEYS if (text := text_of(fields.get(key))) and _TURN.match(text.lstrip())), ""
     ).strip()
     found = list(_TURN.finditer(text))
-    if {known_role(mark[1]) for mark in found} < {"user", "assistant"}:
+    if {known_role(mark[1]) for mark in found} < SIDES:
         return
     for mark, after in zip(found, [*found[1:], None], strict=True):
         yield {"role": known_role(mark[1]), "content": text[mark.end() : after.start() if after else None].strip()}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from pastchats_memory.readers.shapes.message import Message
-from pastchats_memory.readers.shapes.naming import LOGGED, RECORDED, words_of
+from pastchats_memory.readers.shapes.naming import LOGGED, RECORDED, SIDES, words_of
 from pastchats_memory.readers.shapes.values import asks
 from pastchats_memory.readers.speakers import roles_of_names
 
@@ -63,7 +63,7 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages):
         return True
     by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
-    is_outright = {"user", "assistant"} <= by_role.keys() or (bool(by_role) and all(by_role.values()))
+    is_outright = by_role.keys() >= SIDES or (bool(by_role) and all(by_role.values()))
     return not is_outright and (is_recorded(common) or is_logged(common) or _is_said_again(messages))
 
 

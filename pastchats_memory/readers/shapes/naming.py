@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 LONGEST_NAME = 64
+SIDES = frozenset({"user", "assistant"})
+"""Whose words a conversation is."""
 
 _USER = """
     user human person customer client guest visitor student learner pupil patient tenant caller player member people me you i self mine my
@@ -166,14 +168,14 @@ def side_of(name: str) -> str | None:
     """`user` or `assistant`, `system` or `tool`, where a word of the name says so; the last such word counts: `customer_agent`."""
     found = [side for word in words_of(name) if (side := _side(word))]
     for side in ("system", "tool"):
-        if side in found and not {"user", "assistant"} & set(found[found.index(side) :]):
+        if side in found and not SIDES & set(found[found.index(side) :]):
             return side
     return found[-1] if found else None
 
 
 def side_of_path(path: str) -> str | None:
     """The side of a user or an assistant that a path of keys names, the innermost key that does."""
-    return next((side for key in reversed(path.split(".")) if (side := side_of(key)) in ("user", "assistant")), None)
+    return next((side for key in reversed(path.split(".")) if (side := side_of(key)) in SIDES), None)
 
 
 def _side(word: str) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pastchats_memory.readers.shapes.message import Message
-from pastchats_memory.readers.shapes.naming import has
+from pastchats_memory.readers.shapes.naming import SIDES, has
 from pastchats_memory.readers.shapes.values import is_word
 from pastchats_memory.readers.speakers import Speaker, parts_of, roles_of_names
 
@@ -40,13 +40,13 @@ def is_dialogue(messages: list[Message], objects: int) -> bool:
     """Whether so many messages among so many objects are a conversation, and not another list that uses the same words."""
     told = [message.speaker for message in messages if message.text]
     outright = [speaker for speaker in told if speaker.certainty > 1]
-    if any(speaker.role in ("user", "assistant") for speaker in outright) and len(messages) >= objects * STRONG_SHARE:
+    if any(speaker.role in SIDES for speaker in outright) and len(messages) >= objects * STRONG_SHARE:
         return True
     if len(messages) < max(2, objects * WEAK_SHARE):
         return False
     roles = {speaker.role for speaker in told if speaker.certainty}
     named = roles_of_names(told).values() if len(told) >= FEWEST_SPEECHES else ()
-    return {"user", "assistant"} <= {*roles, *named} or _people_talk(told)
+    return {*roles, *named} >= SIDES or _people_talk(told)
 
 
 def _people_talk(speakers: list[Speaker]) -> bool:

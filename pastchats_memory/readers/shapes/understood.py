@@ -19,13 +19,11 @@ from pastchats_memory.readers.shapes.inference.columns import MADE
 from pastchats_memory.readers.shapes.inference.evidence import Spoken, Talk, talks_of
 from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pairs, is_of_others
 from pastchats_memory.readers.shapes.message import OWN_ID_KEYS, Message, message_of
-from pastchats_memory.readers.shapes.naming import PERSPECTIVE
+from pastchats_memory.readers.shapes.naming import PERSPECTIVE, SIDES
 from pastchats_memory.readers.shapes.spelled import spelled_out
 from pastchats_memory.readers.shapes.values import is_prose
 from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
 from pastchats_memory.readers.text import conversation_hash
-
-SIDES = frozenset({"user", "assistant"})
 
 
 def conversations_in(value: object) -> list[Conversation]:

@@ -11,12 +11,11 @@ from itertools import pairwise
 from pastchats_memory.readers.fields import Json, mapping_of
 from pastchats_memory.readers.shapes.inference.columns import PIECE
 from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts
-from pastchats_memory.readers.shapes.naming import side_of
+from pastchats_memory.readers.shapes.naming import SIDES, side_of
 from pastchats_memory.readers.shapes.values import is_prose, is_word
 from pastchats_memory.readers.times import iso_utc
 
 SPEAKER = "speaker"
-SIDES = frozenset({"user", "assistant"})
 FEWEST_SWITCHES = 4
 """Two of each side."""
 MOSTLY = 0.5

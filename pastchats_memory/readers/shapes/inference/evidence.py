@@ -32,6 +32,7 @@ from pastchats_memory.readers.shapes.naming import (
     KIND,
     MACHINES,
     OTHER_TALK,
+    SIDES,
     SIGNS,
     SPEAKER,
     TALK,
@@ -44,7 +45,6 @@ from pastchats_memory.readers.shapes.naming import (
 )
 from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 
-SIDES = frozenset({"user", "assistant"})
 MADE_OF_ROWS = (("#rows",), ("#columns",))
 """Ends of the places of tables whose records are no objects of the document."""
 SAMPLE = 200

@@ -9,10 +9,9 @@ from itertools import takewhile
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.shapes.inference.columns import PIECE
-from pastchats_memory.readers.shapes.naming import SPEAKER, has, side_of
+from pastchats_memory.readers.shapes.naming import SIDES, SPEAKER, has, side_of
 
 MOST_SPEAKERS = 6
-SIDES = ("user", "assistant")
 MOST_TAGS = 5000
 """Each is looked for to its end, so a text with more is left."""
 LONGEST_HEAD = 200
@@ -35,7 +34,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 def taking_turns(texts: list[str]) -> list[Json]:
     """A list in which a word for a speaker and what he said take turns."""
     names = set(texts[::2])
-    if len(texts) % 2 or len(names) > MOST_SPEAKERS or not {"user", "assistant"} <= {side_of(name) for name in names}:
+    if len(texts) % 2 or len(names) > MOST_SPEAKERS or not {side_of(name) for name in names} >= SIDES:
         return []
     return [{"speaker": who, "text": said} for who, said in zip(texts[::2], texts[1::2], strict=True)]
 
@@ -63,7 +62,7 @@ def spoken_page(text: str) -> list[Json]:
     for said in (tagged, [] if leading else marked):
         names = {who for who, _ in said}
         sides = {side_of(who) for who in names}
-        known = sides >= {"user", "assistant"} or ("assistant" in sides and len(names) == len(sides) == len(SIDES))
+        known = sides >= SIDES or ("assistant" in sides and len(names) == len(sides) == len(SIDES))
         if known and len(names) <= MOST_SPEAKERS and len(said) > 1:
             return [{"speaker": who, "text": words.strip()} for who, words in said if words.strip()]
     return _separated(text) if "\n" in text else []

@@ -6,11 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.shapes.naming import ASSISTANT, KIND, LETTERS, NAMES, PERSPECTIVE, has, side_of, words_of
+from pastchats_memory.readers.shapes.naming import (
+    ASSISTANT,
+    KIND,
+    LETTERS,
+    NAMES,
+    PERSPECTIVE,
+    SIDES,
+    has,
+    side_of,
+    words_of,
+)
 from pastchats_memory.readers.shapes.values import LONGEST_WORD, asks
 from pastchats_memory.readers.speakers import known_role
 
-ROLES = ("user", "assistant")
 OTHER = {"user": "assistant", "assistant": "user"}
 ENGINES = frozenset({"model", "llm", "engine", "temperature"})
 PEOPLE = frozenset({"phone", "email", "age", "birthday", "telephone"})
@@ -77,11 +86,7 @@ class Document:
                 items = list_of(value)
                 shift = 1 if len(items) == most else 0
                 sides = [_side_of_entry(item) for item in items]
-                if (
-                    len(items) in (most, most + 1)
-                    and {"user", "assistant"} <= set(sides)
-                    and 0 <= place - shift < len(items)
-                ):
+                if len(items) in (most, most + 1) and set(sides) >= SIDES and 0 <= place - shift < len(items):
                     return sides[place - shift]
         return None
 
@@ -104,22 +109,22 @@ def sides_of(
     names = {word: " ".join(part for part in words_of(str(word)) if part not in common) for word in different}
     sides = {word: side for word in different if (side := _side(word, names, document, (key, text_key)))}
     short = {word: (told, TOLD) for word in different if word not in sides and (told := _abbreviated(str(word)))}
-    if {role for role, _ in (sides | short).values()} >= set(ROLES):
+    if {role for role, _ in (sides | short).values()} >= SIDES:
         sides |= short
     if [role for role, _ in sides.values()].count("user") > 1:  # what instructs beside a person is no other one
         sides |= {word: ("system", TOLD) for word in sides if "instruction" in words_of(str(word))}
     unknown = [word for word in different if word not in sides]
-    known = {role for role, _ in sides.values()} & set(ROLES)
+    known = {role for role, _ in sides.values()} & SIDES
     if "assistant" not in known or (not unknown and "user" not in known):
         # a system that goes on speaking is the program; beside one, as a developer, the person
         role = "user" if "assistant" in known else "assistant"
         sides |= {
             word: (role, SUPPOSED) for word, (side, _) in sides.items() if side == "system" and words.count(word) > 1
         }
-    known = {role for role, _ in sides.values()} & set(ROLES)
+    known = {role for role, _ in sides.values()} & SIDES
     if len(unknown) == 1 and len(known) == 1:
         sides[unknown[0]] = (OTHER[next(iter(known))], SUPPOSED)
-    elif len(different) == len(ROLES) and (not sides or (len(known) == 1 and len(sides) == len(ROLES))):
+    elif len(different) == len(SIDES) and (not sides or (len(known) == 1 and len(sides) == len(SIDES))):
         sides = _by_letters(different) or _by_manner(different, words, texts)
     return sides
 
@@ -128,9 +133,9 @@ def _side(
     word: object, names: Mapping[object, str], document: Document, keys: tuple[str, str]
 ) -> tuple[str, int] | None:
     """The side of one of several words; `names` has for each what it does not have in common with the others."""
-    if isinstance(word, bool) or (names.keys() <= {0, 1} and side_of(keys[0]) in ROLES):
+    if isinstance(word, bool) or (names.keys() <= {0, 1} and side_of(keys[0]) in SIDES):
         flagged = known_role(keys[0]) or side_of(keys[0])
-        return ((flagged if word else OTHER[flagged]), CERTAIN) if flagged in ROLES else None
+        return ((flagged if word else OTHER[flagged]), CERTAIN) if flagged in SIDES else None
     if isinstance(word, int):
         numbers = [number for number in names if isinstance(number, int)]
         side = document.told(str(word), keys[1]) or document.listed(word, max(numbers))
@@ -164,7 +169,7 @@ def _leaves_out(short: str, name: str) -> bool:
 def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:
     found = {word: LETTERS.get(str(word).lower()) for word in different}
     seen = SUPPOSED if any(str(word).lower() in PERSPECTIVE for word in different) else TOLD
-    return {word: (side, seen) for word, side in found.items() if side} if set(found.values()) == set(ROLES) else {}
+    return {word: (side, seen) for word, side in found.items() if side} if set(found.values()) == SIDES else {}
 
 
 def _by_manner(
@@ -201,7 +206,7 @@ def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
         if name == code and (side := _side_of_entry(value)):
             yield side
         elif isinstance(value, str | int) and str(value) == code:
-            if (side := side_of(name)) in ROLES and (len(words_of(name)) == 1 or not has(name, KIND)):
+            if (side := side_of(name)) in SIDES and (len(words_of(name)) == 1 or not has(name, KIND)):
                 yield str(side)
             elif side := _side_of_entry(_facts(told) if has(name, NAMES) else told, besides=name) or (
                 _plain_side(key) if len(told) <= LARGEST_ENTRY else None
@@ -216,7 +221,7 @@ def _facts(entry: Json) -> Json:
 
 def _plain_side(key: str) -> str | None:
     side = side_of(key)
-    return side if side in ROLES else None
+    return side if side in SIDES else None
 
 
 def _side_of_entry(entry: object, besides: str = "") -> str | None:
@@ -228,7 +233,7 @@ def _side_of_entry(entry: object, besides: str = "") -> str | None:
         return None
     for key, value in fields.items():
         is_flag = isinstance(value, bool) or (value in (0, 1) and words_of(key)[:1] == ("is",))
-        if is_flag and (side := side_of(key)) in ROLES:
+        if is_flag and (side := side_of(key)) in SIDES:
             return side if value else OTHER[str(side)]
     kinds = [
         value
@@ -240,7 +245,7 @@ def _side_of_entry(entry: object, besides: str = "") -> str | None:
         for key, value in fields.items()
         if isinstance(value, str) and value not in kinds and len(value) <= LONGEST_WORD
     ]
-    told = next((side for value in (*kinds, *rest) if (side := known_role(value) or side_of(value)) in ROLES), None)
+    told = next((side for value in (*kinds, *rest) if (side := known_role(value) or side_of(value)) in SIDES), None)
     if told:
         return told
     names = {word for key in fields for word in words_of(key)}

@@ -18,6 +18,7 @@ from pastchats_memory.readers.shapes.inference.patches import patched
 from pastchats_memory.readers.shapes.naming import (
     CURRENT,
     PAGES,
+    SIDES,
     SPEAKER,
     TALK,
     TEXT,
@@ -256,7 +257,7 @@ def _with_replies(record: Json, nested: set[int]) -> Iterator[Json]:
 def _is_exchange(fields: Json) -> bool:
     """Whether a person's words and their answer stand in one object, as the names of both tell."""
     sides = {side_of_path(path) for path, value in row_of(fields).items() if is_prose(value)}
-    return {"user", "assistant"} <= sides
+    return sides >= SIDES
 
 
 def _chosen(holder: Json, items: list[Json]) -> list[Json]:
@@ -388,11 +389,7 @@ def _numbered(fields: Json, *, is_talk: bool) -> list[Json]:
         if isinstance(fields[key], str) and (match := _NUMBERED.match(key))
     ]
     sides = {side_of(name) or (letter_side(name) if is_talk else None) for name, _ in found}
-    if (
-        len(found) < FEWEST_NUMBERED
-        or not {"user", "assistant"} <= sides
-        or len({name for name, _ in found}) > MOST_SPEAKERS
-    ):
+    if len(found) < FEWEST_NUMBERED or not sides >= SIDES or len({name for name, _ in found}) > MOST_SPEAKERS:
         return []
     counted = [(int("".join(filter(str.isdigit, key))), name, key) for name, key in found]
     ordered = sorted(counted, key=lambda one: one[0])  # stable: of one number as they stand

@@ -14,6 +14,10 @@ from pastchats_memory.readers.shapes.inference.parties import Document, sides_of
         {"cast": [{"id": "x2", "name": "Crumb", "engine": "crumb-2"}]},
         {"agent": {"handle": "x2"}, "by": "x1"},
         {"assistant_name": "x2"},
+        {
+            "asked": [{"id": "x1", "type": "people"}],
+            "people": [{"id": "x1", "type": "people", "facts": {"kind": "guest"}}],
+        },
     ],
 )
 def test_a_document_tells_who_its_codes_are(told):
@@ -24,6 +28,23 @@ def test_a_document_tells_who_its_codes_are(told):
 def test_numbers_are_places_in_a_list_of_roles():
     sides = sides_of([0, 1], ["a", "b"], Document({"roles": ["human", "ai"]}), "r", "x")
     assert {word: role for word, (role, _) in sides.items()} == {0: "user", 1: "assistant"}
+
+
+def test_who_begins_may_be_told_in_words_of_one_object():
+    sides = sides_of([0, 1], ["a", "b"], Document({"begins": "customer", "then": "bot", "no": "C-4"}), "r", "x")
+    assert {word: role for word, (role, _) in sides.items()} == {0: "user", 1: "assistant"}
+
+
+def test_rows_that_were_made_of_the_document_tell_of_speakers_too():
+    rows = [{"id": 1, "name": "Ada", "is_bot": 0}, {"id": 2, "name": "Crumb", "is_bot": 1}]
+    sides = sides_of([1, 2], ["a", "b"], Document({}, rows), "voice_id", "x")
+    assert {word: role for word, (role, _) in sides.items()} == {1: "user", 2: "assistant"}
+
+
+def test_what_all_names_have_in_common_says_nothing_of_who_speaks():
+    words = ["org.kilns.chat.desk.person.said.v2", "org.kilns.chat.desk.assistant.said.v2"]
+    sides = sides_of(words, ["a", "b"], Document({}), "type", "x")
+    assert [role for role, _ in sides.values()] == ["user", "assistant"]
 
 
 def test_of_two_codes_the_one_who_begins_asks_and_says_less_is_the_person_but_names_stay_names():

@@ -63,9 +63,8 @@ class Document:
             but: the name under which records have their text: they say nothing of who he is.
 
         """
-        named = sorted(
-            self._naming.get(code, ()), key=lambda one: -len(_facts(one[1]))
-        )  # a reference says less than the entry
+        # a reference says less than the entry that it refers to
+        named = sorted(self._naming.get(code, ()), key=lambda one: -len(_facts(one[1])))
         return next((side for key, told in named if but not in told for side in _told_by(code, key, told)), None)
 
     @cached_property
@@ -80,10 +79,10 @@ class Document:
         return found
 
     def listed(self, place: int, most: int) -> str | None:
-        """The side of a speaker that is a number: his place in a list of words or of participants."""
+        """The side of a speaker that is a number: his place in a list of words or of participants, or among the words of an object."""
         for _, told in self._objects:
-            for value in told.values():
-                items = list_of(value)
+            words = [value for value in told.values() if isinstance(value, str) and _side_of_entry(value)]
+            for items in (*map(list_of, told.values()), words):
                 shift = 1 if len(items) == most else 0
                 sides = [_side_of_entry(item) for item in items]
                 if len(items) in (most, most + 1) and set(sides) >= SIDES and 0 <= place - shift < len(items):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -26,6 +27,8 @@ TAKEN_IN_TURN = 0.8
 """Of the messages of a talk at least so many come from another side than the one before; of three that are drawn by chance, two thirds do."""
 SELDOM_REPEATED = 0.6
 """Of what is said at least so much differs."""
+
+_PLACEHOLDER = re.compile(r"\{\{\s?\w{1,40}\s?\}\}")
 
 
 def is_recorded(names: Iterable[str]) -> bool:
@@ -60,7 +63,7 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts
     labels = {key: [fact[key] for fact in each] for key in common}
-    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages):
+    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages) or is_template(messages):
         return True
     by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
     is_outright = by_role.keys() >= SIDES or (bool(by_role) and all(by_role.values()))
@@ -79,6 +82,12 @@ def _is_supposed(messages: Sequence[Message]) -> bool:
     guessed = roles_of_names(message.speaker for message in messages)
     takes_turns = all(before.speaker.role != after.speaker.role for before, after in pairwise(messages))
     return bool(guessed) and not takes_turns and not any(asks(message.text) for message in messages)
+
+
+def is_template(messages: Sequence[Message]) -> bool:
+    """Whether in all that a person says a place is left for something else: a prompt that is yet to be filled in."""
+    asked = [message.text for message in messages if message.speaker.role == "user"]
+    return bool(asked) and all(map(_PLACEHOLDER.search, asked))
 
 
 def _are_parts(messages: Sequence[Message]) -> bool:

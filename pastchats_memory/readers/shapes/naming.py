@@ -51,6 +51,7 @@ _SYSTEM = "system developer instructions sysprompt systemmessage preamble"
 _TOOL = """
     tool tools function functions observation ipython environment env shell terminal sandbox plugin action invocation call calls callback
     retrieval lookup werkzeug outil herramienta
+    server servers backend proxy database db worker kernel daemon scheduler cron browser frontend router
 """
 _HIDDEN = """
     thought thoughts thinking think reasoning reason internal scratchpad monologue reflection deliberation analysis plan planning cot
@@ -92,21 +93,18 @@ _RECORDED = """
 _LOGGED = "level severity loglevel logger hostname lineno"
 _NO_TALK = """
     faq faqs quiz quizzes flashcard flashcards exam exams trivia i18n locale locales translation translations review reviews commits changelog
-    poll polls survey surveys respondent respondents
+    poll polls survey surveys respondent respondents intents
 """
-_MACHINES = "server servers backend proxy database db worker kernel daemon scheduler cron browser frontend host router"
 _DELTA = "token delta chunk chunks token partial fragment append appended appending piece increment stream streaming streamed"
 _EDIT = "edit edited edits update updated replace replaced replaces revise revised amend amended regenerate regenerated rewrite correct corrected modify modified changed"
 _DELETE = "delete deleted deletes remove removed removes retract retracted redact redacted unsend unsent recall recalled withdraw withdrawn"
 _GONE = """
     removed deleted hidden retracted withdrawn unsent draft internal redacted cancelled canceled discarded superseded ignored private rejected
-    obsolete abandoned invisible geloscht supprime borrado eliminado
+    obsolete abandoned invisible geloscht verborgen supprime masque borrado eliminado oculto eliminato nascosto
 """
-_CURRENT = (
-    "current selected active chosen latest primary accepted final best shown head leaf picked preferred tip kept pick"
-)
+_CURRENT = "current selected active chosen latest primary accepted final best shown head leaf picked preferred tip kept pick choix auswahl eleccion scelta"
 _PAGES = "page offset cursor batch shard"
-_KIND = "type kind group event action op operation class category mode verb topic tag"
+_KIND = "type kind group event action op operation class category mode verb topic tag channel"
 
 _SIGNS = "time timestamp at session latency model ms date turn when ts tokens"
 _EXAMS = "options choices difficulty distractors context passage correct explanation category votes"
@@ -134,9 +132,9 @@ def _table(words: str) -> frozenset[str]:
 USER, ASSISTANT, ASKS, ANSWERS = map(_table, (_USER, _ASSISTANT, _ASKS, _ANSWERS))
 SYSTEM, TOOL, HIDDEN = map(_table, (_SYSTEM, _TOOL, _HIDDEN))
 SPEAKER, TEXT, TALK, OTHER_TALK = map(_table, (_SPEAKER, _TEXT, _TALK, _OTHER_TALK))
-RECORDED, LOGGED, NO_TALK, MACHINES, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CURRENT, PAGES, KIND = map(
+RECORDED, LOGGED, NO_TALK, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CURRENT, PAGES, KIND = map(
     _table,
-    (_RECORDED, _LOGGED, _NO_TALK, _MACHINES, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
+    (_RECORDED, _LOGGED, _NO_TALK, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
 )
 SIGNS, EXAMS, ORDERS, NAMES = map(_table, (_SIGNS, _EXAMS, _ORDERS, _NAMES))
 LETTERS: Mapping[str, str] = {
@@ -166,7 +164,11 @@ def words_of(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def side_of(name: str) -> str | None:
     """`user` or `assistant`, `system` or `tool`, where a word of the name says so; the last such word counts: `customer_agent`."""
-    found = [side for word in words_of(name) if (side := _side(word))]
+    words = words_of(name)
+    told = (
+        words if len(words) == 1 else [word for word in words if len(word) > 1 or not word.isascii()]
+    )  # ids have letters
+    found = [side for word in told if (side := _side(word))]
     for side in ("system", "tool"):
         if side in found and not SIDES & set(found[found.index(side) :]):
             return side

@@ -17,7 +17,7 @@ from pastchats_memory.readers.shapes.containers import (
 )
 from pastchats_memory.readers.shapes.inference.columns import MADE
 from pastchats_memory.readers.shapes.inference.evidence import Spoken, Talk, talks_of
-from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pairs, is_of_others
+from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pairs, is_of_others, is_template
 from pastchats_memory.readers.shapes.message import OWN_ID_KEYS, Message, message_of
 from pastchats_memory.readers.shapes.naming import PERSPECTIVE, SIDES
 from pastchats_memory.readers.shapes.spelled import spelled_out
@@ -35,14 +35,17 @@ def conversations_in(value: object) -> list[Conversation]:
     if is_of_another_kind(value):
         return told
     talks = talks_of(spelled)
-    seen = _conversations(talks)
+    seen = [one for one in _conversations(talks) if not is_template(one.messages)]
     if are_asked_again([one.messages for one in seen]):
         return told
     read, shown = _said(told), _said(seen)
     if not shown or (read == shown and _times(told) >= _times(seen)):
         return told
     has_tools = any(message.speaker.role == "tool" for conversation in told for message in conversation.messages)
-    is_more = any(talk.is_amended for talk in talks) or (set(read) < set(shown) and not has_tools)
+    is_beside = len(read) < len(shown) and all(
+        are_pairs(one.messages) for one in told
+    )  # one exchange beside a table of more
+    is_more = any(talk.is_amended for talk in talks) or ((is_beside or set(read) < set(shown)) and not has_tools)
     is_talk = any(map(_names_both_sides, told)) and any(is_prose(text) for _, text in read)
     return seen if is_more or not is_talk or read == shown else told
 

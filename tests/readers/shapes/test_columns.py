@@ -39,6 +39,10 @@ def test_a_word_of_a_name_says_whose_side_it_is(name, side):
     assert side_of(name) == side
 
 
+def test_a_letter_says_who_speaks_alone_and_not_in_an_id():
+    assert (side_of("a"), side_of("q_1"), side_of("run_a7e8f")) == ("assistant", "user", None)
+
+
 def test_prose_is_told_from_codes_and_numbers():
     assert is_prose("Feed it twice a day.")
     assert is_prose("三日間餌をやってください")

@@ -7,7 +7,6 @@ import pytest
 from talked import TALK, each
 
 from pastchats_memory.readers.shapes.inference.pages import spoken_page
-from pastchats_memory.readers.shapes.inference.patches import patched
 from pastchats_memory.readers.shapes.inference.tables import tables_of
 from pastchats_memory.readers.shapes.spelled import spelled_out
 from pastchats_memory.readers.shapes.windows import windows
@@ -25,11 +24,6 @@ from pastchats_memory.readers.source import Record
         pytest.param({"who": each(lambda mine, _: mine), "what": each(lambda _, text: text)}, id="columns"),
         pytest.param(json.dumps(each(lambda mine, text: {"who": mine, "what": text})), id="JSON in a string"),
         pytest.param(b64encode(json.dumps(each(lambda mine, text: {"who": mine, "what": text})).encode()).decode(), id="base64"),
-        pytest.param(
-            [{"op": "add", "path": "/log", "value": []},
-             *each(lambda mine, text: {"op": "add", "path": "/log/-", "value": {"who": mine, "what": text}})],
-            id="patches",
-        ),
     ],
 )  # fmt: skip
 def test_every_container_becomes_the_same_table(value):
@@ -41,24 +35,7 @@ def test_every_container_becomes_the_same_table(value):
     assert each(lambda mine, text: {"who": mine, "what": text}) in plain
 
 
-def test_patches_change_what_was_there():
-    assert patched([{"op": "add", "path": "/a", "value": [1, 2]}, {"op": "remove", "path": "/a/0"}]) == {"a": [2]}
-    assert patched([{"op": "add", "path": "/a", "value": 1}, {"op": "replace", "path": "/a", "value": 2}]) == {"a": 2}
-    assert (
-        patched([{"op": "add", "path": "/a/b/0/c", "value": 1}, {"op": "replace", "path": "/x/7/y/z", "value": 1}])
-        is not None
-    )
-    assert patched([{"op": "test", "path": "/a"}]) is None
-    first, *others = ({"op": "add", "path": "/a/-", "value": n} for n in (1, 2, 3))
-    assert patched([first, {**first, "op": "replace", "path": "/a/0", "value": 7}, *others]) == {"a": [7, 2, 3]}
-    assert patched([first, {"op": "remove", "path": "/a/9"}, {"op": "remove", "path": "/a"}]) == {}
-
-
-def test_a_log_of_patches_is_the_same_document_each_time():
-    steps = [{"op": "add", "path": "/a", "value": {"list": [1]}}, {"op": "add", "path": "/a/list/-", "value": 2}]
-    assert patched(steps) == patched(steps) == {"a": {"list": [1, 2]}}
-    deep = "[" * 500 + "]" * 500
-    assert patched([{"op": "add", "path": "/a", "value": json.loads(deep)}])["a"]
+def test_what_only_begins_as_base64_stays_text():
     assert spelled_out("eyJ not base64, but long enough") == "eyJ not base64, but long enough"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.shapes.naming import CURRENT, HIDDEN, TEXT, TOOL, has, words_of
+from pastchats_memory.readers.shapes.naming import CURRENT, GONE, HIDDEN, TEXT, TOOL, has, words_of
 from pastchats_memory.readers.shapes.values import FEWEST_WORDS
 
 Row = dict[str, object]
@@ -70,7 +70,9 @@ def _flatten_list(items: list[object], path: str, row: Row, depth: int) -> None:
 
 
 def _is_plumbing(part: Json) -> bool:
-    """Whether a part of a message says that it is a thought or a tool's."""
+    """Whether a part of a message says that it is a thought or a tool's, or that nobody sees it."""
+    if any(told is True and has(key, GONE | HIDDEN) for key, told in part.items()):
+        return True
     kind = next(
         (part[key] for key in ("type", "kind", "content_type", "part_kind") if isinstance(part.get(key), str)), ""
     )

@@ -6,7 +6,7 @@ its speakers), turns that alternate, questions that are answered, names of colum
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -23,14 +23,13 @@ from pastchats_memory.readers.shapes.inference.sequence import (
     put_together,
     streamed_in,
 )
-from pastchats_memory.readers.shapes.inference.tables import KEY, TURN, Instance, Table, tables_of
+from pastchats_memory.readers.shapes.inference.tables import KEY, Instance, Table, tables_of
 from pastchats_memory.readers.shapes.lookalikes import are_entries, is_labelled, is_logged, is_recorded
 from pastchats_memory.readers.shapes.naming import (
     DELTA,
     EXAMS,
     HIDDEN,
     KIND,
-    MACHINES,
     OTHER_TALK,
     SIDES,
     SIGNS,
@@ -49,8 +48,6 @@ MADE_OF_ROWS = (("#rows",), ("#columns",))
 """Ends of the places of tables whose records are no objects of the document."""
 SAMPLE = 200
 """Rows of a table by which it is judged."""
-MANY = 20
-"""Rows of which one alone is no evidence of a column."""
 FEWEST = 2
 ENOUGH = 6
 """Points of evidence that make a table talk."""
@@ -148,9 +145,9 @@ def talks_of(value: object) -> list[Talk]:
 
 def reading_of(table: Table, document: Document) -> Reading | None:
     """The way to read the table for which most speaks, or None where that is too little."""
-    rows = _without_rare_columns(_sample_of(table))
+    rows = _sample_of(table)
     texts = _text_columns(rows)
-    if len(rows) < 1 or not texts:
+    if not texts:
         return None
     usual = [last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)]
     if is_recorded(usual) or is_labelled(columns_of(rows)):
@@ -159,7 +156,7 @@ def reading_of(table: Table, document: Document) -> Reading | None:
     place = Place(table.place, (*table.instances[0].around, *(["chat"] if document.has_a_program else [])))
     best = max(
         [
-            *_by_speakers(rows, texts, document, place, is_one=len(table.instances) == 1),
+            *_by_speakers(rows, texts, document, place),
             *_by_columns(rows, texts, place),
         ],
         key=lambda reading: reading.points,
@@ -179,14 +176,6 @@ def _sample_of(table: Table) -> list[Row]:
     return list({tuple(row.items()): row for row in rows if row}.values())
 
 
-def _without_rare_columns(rows: list[Row]) -> list[Row]:
-    """The rows without values whose column no other of many rows has: a map of a thousand names is no thousand columns."""
-    if len(rows) < MANY:
-        return rows
-    count = Counter(path for row in rows for path in row)
-    return [{path: value for path, value in row.items() if count[path] > 1 or is_prose(value)} for row in rows]
-
-
 def _text_columns(rows: Sequence[Row]) -> list[str]:
     """The columns in which somebody may have said something, those that look most like it first."""
     worth = {}
@@ -203,12 +192,9 @@ def _text_columns(rows: Sequence[Row]) -> list[str]:
     return sorted(worth, key=lambda path: worth[path], reverse=True)[: 2 * MOST_TEXTS]
 
 
-def _by_speakers(
-    rows: list[Row], texts: list[str], document: Document, place: Place, *, is_one: bool
-) -> Iterator[Reading]:
-    """Readings in which a column has words for who speaks; `is_one` where all rows are of one list."""
+def _by_speakers(rows: list[Row], texts: list[str], document: Document, place: Place) -> Iterator[Reading]:
+    """Readings in which a column has words for who speaks."""
     main = texts[0]
-    found = columns_of(rows)
     exclusive = [main]
     for path in texts[1:]:
         if (
@@ -217,12 +203,10 @@ def _by_speakers(
         ):
             exclusive.append(path)
     whole = in_the_end(rows, exclusive)
-    whole = [whole[at] for at in order_of(whole, {})[0]] if is_one else whole
+    whole = [whole[at] for at in order_of(whole, {})[0]]
     kinds = kinds_of(whole)
-    for path, values in found.items():
+    for path in columns_of(rows):
         words = set(words_of(last_key(path))) | set(words_of(path.split(".")[0]))
-        if path in texts or all(value is None for value in values):
-            continue
         others = [kind for kind in kinds if kind != path]
         said = [
             row for row in whole if _said(row, exclusive) and row.get(path) is not None and not is_unseen(row, others)
@@ -235,11 +219,7 @@ def _by_speakers(
         if words & NOT_A_SPEAKER and not speaks:
             continue
         flagged = all(isinstance(word, bool) for word in told)
-        if any(isinstance(word, str) and has(word, MACHINES) for word in told):
-            continue
         points = _points_of_sides(sides, told, is_named=speaks or flagged)
-        if path == TURN and points < SURE:  # turns that the list was given are no evidence
-            continue
         points += _points_of_turns([sides.get(word, (str(word), 0))[0] for word in told], spoken)
         spelled = [word for word in sides if isinstance(word, str)]
         points += _points_of_names(exclusive[0], replace(place, beside=(*place.beside, *spelled)))
@@ -307,8 +287,7 @@ def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Rea
     sides = [(bool(row.get(user)), bool(row.get(other))) for row in rows]
     both = sides.count((True, True)) / sum(map(any, sides))
     told = [(named[path], said) for row in rows for path in (user, other) if (said := _said(row, (path,)))]
-    prose = sum(is_prose(text) for _, text in told) / max(1, len(told))
-    if prose < LEAST_PROSE or 0 < both < OFTEN or (both and are_entries([row.get(KEY) for row in rows])):
+    if both and are_entries([row.get(KEY) for row in rows]):
         return
     keys = {word for row in rows for path in row for word in words_of(path)}
     is_exam = bool(keys & EXAMS) or "answer_start" in {last_key(path) for row in rows for path in row}
@@ -362,8 +341,8 @@ def _told(instance: Instance, reading: Reading) -> Talk:
 
 def _beside(instance: Instance, already: set[str]) -> Iterator[Spoken]:
     """What was asked and answered beside a list that has what was said before."""
-    for side in ("user", "assistant"):
-        said = [
+    said = {
+        side: [
             text.strip()
             for path, text in instance.holder.items()
             if isinstance(text, str)
@@ -371,9 +350,10 @@ def _beside(instance: Instance, already: set[str]) -> Iterator[Spoken]:
             and side_of(path) == side
             and not set(words_of(path)) & NOT_SPOKEN
         ]
-        if len(said) != 1 or said[0] in already:
-            return
-        yield Spoken(side, said[0], said[0], {})
+        for side in ("user", "assistant")
+    }
+    if all(len(texts) == 1 for texts in said.values()):
+        yield from (Spoken(side, text, text, {}) for side, (text,) in said.items() if text not in already)
 
 
 def _without_repeats(talks: Iterator[Talk]) -> Iterator[Talk]:

@@ -81,7 +81,7 @@ class Document:
     def listed(self, place: int, most: int) -> str | None:
         """The side of a speaker that is a number: his place in a list of words or of participants, or among the words of an object."""
         for _, told in self._objects:
-            words = [value for value in told.values() if isinstance(value, str) and _side_of_entry(value)]
+            words: list[object] = [word for word in told.values() if isinstance(word, str) and _side_of_entry(word)]
             for items in (*map(list_of, told.values()), words):
                 shift = 1 if len(items) == most else 0
                 sides = [_side_of_entry(item) for item in items]

@@ -22,7 +22,7 @@ from pastchats_memory.readers.shapes.naming import (
     has,
     words_of,
 )
-from pastchats_memory.readers.shapes.values import LONGEST_WORD, MOST_WORDS, is_choice, is_prose
+from pastchats_memory.readers.shapes.values import LONGEST_WORD, is_choice, is_prose
 from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
@@ -59,7 +59,7 @@ def kinds_of(rows: Sequence[Row]) -> list[str]:
 def _tells_changes(words: list[str]) -> bool:
     """Whether a column has words for adding to what was said, correcting it or taking it back."""
     different = set(words)
-    short = len(different) <= MOST_WORDS and all(len(word) <= LONGEST_WORD for word in different)
+    short = all(len(word) <= LONGEST_WORD for word in different)
     return short and any(has(word, DELTA | EDIT | DELETE) for word in different)
 
 
@@ -101,17 +101,16 @@ def streamed_in(rows: Sequence[Row]) -> str | None:
 
 
 def put_together(rows: list[Row], texts: Sequence[str]) -> list[Row]:
-    """Pieces of one answer, as they were streamed, as one row each."""
+    """Pieces of one answer, as they were streamed, as one row each; without pieces of thoughts."""
     pieces, name = _pieces(rows, texts)
-    if len(pieces) < FEWEST_PIECES:
-        return rows
     known = set(map(id, pieces))
+    kinds = kinds_of(rows)
     gathering = _Gathering(texts, name)
     for row in rows:
-        if id(row) in known:
-            gathering.add_piece(row)
-        else:
+        if id(row) not in known:
             gathering.add_other(row)
+        elif not is_unseen(row, kinds):
+            gathering.add_piece(row)
     return gathering.finished()
 
 
@@ -258,7 +257,7 @@ def _meant(row: Row, kept: list[Row], points: list[object]) -> int | None:
 
 
 def _shared_by_all(ids: set[str], kept: list[Row]) -> bool:
-    return len(kept) > 1 and all(ids & {str(v) for v in row.values()} for row in kept)
+    return all(ids & {str(v) for v in row.values()} for row in kept)
 
 
 def _latest(rows: list[Row], texts: Sequence[str]) -> list[Row]:
@@ -334,15 +333,14 @@ def _names_in(values: Sequence[object]) -> list[str | None]:
     """The values of a column that may name rows; none of a column with anything else in it."""
     names = [None if value in (None, "") else str(value) for value in values]
     plain = all(value is None or (isinstance(value, str | int) and not isinstance(value, bool)) for value in values)
-    return names if plain and all(name is None or len(name) <= 2 * LONGEST_WORD for name in names) else []
+    return names if plain else []
 
 
 def _is_chain(own: list[str], values: list[str | None]) -> bool:
-    """Whether nearly all values name another row, and not all the same one."""
+    """Whether nearly all values name another row."""
     known = set(own)
     told = [value for value in values if value in known]
-    nearly_all = len(values) - max(1, len(values) // 5) <= len(told) < len(values)
-    return nearly_all and len(set(told)) * 2 >= len(told) and all(a != b for a, b in zip(values, own, strict=True))
+    return len(values) - max(1, len(values) // 5) <= len(told) < len(values)
 
 
 def _numbers_rows(name: str) -> bool:

@@ -14,7 +14,6 @@ from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, l
 from pastchats_memory.readers.shapes.inference.bylines import of_two_lists, with_bylines
 from pastchats_memory.readers.shapes.inference.columns import MADE, row_of
 from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
-from pastchats_memory.readers.shapes.inference.patches import patched
 from pastchats_memory.readers.shapes.naming import (
     CURRENT,
     PAGES,
@@ -49,7 +48,6 @@ SAMPLED = 40
 MOST_CHAINED = 10_000
 MOST_KEYS = 40
 """An object with more is no record of a few words."""
-SHORTEST_PAGE = 24
 NAMING = ("name", "key", "id", "field", "title", "label", "column")
 
 _COUNTED = re.compile(r"\d+")
@@ -111,9 +109,6 @@ def _instances(
         return
     value = day_by_day(mapping_of(value)) or value
     if isinstance(value, list):
-        if (document := patched(value)) is not None:
-            yield from _instances(document, (*place, "#patched"), said, nested, depth + 1)
-            return
         made = [_of_list(value, place, nested)]
         inner = [("", item) for item in value]
     else:
@@ -307,13 +302,10 @@ def _of_object(fields: Json, nested: set[int], *, is_talk: bool) -> Iterator[tup
         yield STORE, store
     if sided := of_two_lists(fields):
         yield "#sides", sided
-    texts = [value for value in fields.values() if isinstance(value, str)]
-    if named := _numbered(fields, is_talk=is_talk) or (
-        marked_texts(texts) if len(texts) == len(fields) >= FEWEST else []
-    ):
+    if named := _numbered(fields, is_talk=is_talk):
         yield "#named", named
     for key, value in fields.items():
-        if isinstance(value, str) and len(value) > SHORTEST_PAGE and (said := spoken_page(value)):
+        if isinstance(value, str) and (said := spoken_page(value)):
             yield key, said
 
 

@@ -18,7 +18,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -37,7 +36,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytes
 import apsw  # noqa: E402 - after the folders that they lie in
 import everything  # noqa: E402, F401 - for the processes that fork off
 from kill_loop import Measured, difference, finish, measured, run, seen  # noqa: E402 - after the folders that they lie in
-from moments import CHANGING, Moment, Page  # noqa: E402 - after the folders that they lie in
+from moments import CHANGING, Moment, Page, keep  # noqa: E402 - after the folders that they lie in
 from scenes import SCENES, Scene, scene  # noqa: E402 - after the folders that they lie in
 from stage import LARGE, SMALL, Size, Stage, make_cheap  # noqa: E402 - after the folders that they lie in
 
@@ -74,32 +73,38 @@ def moments(known: Measured, deed: str, every: int | None, first: int) -> list[M
     return [Moment("call", number, deed) for number in calls if number >= first]
 
 
-def meet(known: Measured, page: Page, aside: Path, moment: Moment, gone_on_from: set[bytes]) -> str:
-    """Run a scene that meets a fault, look at what is left, and run it to its end; what became of the first run."""
+def meet(known: Measured, page: Page, moment: Moment, leaves: Path) -> str:
+    """Run a scene that meets a fault; what became of it. What a kill leaves was kept when nothing happened to it."""
     scene = known.scene
     scene.reset()
+    if moment.deed in KILLS:
+        for file in (leaves / moment.deed / str(moment.number)).iterdir():
+            shutil.copy2(file, scene.home / file.name)
+        return "killed"
     code = run(scene, page, moment)
-    became = _became(scene, moment, code, page.trace.calls)
+    return _became(scene, moment, code, page.trace.calls)
+
+
+def go_on(known: Measured, page: Page, aside: Path, gone_on_from: set[bytes]) -> None:
+    """Look at what is left, and run the scene to its end, unless that was done already."""
+    scene = known.scene
     left = _left(scene, aside)
     if left in gone_on_from:
-        return became
+        return
     now = seen(scene, aside=aside)
     if not scene.is_repeatable:
         if now == known.after:
-            return became
+            return
         assert now == known.before, f"half of it was done: {difference(now, known.before)}"
     finish(scene, page)
     now = seen(scene)
     assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
     gone_on_from.add(left)
-    return became
 
 
 def _became(scene: Scene, moment: Moment, code: int, calls: int) -> str:
     """Raises AssertionError where that is nothing that a run may end with."""
     said = (scene.home / "said").read_text(encoding="utf-8")
-    if code == -signal.SIGKILL and moment.deed in KILLS:
-        return "killed"
     assert "Traceback" not in said, said
     assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {said}"
     assert code != EXPLAINED or said.startswith("Error: ") or "\nError: " in said, said
@@ -109,11 +114,11 @@ def _became(scene: Scene, moment: Moment, code: int, calls: int) -> str:
 
 
 def _left(scene: Scene, aside: Path) -> bytes:
-    """A digest of the database as whoever opens it next will find it, what was not committed rolled back, and of what lies beside it."""
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(mode=0o700)
-    for file in scene.home.glob("memory.db*"):
-        shutil.copy2(file, aside / file.name)
+    """A digest of the database as whoever opens it next will find it, what was not committed rolled back, and of what lies beside it.
+
+    Of unfinished copies, which the next run takes away unread, only that they are there.
+    """
+    keep(scene.home, aside)
     if (aside / "memory.db").exists():
         with suppress(apsw.Error), closing(apsw.Connection(str(aside / "memory.db"))) as connection:
             for statement in ALIKE:
@@ -121,7 +126,7 @@ def _left(scene: Scene, aside: Path) -> bytes:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     digest = sha256()
     for file in sorted(aside.iterdir()):
-        content = file.read_bytes()
+        content = b"" if ".partial" in file.name else file.read_bytes()
         named = re.sub(r"[.]\d+[.]partial", ".partial", file.name)  # by the process that wrote it
         digest.update(f"{named} {len(content)} ".encode() + content)
     return digest.digest()
@@ -144,9 +149,13 @@ def sweep(named: str, deed: str, every: int | None, first: int) -> Swept:
         known = measured(scene(named, folder, SMALL if every else LARGE, at), page, folder / "aside")
         known.scene.reset()
         gone_on_from = {_left(known.scene, folder / "aside")}
+        leaves = folder / "leaves"
+        if deed in KILLS:
+            assert run(known.scene, page, leaves=leaves) in known.scene.codes
         for moment in moments(known, deed, every, first):
             try:
-                swept.became[meet(known, page, folder / "aside", moment, gone_on_from)] += 1
+                swept.became[meet(known, page, moment, leaves)] += 1
+                go_on(known, page, folder / "aside", gone_on_from)
             except Exception as fault:  # noqa: BLE001 - whatever it is, the other moments have their turn
                 kept = Path(tempfile.mkdtemp(prefix="torture-failed-")) / "home"
                 shutil.copytree(known.scene.home, kept)

@@ -77,9 +77,16 @@ class Measured:
     after: State
 
 
-def run(scene: Scene, page: Page, moment: Moment | None = None, *, kill_after: float | None = None) -> int:
+def run(
+    scene: Scene,
+    page: Page,
+    moment: Moment | None = None,
+    *,
+    kill_after: float | None = None,
+    leaves: Path | None = None,
+) -> int:
     """The exit code of a process that does the scene's deed; -9 where it was killed."""
-    child = fork(scene.run, scene.home, scene.environment, page, moment)
+    child = fork(scene.run, scene.home, scene.environment, page, moment, leaves)
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)

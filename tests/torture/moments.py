@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -129,9 +130,10 @@ class Page:
 class Watch:
     """Counts what a process does, notes it on the page, and lets the moment come."""
 
-    def __init__(self, page: Page, moment: Moment | None) -> None:
+    def __init__(self, page: Page, moment: Moment | None, leaves: Path | None = None) -> None:
         self._page = page
         self._moment = moment
+        self._leaves = leaves
         self._statements = self._calls = self._changes = 0
         self.kinds: dict[tuple[str, str, str], list[int]] = {}
         """Of each kind of call, by the file and the statement that it is for, which calls they were."""
@@ -168,11 +170,16 @@ class Watch:
         return number == moment.number or (moment.deed in ("fail on", "full") and number > moment.number)
 
     def calling(self, call: str, file: str, half: Callable[[], object] = lambda: None) -> None:
-        """Before a call: it may be the one."""
+        """Before a call: it may be the one. What a kill would leave here is kept where that is asked for."""
         self._calls += 1
         self._changes += call in CHANGING
         self.kinds.setdefault((call, file, self._statement), []).append(self._calls)
         self._note(call, file)
+        if self._leaves is not None and call in CHANGING:
+            keep(Path.cwd(), self._leaves / "kill" / str(self._calls))
+            if call == "write":
+                half()
+                keep(Path.cwd(), self._leaves / "tear" / str(self._calls))
         if self._is_now("call", self._calls) or (call in CHANGING and self._is_now("change", self._changes)):
             self._strike(call, half)
 
@@ -191,6 +198,14 @@ class Watch:
                 raise apsw.exception_for(apsw.SQLITE_FULL)
             return
         raise apsw.exception_for(FAILURES[call])
+
+
+def keep(home: Path, folder: Path) -> None:
+    """Copy a database and all that lies beside it into a folder, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    for file in home.glob("memory.db*"):
+        shutil.copy2(file, folder / file.name)
 
 
 class _Calls(apsw.VFS):
@@ -265,10 +280,18 @@ class _File(apsw.VFSFile):
         return size
 
 
-def fork(deed: Callable[[], int], home: Path, environment: Mapping[str, str], page: Page, moment: Moment | None) -> int:
+def fork(
+    deed: Callable[[], int],
+    home: Path,
+    environment: Mapping[str, str],
+    page: Page,
+    moment: Moment | None,
+    leaves: Path | None = None,
+) -> int:
     """The process id of a child that does the deed in a folder, watched; what it says goes to `said` there.
 
-    Where nothing happens to it, the numbers of its calls are left there too, those of a kind together.
+    Where nothing happens to it, the numbers of its calls are left there too, those of a kind together. Before each call that
+    changes a file, what it would leave if it was killed now, and, of a write, if it was killed half-way, goes to `leaves`.
     """
     page.clear()
     child = os.fork()
@@ -284,7 +307,7 @@ def fork(deed: Callable[[], int], home: Path, environment: Mapping[str, str], pa
         os.dup2(said, 2)
         if moment and moment.what == "bytes":
             resource.setrlimit(resource.RLIMIT_FSIZE, (moment.number, resource.RLIM_INFINITY))
-        watch = Watch(page, moment)
+        watch = Watch(page, moment, leaves)
         code = deed()
         if moment is None:
             kinds = [(call, numbers) for (call, _, _), numbers in watch.kinds.items()]

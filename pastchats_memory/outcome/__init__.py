@@ -22,7 +22,6 @@ from pastchats_memory.outcome.endings import (
     rejected,
     stands,
     task_completed,
-    torn,
     unanswered,
 )
 from pastchats_memory.outcome.next_words import half_works, still_so, undone
@@ -72,18 +71,17 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.96, undone),
     ("failed", 0.87, asked_again),
     ("mixed", 0.88, half_works),
-    ("failed", 0.92, still_so),
-    ("failed", 0.71, advice_erred),
-    ("failed", 0.94, rejected),
-    ("worked", 0.97, accepted),
+    ("failed", 0.93, still_so),
+    ("failed", 0.62, advice_erred),
+    ("failed", 0.95, rejected),
+    ("worked", 0.98, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.91, broke_off),
-    ("failed", 0.88, torn),
+    ("failed", 0.93, broke_off),
     ("mixed", 0.70, admitted_in_part),
     ("failed", 0.94, check_failed),
     ("failed", 0.90, command_failed),
-    ("failed", 0.93, gave_up),
-    ("worked", 0.97, moved_on),
+    ("failed", 0.90, gave_up),
+    ("worked", 0.95, moved_on),
     ("worked", 0.94, stands),
     ("worked", 0.90, built_on),
     # What the list of tasks says.

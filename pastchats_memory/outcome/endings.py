@@ -247,7 +247,7 @@ def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:
     return reached[:1] + lacking if reached else ()
 
 
-def torn(episode: Episode) -> tuple[Evidence, ...]:
+def _torn(episode: Episode) -> tuple[Evidence, ...]:
     """The last answer stops in the middle of a block, and nobody takes it as it is."""
     place, text = last_answer(episode)
     is_last = place == len(episode.turns) - 1 and bool(episode.following)
@@ -274,7 +274,11 @@ def unanswered(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def broke_off(episode: Episode) -> tuple[Evidence, ...]:
-    """The episode ends in an interruption or in an error that nobody answered, and nothing had been reached before."""
+    """The episode ends in an interruption or in an error that nobody answered, and nothing had been reached before, or in the middle of a block."""
+    return _cut_off(episode) or _torn(episode)
+
+
+def _cut_off(episode: Episode) -> tuple[Evidence, ...]:
     place = len(episode.turns) - 1
     last = episode.turns[place]
     asking = any(at == place and label.startswith("AskUserQuestion") for at, label in episode.calls())

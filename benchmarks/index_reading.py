@@ -161,7 +161,7 @@ def appended(place: Path, megabytes: int) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--megabytes", type=float, default=3, help="of each format")
+    parser.add_argument("--megabytes", type=float, default=3, help="of each format; 0 for none")
     parser.add_argument("--append", type=int, default=100, help="megabytes of the session that grows; 0 for none")
     parser.add_argument(
         "--store", type=Path, help="only read and store this, into a database beside it, and print nothing"
@@ -175,7 +175,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if options.append:
             appended(Path(folder), options.append)
-        by_format(Path(folder), options.megabytes)
+        if options.megabytes:
+            by_format(Path(folder), options.megabytes)
 
 
 if __name__ == "__main__":

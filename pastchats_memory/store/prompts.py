@@ -328,9 +328,19 @@ def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) 
     Such a note has no id of the turn: role and text are the same, the times a minute apart at most, and so is the
     conversation, if both name one.
     """
-    listed = orjson.dumps([prompt.text_hash.hex() for prompt in new if prompt.turn.timestamp]).decode()
+    timed = [prompt for prompt in new if prompt.turn.timestamp]
+    times = sorted(str(prompt.turn.timestamp) for prompt in timed)
+    if not times:
+        return {}
+    listed = orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode()
+    # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few notes
+    where = "p.text_hash IN (SELECT unhex(value) FROM json_each(?)) AND julianday(p.timestamp) BETWEEN julianday(?) - .001 AND julianday(?) + .001"
+    values = [listed, times[0], times[-1]]
+    if not any(_distance(prompt.metadata) for prompt in new):
+        where += " AND json_extract(p.metadata_json, '$.format') IN (SELECT value FROM json_each(?))"
+        values.append(orjson.dumps(NOTED).decode())
     by_text: dict[bytes, list[_Row]] = {}
-    for _, row in _stored(database, "p.text_hash IN (SELECT unhex(value) FROM json_each(?))", (listed,)):
+    for _, row in _stored(database, where, values):
         by_text.setdefault(row.text_hash, []).append(row)
     taken = {row.id for row in same.values()}
     found: dict[str, _Row] = {}

@@ -181,7 +181,10 @@ def test_nothing_of_an_export_that_an_earlier_release_wrote_brings_the_secret_to
     exported = program("export").stdout
     assert exported.count("MARK") > 8
     program.database.unlink()
-    (program.home / "export.jsonl").write_text(exported.replace("MARK", SECRET), encoding="utf-8")
+    turns = [orjson.loads(line) for line in exported.replace("MARK", SECRET).splitlines()]
+    for turn in turns:
+        turn["metadata"] = {"format": "messages", "env": {"note": SECRET}, SECRET: ["as a key"]}
+    (program.home / "export.jsonl").write_bytes(b"\n".join(map(orjson.dumps, turns)))
     assert program("index", "export.jsonl").status == 0
     assert program("status", "--json").results[0]["turns"] == 2
     assert nothing_holds_the_secret(program)

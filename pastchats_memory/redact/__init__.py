@@ -17,6 +17,7 @@ from pastchats_memory.redact.detector import TELLING, Found, Looked, Rule
 from pastchats_memory.redact.literals import Literals
 from pastchats_memory.redact.named import FOREIGN_NAMES, NAMES
 from pastchats_memory.redact.runs import in_long_runs
+from pastchats_memory.redact.settings import SETTINGS
 from pastchats_memory.redact.shapes import TOKENS
 from pastchats_memory.redact.structures import STRUCTURES
 from pastchats_memory.redact.views import (
@@ -35,6 +36,7 @@ _SOUGHT = Literals[Rule](
         *((one.anchor.lower(), one) for one in (*TOKENS, *STRUCTURES)),
         *((one.part, one) for one in NAMES),
         *((one.word, one) for one in GRAMMARS),
+        *((one.part, one) for one in SETTINGS),
     ]
 )
 _TOKENS_SOUGHT = Literals([(one.anchor.lower(), one) for one in TOKENS])

@@ -111,6 +111,7 @@ GRAMMARS: tuple[_Grammar, ...] = (
         )
         for word in ("echo ", "printf ")
     ),
+    _line("lftp", r"-u[ \t]+[^\s,]{1,64},", _TIED),
     _line("smbclient", r"-U[ \t]+[^\s%]{1,64}%", _TIED),
     _line("net use", r"/user:\S{1,64}"),
     _Grammar("net use ", rf"(?:[^\s/]\S{{0,200}}[ \t]+){{1,2}}{_WORD}(?=[ \t]+/user:)"),

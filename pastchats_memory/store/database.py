@@ -140,7 +140,8 @@ class Database:
         self.connection.setlk_timeout(milliseconds, 0)
 
     def close(self) -> None:
-        """Give the file back; the last one out folds the write-ahead log in."""
+        """Give the file back, and what is kept of it; the last one out folds the write-ahead log in."""
+        self.kept = Kept(self)
         with translated(str(self.path)):
             self.connection.close()
 

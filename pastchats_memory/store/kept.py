@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ class Kept:
     """Values by name, of one connection; nothing outlives a change of the file, however small."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
         self._state: tuple[int, ...] = ()
         self._values: dict[str, Any] = {}
 

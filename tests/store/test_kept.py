@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -171,3 +172,24 @@ def test_who_asks_once_keeps_nothing(kept: Kept) -> None:
         assert blocks.kept(another) is None
         answers(another, QUERY, 40, ALL)
         assert blocks.kept(another) is not None
+
+
+def parts_of(database: Database) -> list[weakref.ref[blocks.Codes]]:
+    """What is kept of the blocks, without holding it."""
+    with database.snapshot():
+        return [weakref.ref(part.buffer) for part in blocks.kept(database) or ()]
+
+
+def test_who_closes_the_file_gives_the_memory_back_at_once(kept: Kept) -> None:
+    parts = parts_of(kept.database)
+    assert parts
+    assert all(part() is not None for part in parts)
+    kept.database.close()
+    assert all(part() is None for part in parts)
+
+
+def test_a_database_that_nobody_has_any_more_is_gone_at_once(kept: Kept) -> None:
+    database = open_database(kept.path, vec0=False)
+    seen = weakref.ref(database)
+    del database
+    assert seen() is None

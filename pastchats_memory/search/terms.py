@@ -132,7 +132,7 @@ def matches_of(database: Database, terms: Terms, filters: Filters, passing: Ids 
     most = np.add.reduceat(ceilings[order], firsts) if len(ids) else np.empty(0)
     if filters == NO_FILTERS:
         return Matches(terms, found, ids, most, None)
-    let_through = np.array(allowed_ids(database, ids.tolist(), filters), np.int64) if passing is None else passing
+    let_through = allowed_ids(database, ids.tolist(), filters) if passing is None else passing
     allowed = among(ids, let_through)
     return Matches(terms, found, ids[allowed], most[allowed], passing)
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import listed
+from pastchats_memory.store.ids import Ids, listed
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
 
 NOTE = "note"
@@ -100,30 +99,27 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
     return " AND ".join(clauses) or "1", values
 
 
-def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> list[int]:
+def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> Ids:
     """Ids that the filters let through, ascending, of those given or of all: turns', then texts' of tasks."""
+    found = np.empty(0, np.int64)
     if among is not None and not among:
-        return []
-    found: list[int] = []
+        return found
     if not filters.of_tasks:
-        found += _allowed(database, "prompts p", "p.id", among, conditions(filters))
+        found = _allowed(database, "prompts p", "p.id", among, conditions(filters))
     if not filters.of_turns:
-        found += _allowed(database, TEXTS, "t.id", among, task_conditions(filters))
+        found = np.concatenate([found, _allowed(database, TEXTS, "t.id", among, task_conditions(filters))])
     return found
 
 
 def _allowed(
     database: Database, rows: str, id_: str, among: Sequence[int] | None, condition: tuple[str, list[str]]
-) -> list[int]:
+) -> Ids:
     where, values = condition
     if among is not None:
         where += f" AND {id_} IN (SELECT value FROM json_each(?))"
         values = [*values, orjson.dumps(list(among)).decode()]
     # As one text: half of a large memory, row by row, takes longer to hand over than to find.
-    found: list[int] = np.sort(
-        listed(database.value(f"SELECT group_concat({id_}) FROM {rows} WHERE {where}", values))
-    ).tolist()
-    return found
+    return np.sort(listed(database.value(f"SELECT group_concat({id_}) FROM {rows} WHERE {where}", values)))
 
 
 def is_any(database: Database, filters: Filters) -> bool:
@@ -149,7 +145,7 @@ def _scattered(before: int, rows: int, about: int) -> list[int]:
     return sorted({before + 1 + number * SCATTER % rows for number in range(about)}) if rows else []
 
 
-def spread_among(ids: NDArray[np.int64], about: int) -> list[int]:
+def spread_among(ids: Ids, about: int) -> list[int]:
     """About so many of the ids, or all where they are fewer, ascending as they are: a sample of what filters let through."""
     scattered = (ids & FIRST_TEXT - 1) * SCATTER >> 16
     chosen: list[int] = ids[scattered % max(1, len(ids) // about) == 0].tolist()

@@ -133,7 +133,7 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
     if filters not in kept:
         if len(kept) == MOST_FILTERS:
             kept.clear()
-        kept[filters] = np.array(allowed_ids(database, None, filters), dtype=np.int64)
+        kept[filters] = allowed_ids(database, None, filters)
     return kept[filters]
 
 
@@ -182,7 +182,7 @@ def nearest(
         if proposed is None or proposed.k < k:
             excluded, direction = np.array(behind, dtype=np.int64), unit(query).astype(np.float32)
             proposed = Proposed(blocks.propose(database, direction, k, excluded, passing), k)
-        candidates = [*proposed.ids.tolist(), *allowed_ids(database, behind, filters)]
+        candidates = [*proposed.ids.tolist(), *allowed_ids(database, behind, filters).tolist()]
         found = None
         if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)

@@ -25,14 +25,24 @@ TOO_SMALL = "There are memories of this, but not one fits into so small a budget
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
-    "\xad\u180e\u3164\uffa0\ufff9-\ufffb"  # soft hyphen, fillers and annotations
-    "\U000e0000-\U000e007f\U000e0100-\U000e01ef]"  # tags and variations, by which a text is hidden behind a letter
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb"  # soft hyphen, joiners, fillers and annotations
+    "\U0001d173-\U0001d17a"  # beams of music
+    "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, by which a text is hidden behind a letter
 )
+_MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
+_PILED = re.compile(f"({_MARK}{{4}}){_MARK}+")
+"""More marks and joiners on one letter than any script has: they grow over the lines around, or are a text that nobody sees."""
 
 
 def sanitised(text: str) -> str:
-    """Without characters that move the cursor, reorder text or cannot be seen."""
-    return _CONTROL.sub("", text)
+    """Without characters that move the cursor, reorder text, cover other lines or cannot be seen."""
+    text = _CONTROL.sub("", text)
+    return text if text.isascii() else _PILED.sub(r"\1", text)
+
+
+def escaped(written: str) -> str:
+    """JSON that says the same, with escapes for what a terminal would obey."""
+    return _CONTROL.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), written)
 
 
 def one_line(text: str) -> str:

@@ -170,18 +170,22 @@ def _leave(code: int) -> None:
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
+    from pastchats_memory.render import (
+        escaped,
+        sanitised,
+    )  # a name of a file, or what was typed, stands in what is said
+
     if as_json:
         import orjson
 
         about = {"kind": fault.kind, "message": utf8(fault.message), "hint": fault.hint}
         body = {"schema": "error/1", "error": about}
-        click.echo(orjson.dumps(body).decode(), err=True)
+        click.echo(escaped(orjson.dumps(body).decode()), err=True)
     else:
         from pastchats_memory.cli.output import hanging
-        from pastchats_memory.render import sanitised
 
         said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
-        click.echo(hanging(sanitised(said), err=True), err=True)  # a name of a file, or what was typed, stands in it
+        click.echo(hanging(sanitised(said), err=True), err=True)
     return EXPLAINED
 
 

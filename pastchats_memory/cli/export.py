@@ -8,6 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, warn
+from pastchats_memory.render import escaped
 
 
 @click.command(
@@ -31,7 +32,7 @@ def command(file: Path | None, force: bool, db: str | None) -> int:
     with options.open_memory(db) as memory:
         if file is None:
             for number, line in enumerate(memory.export(), start=1):  # noqa: B007 - the count is needed after
-                click.echo(line)
+                click.echo(escaped(line))
         else:
             number = memory.export_to(file, force=force)
             click.echo(f"Wrote {counted(number, 'line')} to {file}", err=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
@@ -101,7 +100,7 @@ def command(
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
-        click.echo(orjson.dumps(_json(report)) if as_json else hanging(_text(report)))
+        emit_json(_json(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:
             _watch(memory, named, project, how, as_json=as_json)
     return DONE if report.taken or report.known else NOTHING

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TextIO
 import click
 import orjson
 
-from pastchats_memory.render import sanitised
+from pastchats_memory.render import escaped, sanitised
 
 NARROWEST = 10
 """Columns that a text in a table gets, however narrow the terminal is."""
@@ -20,7 +20,7 @@ _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 def emit_json(body: dict[str, Any]) -> None:
     """One JSON object on stdout, a line of its own."""
-    click.echo(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS))
+    click.echo(escaped(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
 
 
 def warn(warnings: Iterable[str]) -> None:

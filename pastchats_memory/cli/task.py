@@ -15,7 +15,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
-from pastchats_memory.render import hit_json, one_line, sanitised
+from pastchats_memory.render import escaped, hit_json, one_line, sanitised
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
@@ -239,7 +239,7 @@ def export(file: Path | None, db: str | None) -> int:
         lines = memory.tasks.export()
         if file is None:
             for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
-                click.echo(line)
+                click.echo(escaped(line))
         else:
             try:
                 with file.open("w", encoding="utf-8") as out:

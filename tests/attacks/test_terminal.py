@@ -8,10 +8,12 @@ import re
 import pytest
 from inprocess import Shell
 
-EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141"
+from pastchats_memory.render import escaped, sanitised
+
+EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141\u034f\u115f\u17b4\u180b\ufe00\U0001d173"
 """Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\xad\u180e\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\xad\u180b-\u180f\u3164\uffa0\ufff0-\ufffb\u034f\u115f\u1160\u17b4\u17b5\ufe00-\ufe0d\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
 
 
@@ -55,7 +57,9 @@ PRINTED = (
     "forget --query webhook", "forget --project gar{evil}den", "forget --source {folder}", "forget --list", "exclude {folder}{evil} --no", "prune --before 2026-05-02", "redact --rescan --no", "index .",
     "index . --dry-run", "index no{evil}such", "show no{evil}such", "show t:no{evil}such", "task show no{evil}such", "similar no{evil}such", "forget --id no{evil}such",
     "search x --project no{evil}such", "search x --since no{evil}such", "search x --status no{evil}such", "search --no{evil}such", "no{evil}such", "sources --db no{evil}such.db", "backup no{evil}such/x.db",
-    "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
+    "search webhook --json", "recall {words} --json", "context {words} --json", "show 1 --json", "task list --json", "task show {key} --json", "lessons --all --json",
+    "how {words} --all --json", "ask {words} --json", "duplicates --scan --json", "verify --json", "status --json", "sources --json", "index {folder} --json",
+    "forget --query webhook --json", "export", "task show no{evil}such --json", "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
 )  # fmt: skip
 """Every command that prints what is stored, what was typed, or a name of a file."""
 
@@ -74,5 +78,26 @@ def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
     assert said.status in (0, 1, 2), said.stderr
     assert said.status == 0 or not line.startswith(FOUND), said.stderr
     for printed in (said.stdout, said.stderr):
-        unseen = UNSEEN.search(printed if not line.startswith("task export") else "")
+        unseen = UNSEEN.search(printed)
         assert unseen is None, printed[max(0, unseen.start() - 60) : unseen.start() + 60]
+
+
+def test_marks_that_are_piled_on_a_letter_do_not_cover_the_lines_around() -> None:
+    piled = "Z" + "\u0336\u0315" * 300 + "\u200d\ufe0f" * 300
+    assert sanitised(f"a{piled}b") == f"a{piled[:5]}b"
+    for written in (
+        "ế",
+        "e\u0302\u0301",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\u2764\ufe0f\u200d\U0001f525",
+        "क्षि",
+        "1\ufe0f\u20e3",
+    ):
+        assert sanitised(written) == written
+
+
+def test_json_of_hostile_words_is_escaped_and_says_the_same(shell: Shell) -> None:
+    assert "\u202e" in json.dumps(json.loads(shell("show", 1, "--json").stdout), ensure_ascii=False)
+    for letter in EVIL:
+        written = json.dumps({"a": letter}, ensure_ascii=False)
+        assert json.loads(escaped(written)) == {"a": letter}

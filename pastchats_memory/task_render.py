@@ -149,6 +149,7 @@ def whole(task: StoredTask) -> str:
     for said in task.comments:
         head = " · ".join(filter(None, (f"c:{said.id}", one_line(said.author), local_time(said.created_at))))
         lines += ["", f"  {head}", *(f"    {line}" for line in sanitised(said.content).split("\n"))]
+    lines += [""] if task.attachments else []
     lines += [f"  a:{one.id} · {one_line(one.name)} · {one.size:,} bytes" for one in task.attachments]
     return "\n".join(lines)
 

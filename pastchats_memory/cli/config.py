@@ -80,4 +80,6 @@ def _shown(key: str, value: Any) -> Any:
 def _text(value: Any) -> str:
     if value is None or value in ([], {}):
         return "–"
+    if isinstance(value, bool):
+        return str(value).lower()  # as TOML spells it
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

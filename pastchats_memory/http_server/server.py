@@ -83,7 +83,7 @@ def _listening(address: Address) -> socket.socket:
     try:
         listener = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as fault:
-        why = getattr(fault, "strerror", None) or str(fault)
+        why = str(getattr(fault, "strerror", None) or fault).partition(" (while attempting to bind")[0]
         raise UsageFault(
             f"{address.host}:{address.port}: {why}", "Name another address with --host and --port."
         ) from fault

@@ -72,8 +72,8 @@ def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, her
         assert key in ours("config").stdout
 
 
-def test_what_is_false_is_shown_as_false(program: Program) -> None:
-    assert re.search(r"^private +False +default$", program("config").stdout, re.MULTILINE)
+def test_what_is_false_is_shown_as_a_file_would_say_it(program: Program) -> None:
+    assert re.search(r"^private +false +default$", program("config").stdout, re.MULTILINE)
 
 
 HOSTILE = {

@@ -225,9 +225,10 @@ def test_the_examples_of_its_help_serve(program: Program) -> None:
 
 
 def test_an_address_that_is_taken_is_explained(program: Program, server: Server) -> None:
-    run = program("serve", "--port", server.url.rpartition(":")[2])
+    port = server.url.rpartition(":")[2]
+    run = program("serve", "--port", port)
     assert run.status == 2
-    assert "in use" in run.stderr
+    assert run.stderr.startswith(f"Error: 127.0.0.1:{port}: Address already in use\n")
 
 
 def test_a_cross_encoder_that_is_not_on_this_machine_is_no_answer_and_is_not_fetched(client: httpx.Client) -> None:

@@ -331,6 +331,7 @@ def test_show_leads_from_every_id_to_the_task(program) -> None:
         assert "Pay by card" in run.stdout
         assert program("show", id_, "--json").results[0]["key"] == "T-1"
     assert "IBAN and name" in program("show", "a:1").stdout
+    assert "The bank wants a form\n\n  a:1 · form.txt" in program("task", "show", "T-1").stdout
     assert [program("show", id_).status for id_ in ("t:T-9", "c:9", "a:x")] == [1, 1, 1]
 
 

@@ -22,13 +22,14 @@ import orjson
 from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.scan import Scanner, Torn, outlined
+from pastchats_memory.readers.scan import OUTLINE_ITEMS, Scanner, Torn, outlined
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
 _Told = TypeVar("_Told")
 
-SAMPLE_RECORDS = 40
+SAMPLE_RECORDS = OUTLINE_ITEMS
+"""By which a file is judged, of a document as of lines."""
 HEAD_BYTES = 64 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 LARGE_DOCUMENT = 8 * 1024 * 1024

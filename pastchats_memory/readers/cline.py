@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.beside import is_beside
 from pastchats_memory.readers.cline_api import Sent, is_api_message, is_tagged
 from pastchats_memory.readers.cline_ui import Shown, is_ui_message
 from pastchats_memory.readers.fields import list_of, mapping_of, text_of
@@ -85,7 +86,7 @@ def _has_screen(path: Path) -> bool:
     """Whether what the screen showed of the same task stands beside the file and can be read."""
     if path.name != API_NAME:
         return False
-    return any(_is_ui(Source(beside)) for name in UI_NAMES if (beside := path.with_name(name)).is_file())
+    return any(_is_ui(Source(beside)) for name in UI_NAMES if is_beside(beside := path.with_name(name)))
 
 
 def _recorded(path: Path, task: str) -> str | None:
@@ -109,7 +110,7 @@ def _folder_in(records: Iterable[object]) -> str | None:
 
 def _json_in(path: Path) -> object:
     try:
-        return Source(path).document if path.is_file() and Source(path).shape == "json" else None
+        return Source(path).document if is_beside(path) and Source(path).shape == "json" else None
     except NotText:
         return None
 
@@ -124,7 +125,7 @@ def _told(source: Source) -> str | None:
 
 def _told_beside(path: Path) -> str | None:
     beside = path.with_name(API_NAME)
-    return _told(Source(beside)) if path.name in UI_NAMES and beside.is_file() else None
+    return _told(Source(beside)) if path.name in UI_NAMES and is_beside(beside) else None
 
 
 def _texts(values: list[object], depth: int) -> Iterator[str]:

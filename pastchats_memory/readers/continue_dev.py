@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.beside import is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
@@ -65,7 +66,7 @@ def read(source: Source) -> Iterator[Row]:
 def _began(folder: Path, session_id: str) -> str | None:
     """When the list of sessions says that the session was begun; the list may be missing or broken."""
     path = folder / "sessions.json"
-    listed = list_of(Source(path).document) if path.is_file() else []
+    listed = list_of(Source(path).document) if is_beside(path) else []
     ours = (entry for entry in map(mapping_of, listed) if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(entry.get("dateCreated"))) for entry in ours), None)
 

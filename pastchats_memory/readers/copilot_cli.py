@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.readers.beside import text_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.source import Record, Source
@@ -24,7 +25,6 @@ FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
 _CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
-_LARGEST_WORKSPACE = 65_536
 
 
 def recognise(source: Source) -> bool:
@@ -48,11 +48,7 @@ def read(source: Source) -> Iterator[Row]:
 
 def _recorded_beside(folder: Path) -> str | None:
     """The working directory in the `workspace.yaml` of the session's folder, for versions whose events do not tell it."""
-    try:
-        with (folder / "workspace.yaml").open(encoding="utf-8", errors="replace") as file:
-            found = _CWD.search(file.read(_LARGEST_WORKSPACE))
-    except OSError:
-        return None
+    found = _CWD.search(text_beside(folder / "workspace.yaml"))
     if found is None:
         return None
     written = found[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pastchats_memory.foreign import Database
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.beside import text_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
@@ -41,9 +42,8 @@ def read(source: Source) -> Iterator[Row]:
 
 
 def _folder(path: Path) -> str | None:
-    """The folder that a window's state belongs to, which stands in the file beside it. Raises OSError."""
-    beside = path.with_name("workspace.json")
-    return folder_of(mapping_of(parse_json(beside.read_bytes())).get("folder")) if beside.is_file() else None
+    """The folder that a window's state belongs to, which stands in the file beside it."""
+    return folder_of(mapping_of(parse_json(text_beside(path.with_name("workspace.json")))).get("folder"))
 
 
 def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:

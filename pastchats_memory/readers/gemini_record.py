@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.beside import is_beside, text_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_words import begins_anew, words_of
 from pastchats_memory.readers.resume import RECENT, CannotResume
@@ -153,7 +154,7 @@ def project_folder(path: Path, header: Json) -> str | None:
     chats = next((folder for folder in path.parents if folder.name == "chats"), None)
     if chats is not None:
         home = chats.parent
-        if root := _text_in(home / ".project_root").strip():
+        if root := text_beside(home / ".project_root").strip():
             return root
         listed = mapping_of(mapping_of(_json_in(home.parent.parent / "projects.json")).get("projects"))
         for folder, name in listed.items():
@@ -163,12 +164,5 @@ def project_folder(path: Path, header: Json) -> str | None:
     return next((folder for folder in folders if folder and _hash(folder) == header.get("projectHash")), None)
 
 
-def _text_in(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
 def _json_in(path: Path) -> object:
-    return Source(path).document if path.is_file() else None
+    return Source(path).document if is_beside(path) else None

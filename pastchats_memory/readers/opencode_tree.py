@@ -6,10 +6,13 @@ releases had `info`, `message` and `part` in the folder `session`. The session's
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
+
+from pastchats_memory.readers.beside import is_beside
 
 SESSION = "ses_"
 MESSAGE = "msg_"
@@ -55,7 +58,7 @@ def tree_of(path: Path) -> Tree | None:
         is_first = parents[2].name == "session"
         name = f"{escape(parents[0].name)}.json"
         sessions = parents[2].glob(f"info/{name}" if is_first else f"session/*/{name}")
-        return Tree(parents[0].name, next(sessions, None), parents[2], is_first)
+        return Tree(parents[0].name, next(filter(is_beside, sessions), None), parents[2], is_first)
     return None
 
 
@@ -72,6 +75,14 @@ def told_elsewhere(folder: Path, names: Collection[str]) -> set[str]:
 
 def _files(folder: Path, prefix: str) -> list[Path]:
     try:
-        return sorted(file for file in folder.iterdir() if file.name.startswith(prefix) and file.suffix == ".json")
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if entry.name.startswith(prefix)
+                and entry.name.endswith(".json")
+                and entry.is_file(follow_symlinks=False)
+            ]
+        return [folder / name for name in sorted(names)]
     except (FileNotFoundError, NotADirectoryError):
         return []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
+from pastchats_memory.readers.beside import is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Element, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
@@ -85,7 +86,7 @@ def _about(session: Json, first: Json, path: Path) -> About:
 def _workspace_of(path: Path) -> str | None:
     """The folder that VS Code keeps the session for, by the `workspace.json` above it."""
     beside = path.parent.parent / "workspace.json"
-    return folder_of(mapping_of(Source(beside).document).get("folder")) if beside.is_file() else None
+    return folder_of(mapping_of(Source(beside).document).get("folder")) if is_beside(beside) else None
 
 
 def _told_to_the_model(request: Json) -> str | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from inprocess import Shell
+from program import REPOSITORY, Program
 
 from pastchats_memory.ingest.files import Wanted, candidates
 from pastchats_memory.readers import source
@@ -198,6 +199,54 @@ def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: S
     assert (said.status, "Traceback" in said.stderr) == (0, False), said.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
+
+
+FIXTURES = REPOSITORY / "fixtures"
+TREE = json.loads((FIXTURES / "opencode" / "opencode-without-session.tree").read_text(encoding="utf-8"))
+OPENCODE = {path: json.dumps(said) for path, said in TREE.items()}
+PROGRAMS: dict[str, dict[str, str]] = {
+    "tmp/garden/.project_root": {"tmp/garden/chats/session-1.json": "gemini-cli/gemini-cli-q2-no-cwd.json"},
+    "projects.json": {"tmp/garden/chats/session-1.json": "gemini-cli/gemini-cli-q2-no-cwd.json"},
+    "one/workspace.yaml": {"one/events.jsonl": "copilot-cli/copilot-cli-q4-no-cwd.jsonl"},
+    f"{next(path for path in TREE if '/part/' in path)[:-5]}z.json": OPENCODE,
+    f"{next(path for path in TREE if '/message/' in path)[:-5]}z.json": OPENCODE,
+}
+"""What a program keeps beside its sessions, and a session of its."""
+
+
+def a_link_to_a_pipe(place: Path) -> None:
+    os.mkfifo(place.with_name("pipe"))
+    place.symlink_to("pipe")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, a_link_to_a_pipe], ids=["pipe", "link"])
+@pytest.mark.parametrize("beside", PROGRAMS)
+def test_nothing_in_the_place_of_a_file_beside_a_session_holds_it_up(tmp_path: Path, beside: str, make) -> None:
+    for path, said in PROGRAMS[beside].items():
+        session = tmp_path / "in" / path
+        session.parent.mkdir(parents=True, exist_ok=True)
+        session.write_text(
+            said if said.startswith("{") else (FIXTURES / said).read_text(encoding="utf-8"), encoding="utf-8"
+        )
+    place = tmp_path / "in" / beside
+    place.parent.mkdir(parents=True, exist_ok=True)
+    make(place)
+    said = Program(tmp_path)("index", "in", "--json", timeout=60)
+    assert said.status == 0, said.stderr
+    assert Program(tmp_path)("export").stdout.count("\n") > 0
+
+
+def test_a_link_in_the_place_of_a_file_beside_a_session_is_not_read(tmp_path: Path) -> None:
+    session = tmp_path / "in" / "one" / "events.jsonl"
+    session.parent.mkdir(parents=True)
+    session.write_text(
+        (FIXTURES / "copilot-cli" / "copilot-cli-q4-no-cwd.jsonl").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    (tmp_path / "out.yaml").write_text("cwd: /home/hidden/elsewhere\n", encoding="utf-8")
+    (session.parent / "workspace.yaml").symlink_to(tmp_path / "out.yaml")
+    shell = Shell(tmp_path)
+    assert shell("index", "in").status == 0
+    assert "elsewhere" not in shell("export").stdout
 
 
 @pytest.mark.parametrize("name", ["large.md", "large.txt", "large.json"])

@@ -1,0 +1,29 @@
+"""Files beside the one that is read, which tell where or when a conversation was held.
+
+No run has looked at them before, and whoever wrote the folder may have put anything in their place: a pipe, which would be
+waited for, a device or a terabyte of holes, which no memory holds, a link to a file that is nobody else's business.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def is_beside(path: Path) -> bool:
+    """Whether there is a file by itself."""
+    return path.is_file() and not path.is_symlink()
+
+
+MOST = 1 << 16
+"""Characters of a file that names a folder."""
+
+
+def text_beside(path: Path) -> str:
+    """The beginning of a small file; nothing where there is none or it may not be read."""
+    try:
+        if not is_beside(path):
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST)
+    except OSError:
+        return ""

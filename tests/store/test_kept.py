@@ -193,3 +193,13 @@ def test_a_database_that_nobody_has_any_more_is_gone_at_once(kept: Kept) -> None
     seen = weakref.ref(database)
     del database
     assert seen() is None
+
+
+def test_what_is_copied_into_the_file_from_another_is_seen(kept: Kept, tmp_path: Path) -> None:
+    with open_database(tmp_path / "copy.db", create=True, vec0=False) as copy:
+        insert(copy, dict(list(kept.rows.items())[:300]))
+        with kept.database.connection.backup("main", copy.connection, "main") as copied:
+            copied.step()
+    kept.rows = dict(list(kept.rows.items())[:300])
+    kept.assert_right()
+    kept.ask_often()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -93,7 +93,21 @@ class Reading:
 
 
 def _holds_a_secret(state: object) -> bool:
-    return json.dumps(redacted_value(state)) != json.dumps(state)
+    """Whether a text in it would be redacted; all are looked at as one first, since thousands of ids may be among them."""
+    together = "\n".join(_texts(state))
+    return redact(together).text != together and json.dumps(redacted_value(state)) != json.dumps(state)
+
+
+def _texts(state: object) -> Iterator[str]:
+    if isinstance(state, str):
+        yield state
+    elif isinstance(state, Mapping):
+        for key, inner in state.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(state, list | tuple):
+        for inner in state:
+            yield from _texts(inner)
 
 
 class Writer:

@@ -81,15 +81,21 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
 
 def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Row]:
     """The rows that were read from a file, turns before tasks, by line; of the filters project and hidden count. Raises StoreFault."""
+    return _rows_of(database, source, filters, "TRUE", "TRUE")
+
+
+def _rows_of(database: Database, source: Source, filters: Filters, turns: str, tasks: str) -> Iterator[Row]:
+    """As `rows_of`, of turns and of tasks those alone of which a condition is true."""
     where, values = conditions(filters)
     of_turns = TURNS.replace(" FROM", ", p.id || '', p.source_project, p.content FROM", 1)
     of_tasks = TASKS.replace(" FROM", ", p.shown_id, p.source_project, p.content FROM", 1)
-    for kind, asked, of, value in (
-        ("turns", of_turns, "g.source_id", source.id),
-        ("tasks", of_tasks, "s.path", source.path),
+    for kind, asked, of, value, which in (
+        ("turns", of_turns, "g.source_id", source.id, turns),
+        ("tasks", of_tasks, "s.path", source.path, tasks),
     ):
         for id_, *place, shown_id, project, text in database.run(
-            f"{asked} WHERE {of} = ? AND {where} AND p.id NOT IN {buried(kind)} ORDER BY 3, p.id", (value, *values)
+            f"{asked} WHERE {of} = ? AND {which} AND {where} AND p.id NOT IN {buried(kind)} ORDER BY 3, p.id",
+            (value, *values),
         ):
             yield Row(id_, kind == "tasks", shown_id, project, text, Cited(*place))
 
@@ -108,7 +114,7 @@ def unplaced_sources(database: Database) -> list[Source]:
 
 def unplaced(database: Database, source: Source) -> list[Row]:
     """Rows of a file whose passages were not looked for yet, by line. Raises StoreFault."""
-    rows = (row for row in rows_of(database, source, Filters()) if row.place.passage is None)
+    rows = _rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
     return sorted(rows, key=lambda row: row.place.line)
 
 

@@ -7,6 +7,7 @@ from html import unescape
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.readers.shapes.naming import TEXT, has
 from pastchats_memory.readers.speakers import DOING, Speaker, kind_of, parts_of
 
 TEXT_KEYS = (
@@ -39,6 +40,11 @@ PART_KEYS = (
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """What agents in editors wrap a person's words in; everything around is theirs."""
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
+MARKUP = frozenset({
+    "code", "codeblock", "html", "quote", "heading", "header", "list", "bullet", "table", "paragraph", "bold", "italic", "link", "mention",
+    "emoji", "image", "picture", "refusal",
+})  # fmt: skip
+"""Words in the kind of a part that people see beside those that are text; others are progress, context, sources, searches."""
 HIDDEN_FLAGS = frozenset({
     "synthetic", "ignored", "thought", "hidden", "isthought", "isthinking", "isreasoning", "ishidden", "isinternal",
 })  # fmt: skip
@@ -47,6 +53,7 @@ IMAGE = "[image]"
 WITHHELD = "[REDACTED]"
 DEEPEST_PART = 6
 
+_KIND = re.compile(r"[\w-]{1,32}")
 _TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
@@ -125,9 +132,25 @@ def _pieces(value: object, *, tools: bool, depth: int = 0) -> list[str]:
     if depth > DEEPEST_PART:
         return []
     if isinstance(value, list):
-        pieces = [piece for part in value for piece in _pieces(part, tools=tools, depth=depth + 1)]
+        pieces = [
+            piece
+            for part in (value if tools else shown_parts(value))
+            for piece in _pieces(part, tools=tools, depth=depth + 1)
+        ]
         return ["".join(pieces)] if _is_running_text(value) else pieces
     return _pieces_of(value, tools=tools, depth=depth) if isinstance(value, dict) else []
+
+
+def shown_parts(parts: list[object]) -> list[object]:
+    """The parts of what is said; where some say, under any key, that they are text, without those of a kind that is not shown."""
+    objects = [part for part in parts if isinstance(part, dict)]
+    if len(objects) < len(parts):
+        return parts
+    for key in objects[0] if objects else ():
+        kinds = [kind for part in objects if isinstance(kind := part.get(key), str) and _KIND.fullmatch(kind)]
+        if len(kinds) == len(parts) and any(has(kind, TEXT) for kind in kinds):
+            return [part for part, kind in zip(parts, kinds, strict=True) if has(kind, TEXT | MARKUP)]
+    return parts
 
 
 def _pieces_of(part: Json, *, tools: bool, depth: int) -> list[str]:

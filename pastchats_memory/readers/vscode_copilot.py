@@ -17,7 +17,7 @@ from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 4
+VERSION = 5
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -153,8 +153,8 @@ def answer_of(pieces: list[object]) -> str:
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")
         words = ""
-        if kind is None or kind == "markdownContent":
-            words = _words(value if kind is None else piece.get("content"))
+        if kind is None or text_of(kind).startswith("markdown"):
+            words = _words(value) or _words(piece.get("content"))
         elif kind == "inlineReference":
             words = _name_of(piece.get("inlineReference"), piece.get("name"))
         elif kind != "codeblockUri":

@@ -52,10 +52,10 @@ TITLE_KEYS = ("title", "name", "subject", "chatTitle")
 REQUESTS = frozenset({"request", "req", "input", "inputs"})
 RESPONSES = frozenset({"response", "output", "outputs", "completion", "result", "res", "resp"})
 OTHER_KINDS = (
-    "$schema", "$defs", "definitions", "openapi", "swagger", "asyncapi", "nbformat", "lockfileVersion", "dependencies",
-    "devDependencies", "resourceType",
+    "$schema", "$defs", "definitions", "openapi", "swagger", "asyncapi", "lockfileVersion", "dependencies",
+    "devDependencies", "resourceType", "film", "movie", "screenplay", "cues", "subtitles",
 )  # fmt: skip
-"""Keys at the top of a schema, an interface, a notebook, a lock file, a package, a patient's record."""
+"""Keys at the top of a schema, an interface, a lock file, a package, a patient's record, a film."""
 OTHER_TYPES = ("FeatureCollection", "Feature", "Topology", "object")
 OPENINGS = ("source", "opening", "first_message", "initial_message", "root", "question", "post")
 """Keys of the message to which the others of a list are replies."""
@@ -233,7 +233,10 @@ def _with_opening(found: list[Conversation], fields: Json, context: Context) -> 
     """The conversations; of a single one also the message that opened it, where that stands beside the list of the others."""
     if len(found) == 1 and (first := found[0].messages[0]).timestamp and (began := context.timestamp):
         beside = (message_of(value) for key, value in fields.items() if key in OPENINGS and isinstance(value, dict))
-        opening = next((message for message in beside if message and message.speaker.certainty and message.text), None)
+        known = {message.speaker.role for message in found[0].messages} | SIDES
+        opening = next(
+            (message for message in beside if message and message.speaker.role in known and message.text), None
+        )
         if opening and began <= first.timestamp and all(opening.text != other.text for other in found[0].messages):
             dated = opening if opening.timestamp else replace(opening, timestamp=began)
             yield replace(found[0], messages=(dated, *found[0].messages))

@@ -64,7 +64,7 @@ _SPEAKER = """
     роль автор отправитель кто 役割 話者 発言者 角色 发送者 역할 발신자 кем uid peer member
 """
 _TEXT = """
-    text txt content contents message msg body utterance said says say line transcript markdown speech payload value words reply question
+    text txt md content contents message msg body utterance said says say line transcript markdown speech payload value words reply question
     answer prompt response caption sentence plain raw post words
     inhalt nachricht gesagt worte zeile texto mensaje contenido dijo texte contenu dit testo messaggio contenuto detto mensagem conteudo
     tekst bericht meddelande viesti текст сообщение 内容 文本 本文 メッセージ 発言 消息 내용 메시지 t m c
@@ -79,7 +79,7 @@ _TALK = """
 """
 _OTHER_TALK = """
     faq faqs quiz quizzes flashcard flashcards exam exams trivia question questions test tests lesson lessons translation translations
-    locale locales i18n review reviews rating ratings product products issue issues ticket tickets commit commits changelog release releases
+    locale locales i18n review reviews rating ratings product products issue issues commit commits changelog release releases
     schema schemas property properties parameter parameters definitions example examples fixture fixtures rule rules error errors
     license licenses package packages dependencies vulnerability vulnerabilities advisories docs documentation
     alert alerts template templates notification notifications poll polls survey surveys intents warnings diagnostics
@@ -96,7 +96,7 @@ _NO_TALK = """
     poll polls survey surveys respondent respondents intents
 """
 _DELTA = "token delta chunk chunks token partial fragment append appended appending piece increment stream streaming streamed"
-_EDIT = "edit edited edits update updated replace replaced replaces revise revised amend amended regenerate regenerated rewrite correct corrected modify modified changed"
+_EDIT = "edit edited edits update updated replace replaced replaces revise revised supersedes superseded amend amended regenerate regenerated rewrite correct corrected modify modified changed"
 _DELETE = "delete deleted deletes remove removed removes retract retracted redact redacted unsend unsent recall recalled withdraw withdrawn"
 _GONE = """
     removed deleted hidden retracted withdrawn unsent draft internal redacted cancelled canceled discarded superseded ignored private rejected
@@ -110,6 +110,9 @@ _SIGNS = "time timestamp at session latency model ms date turn when ts tokens"
 _EXAMS = "options choices difficulty distractors context passage correct explanation category votes"
 _ORDERS = "seq n no nr num index idx order ord position pos step turn number i ordinal rank"
 _NAMES = "id n num number uid uuid mid ref key no nr guid message msg reply of target for turn node"
+
+SHORTEST_PLURAL = 4
+"""Letters above which an `s` at the end may make several of one."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -168,7 +171,11 @@ def side_of(name: str) -> str | None:
     told = (
         words if len(words) == 1 else [word for word in words if len(word) > 1 or not word.isascii()]
     )  # ids have letters
-    found = [side for word in told if (side := _side(word))]
+    found: list[str] = []
+    for word in told:
+        side = _side(word)
+        if side and not (word in ASKS and found[-1:] in (["system"], ["tool"])):  # what these ask is not a person's
+            found.append(side)
     for side in ("system", "tool"):
         if side in found and not SIDES & set(found[found.index(side) :]):
             return side
@@ -182,7 +189,7 @@ def side_of_path(path: str) -> str | None:
 
 def _side(word: str) -> str | None:
     for side, table in (("user", USER | ASKS), ("assistant", ASSISTANT | ANSWERS), ("system", SYSTEM), ("tool", TOOL)):
-        if word in table:
+        if word in table or (len(word) > SHORTEST_PLURAL and word.removesuffix("s") in table):
             return side
     joined = _JOINED.fullmatch(word)
     return _side(joined["who"] or joined["stem"] or joined["end"]) if joined else None

@@ -6,7 +6,7 @@ Each is given to the records as a column of its own, `speaker`.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from pastchats_memory.readers.fields import Json, mapping_of
 from pastchats_memory.readers.shapes.inference.columns import PIECE
@@ -83,7 +83,7 @@ def _before_texts(records: list[Json]) -> list[Json]:
 
 
 def of_two_lists(fields: Json) -> list[Json]:
-    """The records of two lists, one of each side, with the list's name as who speaks.
+    """The records of two lists, one of each side, by turns, with the list's name as who speaks.
 
     Where the names are of no sides, by what both have of numbers or times that rise, if the lists then take turns.
     """
@@ -94,7 +94,10 @@ def of_two_lists(fields: Json) -> list[Json]:
     }
     sides = {side_of(key): key for key in lists}
     if sides.keys() >= SIDES:
-        return [{SPEAKER: side, **item} for side in ("user", "assistant") for item in lists[sides[side]]]
+        turns = zip_longest(
+            *([{SPEAKER: side, **item} for item in lists[sides[side]]] for side in ("user", "assistant"))
+        )
+        return [turn for both in turns for turn in both if turn]
     return _interleaved(lists) if len(lists) == len(SIDES) else []
 
 

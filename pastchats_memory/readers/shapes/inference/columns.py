@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.shapes.naming import CURRENT, GONE, HIDDEN, TEXT, TOOL, has, words_of
+from pastchats_memory.readers.shapes.naming import CURRENT, DELTA, GONE, HIDDEN, TEXT, TOOL, has, words_of
 from pastchats_memory.readers.shapes.values import FEWEST_WORDS
+from pastchats_memory.readers.visible import shown_parts
 
 Row = dict[str, object]
 """Path of keys → string, number, flag or None."""
@@ -52,7 +53,7 @@ def _flatten_list(items: list[object], path: str, row: Row, depth: int) -> None:
         row[path] = joined([str(item) for item in items])
         return
     cells: dict[str, list[object]] = {}
-    for item in items:
+    for item in shown_parts(items):
         if isinstance(item, dict) and not _is_plumbing(item):
             inner: Row = {}
             _flatten(item, path, inner, depth + 1)
@@ -63,8 +64,8 @@ def _flatten_list(items: list[object], path: str, row: Row, depth: int) -> None:
     for key, values in cells.items():
         texts = [value for value in values if isinstance(value, str)]
         row[key] = (
-            joined(texts)
-            if len(texts) > 1 and (has(key.rpartition(".")[2], TEXT) or len(set(texts)) > 1)
+            joined(texts, "" if has(key.rpartition(".")[2], DELTA) else "\n")
+            if len(texts) > 1 and (has(key.rpartition(".")[2], TEXT | DELTA) or len(set(texts)) > 1)
             else values[0]
         )
 
@@ -79,11 +80,11 @@ def _is_plumbing(part: Json) -> bool:
     return has(str(kind), HIDDEN | TOOL)
 
 
-def joined(pieces: Sequence[str]) -> str:
-    """The pieces as one text: as they stand where they bring their own spaces, else with a line's end between."""
+def joined(pieces: Sequence[str], between: str = "\n") -> str:
+    """The pieces as one text: as they stand where they bring their own spaces, else with `between` in between."""
     spaced = any(piece[-1:].isspace() or after[:1].isspace() for piece, after in pairwise(pieces))
     single = len(pieces) > FEWEST_WORDS and not any(" " in piece for piece in pieces)
-    return ("" if spaced else " " if single else "\n").join(pieces)
+    return ("" if spaced else " " if single else between).join(pieces)
 
 
 def _chosen(holder: Json, key: str, value: object) -> object | None:

@@ -43,6 +43,7 @@ from pastchats_memory.readers.shapes.naming import (
     words_of,
 )
 from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
+from pastchats_memory.readers.times import iso_utc
 
 MADE_OF_ROWS = (("#rows",), ("#columns",))
 """Ends of the places of tables whose records are no objects of the document."""
@@ -128,7 +129,12 @@ def talks_of(value: object) -> list[Talk]:
         return []
     tables = tables_of(value)
     made = (
-        record for one in tables if one.place[-1:] in MADE_OF_ROWS for each in one.instances for record in each.records
+        record
+        for one in tables
+        if one.place[-1:] in MADE_OF_ROWS
+        for each in one.instances
+        for record in each.records
+        if "#0" not in record
     )
     document = Document(value, made)
     found: list[tuple[Reading, Table]] = []
@@ -150,7 +156,8 @@ def reading_of(table: Table, document: Document) -> Reading | None:
     if not texts:
         return None
     usual = [last_key(path) for path, values in columns_of(rows).items() if values.count(None) * 2 < len(values)]
-    if is_recorded(usual) or is_labelled(columns_of(rows)):
+    beside = {path: values for path, values in columns_of(rows).items() if _is_beside(path, texts)}
+    if is_recorded(usual) or is_labelled(beside):
         return None
     doubt = 3 if is_logged(usual) else 0
     place = Place(table.place, (*table.instances[0].around, *(["chat"] if document.has_a_program else [])))
@@ -163,6 +170,11 @@ def reading_of(table: Table, document: Document) -> Reading | None:
         default=None,
     )
     return best if best and best.points >= ENOUGH + doubt else None
+
+
+def _is_beside(path: str, texts: Sequence[str]) -> bool:
+    """Whether a column stands beside a text or around it, and not in an object of something else."""
+    return any(text.startswith(path.removesuffix(last_key(path))) for text in texts)
 
 
 def _sample_of(table: Table) -> list[Row]:
@@ -277,7 +289,7 @@ def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Rea
     others = [path for path in named if named[path] == "assistant"]
     known = bool(users and others)
     if users or others:
-        rest = [path for path in texts if path not in named and set(words_of(last_key(path))) & TEXT]
+        rest = [path for path in texts if path not in named and _may_be_other(path, (*users, *others), rows)]
         users, others = users or rest[:1], others or rest[:1]
         named |= dict.fromkeys(users, "user") | dict.fromkeys(others, "assistant")
     if not users or not others:
@@ -292,10 +304,20 @@ def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Rea
     keys = {word for row in rows for path in row for word in words_of(path)}
     is_exam = bool(keys & EXAMS) or "answer_start" in {last_key(path) for row in rows for path in row}
     beside = replace(place, beside=(*place.beside, user, other))
-    points = 2 + (known and (1 + (both == 0))) + bool(keys & SIGNS) - 3 * is_exam
+    points = 2 + (known and (1 + (both == 0))) + (bool(keys & SIGNS) or _is_dated(rows)) - 3 * is_exam
     points += _points_of_turns([side for side, _ in told], [text for _, text in told]) + _points_of_names("", beside)
     points -= _points_off(user) + _points_off(other)
     yield Reading(points, (user, other), "", ((user, "user"), (other, "assistant")))
+
+
+def _may_be_other(path: str, named: Sequence[str], rows: Sequence[Row]) -> bool:
+    """Whether a column may be of the side that no name tells: its name is that of a text, or it never stands beside the other side."""
+    beside = any(row.get(path) and any(row.get(other) for other in named) for row in rows)
+    return bool(set(words_of(last_key(path))) & TEXT) or not beside
+
+
+def _is_dated(rows: Sequence[Row]) -> bool:
+    return any(all(map(iso_utc, values)) for values in columns_of(rows).values())
 
 
 def _by_place(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:

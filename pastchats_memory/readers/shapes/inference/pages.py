@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from html import unescape
 from io import StringIO
 from itertools import takewhile
 
@@ -14,6 +15,7 @@ from pastchats_memory.readers.shapes.naming import SIDES, SPEAKER, has, side_of
 MOST_SPEAKERS = 6
 MOST_TAGS = 5000
 """Each is looked for to its end, so a text with more is left."""
+DEEPEST_TAG = 3
 LONGEST_HEAD = 200
 """Characters of a line that names columns."""
 
@@ -23,7 +25,7 @@ _STAMPED = re.compile(r"\s{0,9}\[[\d:., /-]{4,25}\]\s")
 _BEGINS = re.compile(r"^(?:#{1,4} |\*\*)?" + _MARK, re.MULTILINE)
 _TAGGED = re.compile(
     r"<\|(?:im_start|start_header_id)\|>(?P<who>\w++)(?:<\|end_header_id\|>)?\s*+(?P<text>(?:(?!<\|(?:im_start|start_header)).){0,20000}?)<\|(?:im_end|eot_id)\|>"
-    r"|<\w+ [^>]{0,80}?(?:class|role|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.{0,20000}?)</(?:div|p|li|span|section|article|turn|msg|message)>"
+    r"|<\w+ [^>]{0,80}?(?:class|role|from|who|by|sender|speaker|author|data-\w+)=[\"'](?P<kind>[\w -]{1,40})[\"'][^>]{0,80}>(?P<held>.{0,20000}?)</(?:div|p|li|span|section|article|turn|msg|message)>"
     r"|<(?P<tag>[A-Za-z_]{2,20})>(?P<inner>.{0,20000}?)</(?P=tag)>",
     re.DOTALL,
 )
@@ -51,10 +53,7 @@ def marked_texts(texts: list[str]) -> list[Json]:
 
 def spoken_page(text: str) -> list[Json]:
     """The turns of a text in which two or more speakers, one of them known for a person and one for a program, are marked."""
-    tagged = [
-        (m["who"] or m["tag"] or m["kind"], _TAG.sub("", m["held"]) if m["held"] else m["text"] or m["inner"] or "")
-        for m in (_TAGGED.finditer(text) if 0 < text.count("<") <= MOST_TAGS else ())
-    ]
+    tagged = _tagged(text, 0) if 0 < text.count("<") <= MOST_TAGS else []
     begins = [(m["who"], m.start(), m.end()) for m in _BEGINS.finditer(text)] if "\n" in text else []
     spans = zip(begins, [*begins[1:], ("", len(text), 0)] if begins else [], strict=True)
     marked = [(who, text[end:start]) for (who, _, end), (_, start, _) in spans]
@@ -66,6 +65,16 @@ def spoken_page(text: str) -> list[Json]:
         if known and len(names) <= MOST_SPEAKERS and len(said) > 1:
             return [{"speaker": who, "text": words.strip()} for who, words in said if words.strip()]
     return _separated(text) if "\n" in text else []
+
+
+def _tagged(text: str, depth: int) -> list[tuple[str, str]]:
+    """Who speaks, as tags or what stands in them say, and what is said; of a tag that is nobody's, what the tags within say."""
+    found: list[tuple[str, str]] = []
+    for mark in _TAGGED.finditer(text):
+        who, inner = mark["who"] or mark["tag"] or mark["kind"], mark["text"] or mark["inner"] or mark["held"] or ""
+        within = _tagged(inner, depth + 1) if depth < DEEPEST_TAG and "<" in inner and side_of(who) is None else []
+        found += within or [(who, unescape(_TAG.sub("", inner)) if mark["held"] else inner)]
+    return found
 
 
 def _separated(text: str) -> list[Json]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.shapes.naming import (
     ASSISTANT,
+    HIDDEN,
     KIND,
     LETTERS,
     NAMES,
@@ -112,7 +113,7 @@ def sides_of(
         sides |= short
     if [role for role, _ in sides.values()].count("user") > 1:  # what instructs beside a person is no other one
         sides |= {word: ("system", TOLD) for word in sides if "instruction" in words_of(str(word))}
-    unknown = [word for word in different if word not in sides]
+    unknown = [word for word in different if word not in sides and not has(str(word), HIDDEN)]
     known = {role for role, _ in sides.values()} & SIDES
     if "assistant" not in known or (not unknown and "user" not in known):
         # a system that goes on speaking is the program; beside one, as a developer, the person

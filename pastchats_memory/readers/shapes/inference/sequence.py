@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
 PARTS = frozenset({"part", "chunk", "segment", "piece", "fragment", "slice", "frame"})
-SEEN = frozenset({"visible", "shown"})
+SEEN = frozenset({"visible", "shown", "public"})
 STATES = frozenset({"status", "state", "visibility", "flag", "flags", "lifecycle", "disposition"})
 FEWEST_PIECES = 2
 FEWEST_LINKED = 2
@@ -212,11 +212,13 @@ def _name_of_whole(pieces: list[Row], texts: Sequence[str], kinds: Sequence[str]
 
 
 def _corrected(rows: list[Row], texts: Sequence[str]) -> list[Row]:
-    """The rows after each that corrects or takes back an earlier one, named by its id, has done so."""
-    kinds = kinds_of(rows)
-    pointing = [
-        path for path in columns_of(rows) if has(last_key(path), EDIT) or set(words_of(last_key(path))) & {"supersedes"}
-    ]
+    """The rows after each that corrects or takes back another one, or names the one that replaced it, by its id, has done so."""
+    kinds, columns = kinds_of(rows), columns_of(rows)
+    changed = {path: set(words_of(last_key(path))) for path in columns if has(last_key(path), EDIT)}
+    pointing = [path for path, words in changed.items() if "by" not in words]
+    own = [values for values in columns.values() if len(set(map(str, values))) == len(rows)]
+    ids = {str(value) for values in own for value in values if value is not None}
+    rows = [row for row in rows if not any(str(row.get(path)) in ids for path in changed.keys() - set(pointing))]
     kept: list[Row] = []
     for row in rows:
         told = [value for path in kinds if isinstance(value := row.get(path), str)]

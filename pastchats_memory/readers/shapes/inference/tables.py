@@ -320,18 +320,20 @@ def _same_kind(objects: list[Json]) -> bool:
     first = set().union(*(item.keys() for item in objects[:8]))
     common = set(objects[0]).intersection(*(item.keys() for item in objects[:8]))
     are_wrapped = all(isinstance(objects[0][key], dict) for key in common)
-    return len(common) * 2 >= len(first) and not are_wrapped
+    are_single = len(first) * 2 <= len(objects) and all(len(item) == len(_plain(item)) == 1 for item in objects)
+    return are_single or (len(common) * 2 >= len(first) and not are_wrapped)
 
 
 def _named_rows(fields: Json) -> list[Json]:
-    """Rows whose columns are named beside them: in a list of names, of objects with a name, or a map of names to places."""
-    for key, value in fields.items():
+    """Rows whose columns are named beside them, or in an object beside them: in a list of names, of objects with a name, or a map of names to places."""
+    held = [inner for value in fields.values() for inner in mapping_of(value).values() if len(fields) <= MOST_KEYS]
+    near = [*fields.values(), *held]
+    for value in near:
         rows = [row for row in list_of(value) if isinstance(row, list)]
         if not rows or len(rows) != len(list_of(value)) or any(len(row) != len(rows[0]) for row in rows):
             continue
-        for other, told in fields.items():
-            names = _names(told)
-            if other != key and len(names) == len(rows[0]) > 1 and len(set(names)) == len(names):
+        for names in map(_names, near):
+            if len(names) == len(rows[0]) > 1 and len(set(names)) == len(names):
                 return [dict(zip(names, row, strict=True)) for row in rows]
     return []
 

@@ -171,8 +171,6 @@ class Files:
         archive = archive_of(path)
         file = archive or path
         try:
-            if not stat.S_ISREG(file.stat().st_mode):
-                return Citation(GONE)
             if archive is None and (passage := unpacked(place.passage)) is not None:
                 if _stands(path, passage, text):
                     return Citation(HOLDS, place.line)

@@ -347,3 +347,22 @@ def test_verify_shows_nothing_of_a_private_project_elsewhere(program: Program) -
     run = program("verify", "--json")
     assert run.status == 1
     assert (run.json["checked"], run.results) == (0, [])
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "link to a device"])
+def test_nor_does_what_was_put_in_the_place_of_an_archive(tmp_path: Path, file: Path, what: str) -> None:
+    archive = tmp_path / "hooks.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.write(file, "hooks.jsonl")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([archive])
+        read = archive.stat()
+        archive.unlink()
+        if what == "pipe":
+            os.mkfifo(archive)
+        elif what == "folder":
+            archive.mkdir()
+        else:
+            archive.symlink_to("/dev/zero")
+        os.utime(archive, ns=(read.st_atime_ns, read.st_mtime_ns), follow_symlinks=False)
+        assert memory.verify().states["gone"] == 4

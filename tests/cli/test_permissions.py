@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,8 @@ from outcomes import error_of
 from program import Program, write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.hooks.log import note
+from pastchats_memory.hooks.session import remember
 
 UMASKS = ("000", "077")
 NEEDED = {
@@ -104,6 +107,21 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
     )
     assert list((home / "state").rglob("*"))
     assert alone(home / "state"), modes(home / "state")
+
+
+def test_a_hook_leaves_nothing_open_though_its_umask_is_its_own(tmp_path: Path) -> None:
+    state, transcript = tmp_path / "state", tmp_path / "a.jsonl"
+    write_messages(transcript, ("user", "Build the webhook retries."), ("assistant", "Built."))
+    before = os.umask(0)
+    try:
+        note(state, "claude-code", "prompt", "bug")
+        remember(state, "s", frozenset({"1"}))
+        background = [sys.executable, "-m", "pastchats_memory.hooks.background"]
+        subprocess.run([*background, state, tmp_path / "own" / "memory.db", transcript], check=True)
+    finally:
+        os.umask(before)
+    assert {path.name for path in state.iterdir()} == {"hooks.log", "sessions", "indexing.lock"}
+    assert alone(state), modes(state)
 
 
 @pytest.mark.parametrize("command", NEEDED)

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from vector_rows import DIM, Row, answers, by_hand, insert, moment, unit, write
 
 from pastchats_memory.model import Filters
@@ -203,3 +204,35 @@ def test_what_is_copied_into_the_file_from_another_is_seen(kept: Kept, tmp_path:
     kept.rows = dict(list(kept.rows.items())[:300])
     kept.assert_right()
     kept.ask_often()
+
+
+def proposed(kept: Kept, k: int, query: NDArray[np.float32] = QUERY) -> vectors.Proposed | None:
+    propose = vectors.proposing(kept.database, k, None)
+    assert propose is not None
+    return propose(query)
+
+
+def test_what_was_proposed_for_fewer_than_are_asked_for_is_not_all(kept: Kept) -> None:
+    with kept.database.snapshot():
+        found = vectors.nearest(kept.database, QUERY, 40, ALL, proposed=proposed(kept, 5))
+    assert [tuple(one) for one in found] == by_hand(kept.rows, QUERY, 40, ALL)
+
+
+def test_rows_that_the_blocks_have_as_they_were_take_no_place_among_those_proposed(kept: Kept) -> None:
+    changed = {id_: Row(-kept.rows[id_].vector) for id_, _ in by_hand(kept.rows, QUERY, 40, ALL)}
+    with kept.database.transaction():
+        kept.database.run_many(
+            "UPDATE prompt_embeddings SET vector_json = ?, components = NULL WHERE prompt_id = ?",
+            [(vectors.encode(row.vector), id_) for id_, row in changed.items()],
+        )
+    kept.rows |= changed
+    with kept.database.snapshot():
+        for _ in range(3):
+            vectors.nearest(kept.database, QUERY, 5, ALL)
+        found = vectors.nearest(kept.database, QUERY, 5, ALL, proposed=proposed(kept, 5))
+    assert [tuple(one) for one in found] == by_hand(kept.rows, QUERY, 5, ALL)
+
+
+def test_nothing_is_proposed_for_a_vector_of_another_model(kept: Kept) -> None:
+    with kept.database.snapshot():
+        assert proposed(kept, 5, unit(np.random.default_rng(1), 2 * DIM)) is None

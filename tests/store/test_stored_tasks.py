@@ -11,6 +11,7 @@ import pytest
 
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
 from pastchats_memory.store import lexical, task_rows, vectors
+from pastchats_memory.store.belongings import beginnings
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
 from pastchats_memory.store.sources import set_meta
@@ -211,3 +212,11 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     assert chunks("") == [""]
     put(database, FENCE._replace(attachments=(Attachment("app.log", len(text), "ff", text),)))
     assert len(lexical.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1
+
+
+def test_what_a_task_begins_with_is_read_as_what_a_turn_does(database: Database) -> None:
+    put(database, GATE)
+    assert sorted(beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
+        "Hang the gate",
+        "The hinge is rusty",
+    ]

@@ -58,6 +58,8 @@ def test_every_name_of_this_machine_will_do(client: httpx.Client, host: str) -> 
 def test_a_page_of_another_origin_is_refused_and_our_own_is_not(client: httpx.Client, server: Server) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"):
         assert refused(client.get("/healthz", headers={"Origin": origin})) == (403, "bad_origin")
+    twice = [("Origin", server.url), ("Origin", "http://evil.example")]
+    assert refused(client.get("/healthz", headers=twice)) == (403, "bad_origin")
     preflight = client.options(
         "/search", headers={"Origin": "http://evil.example", "Access-Control-Request-Method": "GET"}
     )
@@ -98,7 +100,14 @@ def test_with_a_token_only_its_owner_is_answered(demo: Program) -> None:
     ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_TOKEN="sesame-öffne")  # noqa: S106 - a token of the test
     with serving(ours, "--host", "0.0.0.0") as server:  # noqa: S104 - what is served beyond this machine is the point
         url = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - what is served beyond this machine is the point
-        for shown in (None, "Bearer sesame", "Basic c2VzYW1l", "Bearer x", "Bearer sesame-\xf6ffne2"):
+        for shown in (
+            None,
+            "Bearer sesame",
+            "Basic c2VzYW1l",
+            "Basic sesame-öffne",
+            "Bearer x",
+            "Bearer sesame-\xf6ffne2",
+        ):
             headers = {} if shown is None else {"Authorization": shown.encode()}
             reply = httpx.get(f"{url}/search?query=fence", headers=headers)
             assert refused(reply) == (401, "unauthorized")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from program import DEMO, Program
 
-from pastchats_memory.packed import ZSTD
+from pastchats_memory.packed import AT_ONCE, ZSTD, unpacking
 
 CHAT = json.dumps([{"role": "user", "content": "Is the fence painted?"}, {"role": "assistant", "content": "Green."}])
 LINES = '{"role": "user", "content": "Is the gate?"}\n{"role": "assistant", "content": "Not yet."}\n'
@@ -80,6 +81,23 @@ def test_a_packed_file_is_cited_by_its_own_name_within(program: Program, name: s
     assert program("index", "history", "--json").json["files_unchanged"] == 1
     (folder / name).write_bytes(pack((LINES + '{"role": "user", "content": "Now it is."}\n').encode()))
     assert program("index", "history", "--json").json["turns_added"] == 1
+
+
+@pytest.mark.parametrize("padding", [0, 1, AT_ONCE - 1, 3 * AT_ONCE])
+def test_a_gzip_file_of_several_parts_is_read_to_its_end(tmp_path: Path, padding: int) -> None:
+    parts = [b"", LINES.encode(), b"", os.urandom(2 * AT_ONCE), LINES.encode()]
+    path = tmp_path / "chat.jsonl.gz"
+    path.write_bytes(b"".join(gzip.compress(part) + bytes(padding) for part in parts))
+    with unpacking(path)() as stream:
+        assert stream.read() == b"".join(parts)
+
+
+@pytest.mark.parametrize("last", [1, 9, 60, -9, -1])
+def test_a_gzip_file_that_was_cut_is_damaged(tmp_path: Path, last: int) -> None:
+    path = tmp_path / "chat.jsonl.gz"
+    path.write_bytes(gzip.compress(LINES.encode() * 9)[:last])
+    with unpacking(path)() as stream, pytest.raises(OSError, match="it ends before its end"):
+        stream.read()
 
 
 def test_what_could_do_harm_is_refused_and_the_rest_is_read(program: Program) -> None:

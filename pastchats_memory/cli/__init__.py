@@ -146,6 +146,8 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as ending:
         code = ending.exit_code
     except (KeyboardInterrupt, click.Abort):
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # behind `^C`, or a question that was not answered
         code = INTERRUPTED
     except MemoryFault as fault:
         code = _explain(fault, as_json="--json" in arguments)

@@ -121,7 +121,7 @@ def test_the_version_is_the_packages(program: Program) -> None:
     assert run.stdout.split()[-1] == version("pastchats-memory")
 
 
-def on_a_terminal(program: Program, *arguments: object) -> tuple[int, str]:
+def on_a_terminal(program: Program, *arguments: object, typed: bytes = b"") -> tuple[int, str]:
     """Exit code and everything that is shown when the program runs with a terminal on all three streams."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 100))
@@ -134,6 +134,7 @@ def on_a_terminal(program: Program, *arguments: object) -> tuple[int, str]:
         stderr=theirs,
     ) as process:
         os.close(theirs)
+        os.write(ours, typed)
         shown = bytearray()
         while True:
             try:
@@ -176,6 +177,14 @@ def test_what_was_learned_is_broken_between_words_on_a_terminal_and_whole_in_a_p
 def test_in_a_quotation_that_is_broken_on_a_terminal_every_line_is_quoted(own_demo: Program) -> None:
     _, shown = on_a_terminal(own_demo, "how", "run the tests", "--all")
     assert not re.search("^    ", shown, re.MULTILINE)
+
+
+def test_a_question_that_is_left_without_an_answer_ends_its_line(own_demo: Program) -> None:
+    end_of_input = b"\x04"
+    status, shown = on_a_terminal(own_demo, "purge", typed=end_of_input)
+    assert status == 130
+    assert shown.partition("[y/N]: ")[2].replace("\b", "").strip("^D ") == "\r\n"
+    assert own_demo("status", "--json").results[0]["turns"] > 0
 
 
 @pytest.mark.parametrize("command", [["lessons"], ["how", "run the tests"]])

@@ -146,9 +146,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as ending:
         code = ending.exit_code
     except (KeyboardInterrupt, click.Abort):
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.echo(err=True)  # behind `^C`, or a question that was not answered
-        code = INTERRUPTED
+        code = _end_line()
     except MemoryFault as fault:
         code = _explain(fault, as_json="--json" in arguments)
     except click.ClickException as fault:
@@ -169,6 +167,13 @@ def _leave(code: int) -> None:
             with suppress(OSError):
                 stream.flush()
     os._exit(code)
+
+
+def _end_line() -> int:
+    """On a terminal, what stands behind `^C` or a question without an answer; the exit code of an interruption."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(err=True)
+    return INTERRUPTED
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:

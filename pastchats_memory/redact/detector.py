@@ -32,6 +32,11 @@ class Looked(NamedTuple):
     shapes: dict[int, int]
     """Where secrets that are known by their shape begin, and where each ends."""
 
+    def is_known(self, start: int) -> bool:
+        """Whether what begins at a place is known by its shape, to the end of the text or up to a blank or the line's end."""
+        known = self.shapes.get(start)
+        return known is not None and self.text[known : known + 1] in " \r\n"
+
 
 class Rule(Protocol):
     """How secrets are found where a literal stands."""

@@ -31,7 +31,7 @@ class _Name:
 
     def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """Values behind names with this part, from left to right."""
-        text, lowered, shapes = looked
+        text, lowered = looked.text, looked.lowered
         end, length = 0, len(self.part)
         before, after, follows = self.before, self.after, self.follows
         ways_from = _WAYS_FROM[self.kind]
@@ -52,9 +52,8 @@ class _Name:
             else:
                 goes_on: re.Match[str] = _GOES_ON.match(text, end)  # type: ignore[assignment] # it fits everywhere
                 behind = goes_on.end("rest")
-                known = shapes.get(behind + 1)
                 if (
-                    (known is not None and text[known : known + 1] in _ENDS_LINE)
+                    looked.is_known(behind + 1)
                     or (goes_on.lastgroup == "computed" and not text[behind - 1].isupper())
                     or (behind > end and _HARMLESS_ENDING.fullmatch(lowered, end, behind))
                 ):
@@ -69,8 +68,6 @@ class _Name:
 
 _ENDS_NAME = " =/"
 """A part that ends so is no beginning of a longer name."""
-_ENDS_LINE = " \r\n"
-"""What has a shape before it is all of the value, as is what ends the text."""
 
 
 _PROVIDERS = (

@@ -24,6 +24,8 @@ _SET = re.compile(
     r"(?:(?P<tight>=)|[ \t]{0,8}=[ \t]{0,8}|(?P<entry>:[ \t]{1,8}))"
     r"(?P<word>[A-Za-z][A-Za-z0-9]{3,63}(?:[_\-][A-Za-z0-9]{1,64}){0,6})[ \t]{0,80}(?:#[^\n]*)?(?=\r?\n|\Z)"
 )
+_FOLLOWS = frozenset("=: \t\"'\\]")
+"""One of these begins whatever stands between a name and its value."""
 _NAME = re.compile(rf"{_MARGIN}(?P<indent>[ \t]*+)(?:- |export )?[\w.\-]*\Z")
 _SECTION = re.compile(
     rf"(?:\A|\n){_MARGIN}\[[\w.:\- \"]{{1,64}}\][ \t]{{0,80}}\r?\n"
@@ -51,9 +53,13 @@ class Setting:
 
     def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
         """The words, from left to right."""
-        text = looked.text
+        text, length = looked.text, len(self.part)
         for at in places:
-            end = at + len(self.part)
+            end = at + length
+            if text[end : end + 1] not in _FOLLOWS or looked.is_known(end + 1):
+                continue
+            if self.is_shouted and not (text[end] == "=" and text[end - 3 : end].isupper()):
+                continue
             found = None if self.is_shouted else _QUOTED.match(text, end)
             if found is None:
                 found = _SET.match(text, end)
@@ -69,12 +75,12 @@ class Setting:
         name = _NAME.match(text, start, name_ends)
         if name is None:
             return False
-        is_shouted = text[max(start, name_ends - 3) : name_ends].isupper()
         if found["tight"] and not name["indent"]:
-            return is_shouted or not self.is_shouted
+            return True
         if self.is_shouted:
             return False
         if found["entry"]:
+            is_shouted = text[max(start, name_ends - 3) : name_ends].isupper()
             return found["word"].islower() and _is_among_entries(text, start, found.end(), is_shouted=is_shouted)
         return _SECTION.search(text, max(0, start - REACH), start) is not None
 

@@ -171,7 +171,9 @@ def _leave(code: int) -> None:
 
 def _end_line() -> int:
     """On a terminal, what stands behind `^C` or a question without an answer; the exit code of an interruption."""
-    if sys.stderr is not None and sys.stderr.isatty():
+    from pastchats_memory.cli.output import is_terminal
+
+    if is_terminal(sys.stderr):
         click.echo(err=True)
     return INTERRUPTED
 

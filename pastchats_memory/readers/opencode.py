@@ -151,14 +151,11 @@ def _todos(database: Database, session_id: object) -> list[Json]:
 
 
 def _messages(database: Database, session_id: object) -> Iterator[Message]:
-    """The messages of a session; their parts are asked for at once, since there may be no index by which to find those of one."""
     where = {"session_id": text_of(session_id)}
-    parts: dict[object, list[Json]] = {}
-    for message_id, part_id, part in database.rows("part", ("message_id", "id", "data"), where=where, order=("id",)):
-        parts.setdefault(message_id, []).append({"id": part_id} | _record(part))
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
+        parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
         info: Json = {"id": own_id, "time": {"created": created}}
-        yield Message(info | _record(data), parts.get(own_id, []))
+        yield Message(info | _record(data), [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
 def _record(data: object) -> Json:

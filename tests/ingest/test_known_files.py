@@ -178,11 +178,13 @@ def test_what_was_not_taken_and_not_understood_is_said_again_by_the_next_run(pro
 
 def test_an_empty_list_and_a_table_are_left_with_a_reason_of_their_own(program: Program) -> None:
     (program.home / "todos.json").write_text("[]", encoding="utf-8")
-    (program.home / "chat.csv").write_text("sender,text,isCreatedByUser\nUser,Why?,true\n", encoding="utf-8")
-    run = program("index", "--dry-run", "--json", "todos.json", "chat.csv")
+    for name in ("chat.csv", "chat.tsv"):
+        (program.home / name).write_text("sender,text,isCreatedByUser\nUser,Why?,true\n", encoding="utf-8")
+    run = program("index", "--dry-run", "--json", "todos.json", "chat.csv", "chat.tsv")
     reasons = {Path(row["source_path"]).name: row["reason"] for row in run.results}
     assert reasons["todos.json"] == "an empty list or object"
     assert "as JSON too" in reasons["chat.csv"]
+    assert reasons["chat.tsv"] == reasons["chat.csv"]
 
 
 def test_a_rehearsal_knows_the_database_and_the_project(program: Program) -> None:

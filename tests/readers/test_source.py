@@ -6,9 +6,11 @@ import zipfile
 import apsw
 import pytest
 
+from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers import TwoClaims, reader_for
 from pastchats_memory.readers import source as source_module
+from pastchats_memory.readers.beside import text_beside
 from pastchats_memory.readers.places import MISSES, Places
 from pastchats_memory.readers.source import BadJson, NotText, Record, Source, parse_json
 
@@ -198,3 +200,29 @@ def test_a_file_of_two_formats_is_told_with_the_names_of_both(tmp_path):
     source = source_of(tmp_path, "a.jsonl", "\n".join(map(json.dumps, records)) + "\n")
     with pytest.raises(TwoClaims, match="claimed by codex and goose"):
         reader_for(source)
+
+
+def test_a_document_of_more_than_may_be_held_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_module, "LARGEST_TEXT", 8)
+    assert source_of(tmp_path, "short.md", "12345678").text == "12345678"
+    with pytest.raises(OSError, match="split it first"):
+        _ = source_of(tmp_path, "long.md", "123456789").text
+
+
+def test_a_value_of_a_database_that_is_too_long_is_told_of_behind_the_rows(tmp_path, monkeypatch):
+    path = tmp_path / "history.db"
+    owner = apsw.Connection(str(path))
+    owner.execute("CREATE TABLE notes(text)")
+    owner.executemany("INSERT INTO notes VALUES (?)", [("long " * 100,), ("short",)])
+    owner.close()
+    monkeypatch.setattr(foreign, "LONGEST_VALUE", 100)
+    *rows, told = Source(path).from_database(lambda database: database.rows("notes", ["text"], order=["text"]))
+    assert ("short",) in rows
+    assert isinstance(told, Unreadable)
+
+
+def test_text_beside_a_session_that_cannot_be_read_is_none(tmp_path):
+    (tmp_path / "root").write_text("/srv/garden", encoding="utf-8")
+    assert text_beside(tmp_path / "root") == "/srv/garden"
+    assert text_beside(tmp_path / "none") == ""
+    assert text_beside(tmp_path / ("longer than names may be" * 20)) == ""

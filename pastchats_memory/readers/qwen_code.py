@@ -68,7 +68,7 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
     match record.get("type"):
         case "user" if record.get("subtype") == "slash_command":
             _command(telling, text, at)
-        case "user" if record.get("subtype") not in SENT:
+        case "user" if text_of(record.get("subtype")) not in SENT:
             shown = text_of(mapping_of(record.get("systemPayload")).get("displayText")) or typed(text)
             telling.prompt(without_spans(shown, REMINDERS), at, sum("inlineData" in part for part in parts))
         case "assistant":

@@ -388,9 +388,9 @@ def parse_json(text: str | bytes) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as fault:
-        first = fault
+        reason = fault.msg  # the fault itself would hold this frame, and with it what every caller has open
     try:
         decoded = text.decode("utf-8", errors="replace") if isinstance(text, bytes) else text
         return json.loads(decoded, strict=False)
     except (ValueError, RecursionError):
-        return BadJson(first.msg)
+        return BadJson(reason)

@@ -1,4 +1,5 @@
 import codecs
+import gc
 import gzip
 import json
 import zipfile
@@ -8,7 +9,7 @@ import pytest
 
 from pastchats_memory import foreign
 from pastchats_memory.model import Unreadable
-from pastchats_memory.readers import TwoClaims, reader_for
+from pastchats_memory.readers import FALLBACKS, READERS, TwoClaims, reader_for
 from pastchats_memory.readers import source as source_module
 from pastchats_memory.readers.beside import text_beside
 from pastchats_memory.readers.places import MISSES, Places
@@ -51,6 +52,28 @@ def test_lines_are_read_in_any_encoding_and_under_any_name(tmp_path, raw, name):
     assert list(source.sample) == VALUES
     assert [item for item in source.records() if isinstance(item, Unreadable)] == []
     assert values(source) == VALUES
+
+
+@pytest.mark.parametrize(
+    "raw", [b'[\n {"role": "user"}\n]\n', b'{"role": "user"}\nno JSON\n{"role": "user"}\n', b"[{]\n{]"]
+)
+def test_no_file_stays_open_until_garbage_is_collected(tmp_path, raw):
+    opened = []
+
+    def opening():
+        opened.append((tmp_path / "a.json").open("rb"))
+        return opened[-1]
+
+    (tmp_path / "a.json").write_bytes(raw)
+    gc.disable()
+    try:
+        for reader in (*READERS, *FALLBACKS):
+            reader.recognise(Source(tmp_path / "a.json", unpacked=opening))
+        still_open = [file for file in opened if not file.closed]
+    finally:
+        gc.enable()
+    assert opened
+    assert still_open == []
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])

@@ -12,15 +12,14 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pastchats_memory import Memory, recall
 from pastchats_memory.citations import QUICK, Files
-from pastchats_memory.model import Hit
+from pastchats_memory.episodes import around, threads
 from pastchats_memory.store import cited
-from pastchats_memory.store.database import Database
 
 SESSIONS, TURNS, ASKED = 40, 50, 60
 TOPICS = ("webhook retries", "login test", "rate limiter", "schema migration", "cache eviction", "release notes")
@@ -31,8 +30,10 @@ def session(number: int, filler: int) -> str:
     lines = []
     for turn in range(TURNS):
         topic = TOPICS[(number + turn // 2) % len(TOPICS)]
-        role = ("user", "assistant")[turn % 2]
+        role = ("user", "assistant", "tool")[turn % 3]
         said = f"{topic}: attempt {turn} of session {number}, about {topic} with backoff {turn * number % 97}."
+        if role == "tool":
+            said = f"$ pytest -q tests/test_{number}.py\n{turn} passed in 1.2s"
         at = f"2026-03-{number % 28 + 1:02}T{turn // 60:02}:{turn % 60:02}:{number % 60:02}.123Z"
         lines.append(
             {"conversation_id": f"s{number}", "project": "bench", "role": role, "content": said, "timestamp": at}
@@ -44,17 +45,13 @@ def session(number: int, filler: int) -> str:
 
 @contextmanager
 def without_check() -> Iterator[None]:
-    """Recall as it would be if nothing was checked."""
-    checked = recall.cited_hits
-
-    def unchecked(_: Database, hits: Sequence[Hit]) -> list[Hit]:
-        return list(hits)
-
-    recall.cited_hits = unchecked
+    """Recall as it would be if nothing was checked: neither its entries nor what shows outcomes nor other attempts."""
+    hits, items = recall.cited_hits, threads.cited_items
+    recall.cited_hits = around.cited_items = threads.cited_items = lambda _, cited: list(cited)
     try:
         yield
     finally:
-        recall.cited_hits = checked
+        recall.cited_hits, around.cited_items, threads.cited_items = hits, items, items
 
 
 def main() -> None:
@@ -69,6 +66,7 @@ def main() -> None:
             )
         with Memory.open(Path(folder) / "memory.db") as memory:
             memory.index([base])
+            memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - so that all are said
             ratio(memory)
             one_citation(memory, base / "s0.jsonl")
             everything(memory)

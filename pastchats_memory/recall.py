@@ -12,7 +12,7 @@ from pastchats_memory.decisive import decisive
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around, said
 from pastchats_memory.episodes.done import done_in
-from pastchats_memory.episodes.threads import thread_of
+from pastchats_memory.episodes.threads import cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.model import Hit, Hits, Item, StoredTask
@@ -218,11 +218,13 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
 def _with_thread(database: Database, memory: Recollection, found: _Attempt, hits: Sequence[Hit]) -> Recollection:
     """The memory with what shows its outcome, what failed before, and what came of it later."""
     thread = thread_of(database, found.episode, found.ending, hits)
+    others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
+    cited = cited_attempts(database, others) if others else {}
     return memory._replace(
         evidence=said(database, found.ending).evidence,
-        before=thread.before,
-        after=thread.after,
-        superseded_by=thread.superseded_by,
+        before=tuple(cited[one.id] for one in thread.before),
+        after=thread.after and cited[thread.after.id],
+        superseded_by=thread.superseded_by and cited[thread.superseded_by.id],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pastchats_memory.model import Hit
+from pastchats_memory.model import Citation, Hit
 
 
 class Evidence(NamedTuple):
@@ -14,6 +14,8 @@ class Evidence(NamedTuple):
     source_path: str
     source_line: int | None
     """Of the quotation where it can be found, else of the turn; 1-based."""
+    citation: Citation | None = None
+    """Whether the turn still stands there; None for one of no file."""
 
 
 class Outcome(NamedTuple):
@@ -46,6 +48,8 @@ class Attempt(NamedTuple):
     timestamp: str | None
     source_path: str
     source_line: int | None
+    citation: Citation | None = None
+    """Whether it still stands there; None for one of no file."""
 
 
 class Recollection(NamedTuple):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from typing import Any
 
-from pastchats_memory.model import RECALL_HEADING, Context, Hit, Hits, Item, StoredTask, TimeRead
+from pastchats_memory.model import RECALL_HEADING, Citation, Context, Hit, Hits, Item, StoredTask, TimeRead
 from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
@@ -71,8 +71,12 @@ def citation(hit: Hit) -> str:
     line = "" if hit.source_line is None else f":{hit.source_line}"
     path = sanitised(hit.source_path).replace("\n", " ")
     notes = [f"turn {hit.turn_index}"] if hit.task is None else []
-    notes += [told] if (told := CITATION_NOTES[hit.citation.state if hit.citation else "holds"]) else []
+    notes += [told] if (told := _note(hit.citation)) else []
     return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _note(cited: Citation | None) -> str:
+    return CITATION_NOTES[cited.state if cited else "holds"]
 
 
 def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
@@ -91,7 +95,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome != "unknown":
-        lines.append(f"Outcome: {ending_text(memory.outcome, memory.shown_by)}")
+        lines.append(f"Outcome: {ending_text(memory.outcome, memory.shown_by)}{_lost(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:
@@ -101,6 +105,14 @@ def entry_text(place: int, memory: Recollection) -> str:
     lines += _thread_lines(memory)
     lines.append(f"Source: {citation(hit)} · id {one_line(hit.id)}")
     return "\n".join(lines) + "\n"
+
+
+def _lost(memory: Recollection) -> str:
+    """That what shows the outcome no longer stands where it was read, unless the entry's source says the same."""
+    shown = memory.evidence[-1].citation if memory.evidence else None
+    source = memory.hit.citation
+    is_said = shown is None or shown.state not in ("changed", "gone") or (source and source.state == shown.state)
+    return "" if is_said else f" · {_note(shown)}"
 
 
 def _thread_lines(memory: Recollection) -> list[str]:
@@ -156,7 +168,7 @@ def item_text(item: Item, content: str) -> str:
     title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
-    told = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    told = _note(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if told else ''}{told})"
     return f"{title}\n{quoted(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
 
@@ -280,7 +292,8 @@ def how_text(commands: Sequence[Command]) -> str:
 
 def _sourced(attempt: Attempt) -> tuple[str, str]:
     line = f":{attempt.source_line}" if attempt.source_line else ""
-    return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line} · id {attempt.id}"
+    told = f" ({told})" if (told := _note(attempt.citation)) else ""
+    return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line}{told} · id {attempt.id}"
 
 
 def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str, Any]:
@@ -308,7 +321,12 @@ def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, 
 
 def evidence_json(shown: Evidence) -> dict[str, Any]:
     """A line that shows an outcome, with its source."""
-    return {"quotation": shown.quotation, "source_path": shown.source_path, "source_line": shown.source_line}
+    return {
+        "quotation": shown.quotation,
+        "source_path": shown.source_path,
+        "source_line": shown.source_line,
+        "citation": shown.citation and shown.citation.state,
+    }
 
 
 def attempt_json(attempt: Attempt) -> dict[str, Any]:
@@ -322,6 +340,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "timestamp": attempt.timestamp,
         "source_path": attempt.source_path,
         "source_line": attempt.source_line,
+        "citation": attempt.citation and attempt.citation.state,
     }
 
 

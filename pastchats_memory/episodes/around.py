@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes import episodes
 from pastchats_memory.episodes.citing import line_of
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Evidence, Outcome
-from pastchats_memory.search.hits import standing_place
+from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
@@ -40,17 +41,18 @@ def how_ended(database: Database, item: Item) -> Outcome:
 
 
 def said(database: Database, ending: Ending) -> Outcome:
-    """The outcome that is sure enough to be said, each line of its evidence where it can be read now. Raises StoreFault."""
+    """The outcome that is sure enough to be said, each line of its evidence where it stands now. Raises StoreFault."""
     if ending.said == "unknown":
         return Outcome()
-    items = {item.id: item for item in prompts.items(database, [shown.id for shown in ending.evidence])}
+    quoted = prompts.items(database, [shown.id for shown in ending.evidence])
+    items = {item.id: item for item in cited_items(database, quoted)}
     shown = (_evidence(shown.text, items[shown.id]) for shown in ending.evidence if shown.id in items)
     return Outcome(ending.said, tuple(shown))
 
 
 def _evidence(quotation: str, item: Item) -> Evidence:
-    where = standing_place(item)
-    return Evidence(quotation, where.path, line_of(quotation, where) or None)
+    where = filed_place(item)
+    return Evidence(quotation, where.path, line_of(quotation, where) or None, item.citation)
 
 
 def _derived(episode: list[Item], following: list[Item]) -> Ending:

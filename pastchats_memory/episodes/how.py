@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pastchats_memory.episodes.around import episode_around
 from pastchats_memory.episodes.done import commands_of
-from pastchats_memory.episodes.threads import attempt_at
+from pastchats_memory.episodes.threads import attempt_at, cited_attempts
 from pastchats_memory.model import Hit
 from pastchats_memory.recollection import Command
 from pastchats_memory.store import prompts
@@ -98,4 +98,5 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
 def _command(database: Database, project: str, used: _Used) -> Command:
     id_, ending = used.episodes[0]
     (item,) = prompts.items(database, [id_])
-    return Command(project, used.command, len(used.episodes), attempt_at(database, item, ending))
+    episode = attempt_at(database, item, ending)
+    return Command(project, used.command, len(used.episodes), cited_attempts(database, [episode])[episode.id])

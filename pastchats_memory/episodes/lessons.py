@@ -7,7 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from pastchats_memory.episodes.threads import ALIKE, attempt_at, have_in_common, is_failed_by_next, subject
+from pastchats_memory.episodes.threads import (
+    ALIKE,
+    attempt_at,
+    cited_attempts,
+    have_in_common,
+    is_failed_by_next,
+    subject,
+)
 from pastchats_memory.recollection import Lesson
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
@@ -104,10 +111,12 @@ def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:
     failed, ended_by = _failed(group), _ended_by(group)
     shown = failed[-MOST_ATTEMPTS:]
     items = {item.id: item for item in prompts.items(database, [one.asked for one in (*shown, ended_by or shown[0])])}
-    attempts = [attempt_at(database, items[one.asked], one.ending) for one in shown]
+    told = [attempt_at(database, items[one.asked], one.ending) for one in (*shown, *([ended_by] if ended_by else []))]
+    cited = cited_attempts(database, told)
+    attempts = [cited[one.id] for one in told]
     return Lesson(
         project=group[0].conversation[0],
         times=len(failed),
-        attempts=tuple({attempt.asked: attempt for attempt in attempts}.values()),
-        ended_by=ended_by and attempt_at(database, items[ended_by.asked], ended_by.ending),
+        attempts=tuple({attempt.asked: attempt for attempt in attempts[: len(shown)]}.values()),
+        ended_by=attempts[-1] if ended_by else None,
     )

@@ -11,12 +11,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pastchats_memory.citations import cited_items
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.pieces import grams, spaced
 from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Attempt
+from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import OPENING, Ending
@@ -196,7 +198,7 @@ def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
 
 def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
     """The episode that the item asks for, as another one tells of it. Raises StoreFault."""
-    line = item.places[0].line or None if item.places else None
+    where = filed_place(item)
     turns = prompts.of_episode(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
     said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
@@ -207,9 +209,21 @@ def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
         ending.said,
         ending.shown_by,
         item.timestamp,
-        item.source_path,
-        line,
+        where.path,
+        where.line or None,
     )
+
+
+def cited_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
+    """The attempts by id, each at the place that holds best. Raises StoreFault."""
+    items = cited_items(database, prompts.items(database, [int(one.id) for one in attempts]))
+    asked = {str(item.id): item for item in items}
+    return {one.id: _at(one, asked[one.id]) for one in attempts}
+
+
+def _at(attempt: Attempt, cited: Item) -> Attempt:
+    where = filed_place(cited)
+    return attempt._replace(source_path=where.path, source_line=where.line or None, citation=cited.citation)
 
 
 def _one_line(text: str) -> str:

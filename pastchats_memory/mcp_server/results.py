@@ -48,6 +48,7 @@ class Attempted(BaseModel):
     timestamp: str | None
     source_path: str
     source_line: int | None
+    citation: str | None = Field(default=None, description="Whether the source stands as it was read.")
 
 
 class Remembered(BaseModel):

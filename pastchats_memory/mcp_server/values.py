@@ -76,6 +76,7 @@ def attempted(one: Attempt) -> results.Attempted:
         timestamp=one.timestamp,
         source_path=one.source_path,
         source_line=one.source_line,
+        citation=one.citation and one.citation.state,
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from pastchats_memory.model import Hit, Item, Place, TaskText
 from pastchats_memory.rank import MEANING, WORDS, Ranked
-from pastchats_memory.store import sources
 
 NOT_RANKED: Any = {
     "rank": 0,
@@ -45,7 +44,7 @@ def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> H
 
 def _turn_hit(item: Item) -> Hit:
     """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
-    where = _filed_place(item)
+    where = filed_place(item)
     return Hit(
         **NOT_RANKED,
         id=str(item.id),
@@ -89,11 +88,6 @@ def _task_hit(text: TaskText) -> Hit:
     )
 
 
-def standing_place(item: Item) -> Place:
-    """Where the turn can be read: the first place whose file is still there, else the one it is filed under."""
-    standing = (place for place in item.places if sources.is_there(place.path))
-    return next(standing, _filed_place(item))
-
-
-def _filed_place(item: Item) -> Place:
+def filed_place(item: Item) -> Place:
+    """Where the turn is cited."""
     return item.places[0] if item.places else Place(item.source_path, 0, None)

@@ -65,11 +65,11 @@ def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) 
 def test_what_a_program_in_python_has_written_is_so_too_though_its_umask_is_its_own(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with Memory.open(tmp_path / "own" / "memory.db") as memory:
+        with Memory.open(tmp_path / "own" / "deep" / "memory.db") as memory:
             memory.store_turn("user", "Build the webhook retries.", "c1", "e1")
             memory.backup(tmp_path / "own" / "copy.db")
             memory.export_to(tmp_path / "own" / "turns.jsonl")
-            assert len(list((tmp_path / "own").iterdir())) > 3  # the log and the shared memory, too
+            assert len(list((tmp_path / "own").rglob("*"))) > 5  # the log and the shared memory, too
             assert alone(tmp_path / "own"), modes(tmp_path / "own")
     finally:
         os.umask(before)

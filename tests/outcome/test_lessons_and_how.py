@@ -65,6 +65,13 @@ def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_wh
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
 
 
+def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "said" / "monday.jsonl").unlink()
+    (lesson,), _ = memory.lessons("garden")
+    assert [one.citation and one.citation.state for one in lesson.attempts] == ["gone", "gone", "holds"]
+    assert "monday.jsonl:1 (the file is gone) · id" in lessons_text([lesson])
+
+
 def test_what_something_ended_is_told_before_what_only_failed_more_often(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "ended", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,

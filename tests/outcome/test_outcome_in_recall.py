@@ -12,6 +12,7 @@ from program import REPOSITORY, Program, write_messages, write_session
 from pastchats_memory import Memory
 from pastchats_memory.decisive import decisive
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
@@ -67,6 +68,28 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
     assert [(one.asked, one.outcome) for one in first.before] == [(ASKED, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
     assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0
+
+
+def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_read(
+    memory: Memory, history: Path
+) -> None:
+    write_messages(history, *MENDED)
+    memory.index([history])
+    sure(memory)
+    asked = "webhook event claimed in the table before the worker sends it"
+    (first, *_) = memory.recall(asked).memories
+    assert [one.citation and one.citation.state for one in (*first.evidence, *first.before)] == ["holds"] * 2
+    read = history.read_text(encoding="utf-8")
+    history.write_text("\n" + read.replace("8 passed", "7 passed"), encoding="utf-8")
+    block = memory.recall(asked)
+    (shown,), (before,) = block.memories[0].evidence, block.memories[0].before
+    assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
+    assert before.source_line == 2
+    assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
+    history.unlink()
+    block = memory.recall(asked)
+    assert block.memories[0].evidence[0].citation == Citation("gone")
+    assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
 def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:

@@ -1,4 +1,4 @@
-"""The conversations of a JSON value: lists, maps and trees of messages, under whatever keys programs keep them."""
+"""The conversations of a JSON value: lists and maps of messages, under whatever keys programs keep them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ from typing import cast
 from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.shapes.exchanges import (
-    PAIR_KEYS,
     TAKEN,
     hints_at_exchanges,
-    pairs_of,
-    row_of,
     sides_of,
-    told_in_text,
 )
 from pastchats_memory.readers.shapes.lookalikes import are_entries, are_pairs
 from pastchats_memory.readers.shapes.message import (
     CONVERSATION_ID_KEYS,
     OWN_ID_KEYS,
-    TREE_KEYS,
     Message,
     first_text,
     message_of,
@@ -31,11 +26,9 @@ from pastchats_memory.readers.shapes.message import (
 from pastchats_memory.readers.shapes.naming import NO_TALK, SIDES, has
 from pastchats_memory.readers.shapes.talk import is_dialogue, oldest_first
 from pastchats_memory.readers.speakers import (
-    LONGEST_KEY,
     ROLE_PARTS,
     hints_at_speakers,
     is_doubtful_key,
-    known_role,
     parts_of,
     roles_of_names,
 )
@@ -105,7 +98,7 @@ NOWHERE = Context()
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages of one list, map or tree, in the order of the file."""
+    """The messages of one list or map, in the order of the file."""
 
     messages: tuple[Message, ...]
     context: Context
@@ -162,8 +155,6 @@ def _may_speak(value: object) -> bool:
                 return True
             stack.extend(inner for inner in at.values() if isinstance(inner, dict | list))
         elif isinstance(at, list):
-            if len(at) > 1 and isinstance(at[0], str) and isinstance(at[1], str) and known_role(at[0][:LONGEST_KEY]):
-                return True
             stack.extend(inner for inner in at if isinstance(inner, dict | list))
     return False
 
@@ -198,7 +189,7 @@ def long_list_in(outline: object) -> LongList | None:
         keys, outline = (*keys, key), outline[key]
     items = list_of(outline)
     messages = _messages_of(items)
-    if any(message.parent_id for message in messages) or (messages and len(list(_flattened(items))) > len(items)):
+    if any(message.parent_id for message in messages):
         return None
     return LongList(keys, context, items, bool(messages))
 
@@ -213,14 +204,13 @@ def _of_object(fields: Json, context: Context, depth: int) -> Iterator[Conversat
         return
     for key in CONTAINER_KEYS:
         inner = fields.get(key)
-        found = list(_under_known_name(key, inner, context, depth)) if isinstance(inner, dict | list) else []
+        found = list(conversations_of(inner, context, depth + 1)) if isinstance(inner, dict | list) else []
         if found:
             yield from _with_opening(found, fields, context)
             return
-    for messages in (_made(sides_of(fields)), _made(told_in_text(fields))):
-        if messages:
-            yield Conversation(messages, context)
-            return
+    if sides := _made(sides_of(fields)):
+        yield Conversation(sides, context)
+        return
     messages = _messages_of(list(in_number_order(fields).values()))
     if len(messages) > 1:
         if not (are_pairs(messages) and are_entries(fields)):
@@ -244,26 +234,19 @@ def _with_opening(found: list[Conversation], fields: Json, context: Context) -> 
     yield from found
 
 
-def _under_known_name(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
-    pairs = _made(pairs_of(value)) if key in PAIR_KEYS and isinstance(value, list) else ()
-    if pairs:
-        yield Conversation(pairs, context)
-    else:
-        yield from conversations_of(value, context, depth + 1)
-
-
 def _under_own_names(fields: Json, context: Context, depth: int) -> Iterator[Conversation]:
     """Conversations under names of the file's choosing: only where a user and an assistant, or speakers, are told.
 
     Such a name is the conversation's id where it stands beside others, or has a number; else it is a wrapper's.
     """
+    unnamed = replace(context, conversation_id=None)
     found = {
         key: told
         for key, value in fields.items()
         if isinstance(value, list | dict)
         and value
         and not has(key, NO_TALK)
-        and (told := [one for one in _wrapped(key, value, context, depth) if _is_told(one)])
+        and (told := [one for one in conversations_of(value, unnamed, depth + 1) if _is_told(one)])
     }
     for key, told in found.items():
         own = key if len(found) > 1 or any(letter.isdigit() for letter in key) else None
@@ -273,10 +256,6 @@ def _under_own_names(fields: Json, context: Context, depth: int) -> Iterator[Con
             yield (
                 one if one.context.conversation_id else replace(one, context=replace(one.context, conversation_id=name))
             )
-
-
-def _wrapped(key: str, value: Json | list[object], context: Context, depth: int) -> Iterator[Conversation]:
-    return _under_known_name(key, value, replace(context, conversation_id=None), depth)
 
 
 def _is_told(conversation: Conversation) -> bool:
@@ -347,7 +326,7 @@ def _made(rows: Iterable[Json]) -> tuple[Message, ...]:
 
 def _messages_of(items: list[object]) -> tuple[Message, ...]:
     """The messages of a list that is a conversation; none of any other list."""
-    objects = list(_flattened(items))
+    objects = [item for item in items if isinstance(item, dict)]
     each = [messages_in(fields) for fields in objects]
     if messages := _dialogue_of(each):
         return messages
@@ -363,22 +342,7 @@ def _dialogue_of(each: list[tuple[Message, ...]]) -> tuple[Message, ...]:
 
 def messages_in(item: object, named_by: str = "") -> tuple[Message, ...]:
     """The message that an item of a list is, or both sides of an exchange; nothing for anything else."""
-    fields = row_of(item) if isinstance(item, list) else mapping_of(item)
+    fields = mapping_of(item)
     message = message_of(fields, named_by) if fields else None
     sides = _made(sides_of(fields)) if fields and not (message and message.speaker.certainty) else ()
     return sides or ((message,) if message else ())
-
-
-def _flattened(items: list[object]) -> Iterator[Json]:
-    """Objects with those nested in them as replies, parents first."""
-    stack = [(item, "") for item in reversed(items)]
-    while stack:
-        item, parent = stack.pop()
-        if isinstance(item, list) and (row := row_of(item)):
-            yield row
-        if not isinstance(item, dict):
-            continue
-        yield {"parentId": parent, **item} if parent else item
-        own = first_text(item, OWN_ID_KEYS)[1] or ""
-        for key in TREE_KEYS:
-            stack.extend((reply, own) for reply in reversed(list_of(item.get(key))))

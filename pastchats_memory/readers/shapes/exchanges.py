@@ -1,25 +1,16 @@
-"""Messages that are not objects of their own: both sides in one object, columns, rows of a table, pairs, one long text.
-
-Each function gives the same thing: the objects that the messages would be, with `role` and `content`, or none.
-"""
+"""Exchanges: both sides in one object, as `{"prompt": …, "completion": …}` has them, or two lists in it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
-from pastchats_memory.readers.shapes.naming import SIDES
 from pastchats_memory.readers.shapes.values import FEWEST_WORDS, words_in
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.speakers import (
     FILLERS,
-    LONGEST_WORD,
-    known_role,
     parts_of,
 )
-from pastchats_memory.readers.times import iso_utc
 
 ASKS = frozenset(
     {"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor", "me"}
@@ -50,10 +41,6 @@ EXAM_KEYS = frozenset({"options", "choices", "distractors", "incorrect_answers",
 SIGNS = frozenset({
     "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts", "at", "when",
 })  # fmt: skip
-PAIR_KEYS = frozenset({
-    "visible", "chatbot", "chat_history", "history", "pairs", "turns", "exchanges", "conversation", "dialog", "dialogue", "messages", "chat",
-})  # fmt: skip
-TEXT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "chat", "chosen", "text", "prompt")
 SIDE_KEYS = ("text", "content", "value", "message", "body")
 MOST_BESIDE = 8
 DEEPEST_SIDE = 4
@@ -62,8 +49,6 @@ MOST_KEYS = 40
 
 IN_TURN = ("user", "assistant")
 WHEN = ("timestamp", "created_at", "createdAt", "time", "date")
-
-_TURN = re.compile(r"(?:\A|\n)[ \t]*(Human|User|Assistant|AI|Bot|System):[ \t]*(?=\S)")
 
 
 def sides_of(fields: Json) -> list[Json]:
@@ -180,51 +165,12 @@ def _alternating(asks: list[object], answers: list[object]) -> list[Json]:
     return [{"role": IN_TURN[place % 2], "content": text} for place, text in enumerate(texts)]
 
 
-def row_of(item: list[object]) -> Json | None:
-    """`["user", "hello"]` as a message."""
-    who, text, *rest = item if len(item) > 1 else (None, None)
-    if (
-        not isinstance(who, str)
-        or not isinstance(text, str)
-        or len(who) > LONGEST_WORD
-        or len(rest) > 1
-        or iso_utc(text)
-    ):
-        return None
-    return {"sender": who, "content": text} if known_role(who) else None
-
-
-def pairs_of(items: list[object]) -> list[Json]:
-    """`[["question", "answer"], …]`, which some front ends keep as the history of a chat."""
-    pairs = [item for item in items if isinstance(item, list) and len(item) == len(IN_TURN) and row_of(item) is None]
-    texts = [text_of(text) for pair in pairs for text in pair]
-    if len(pairs) < len(items) or sum(map(words_in, texts)) < FEWEST_WORDS * max(1, len(texts)):
-        return []
-    return [{"role": IN_TURN[place % 2], "content": text} for place, text in enumerate(texts) if text.strip()]
-
-
-def told_in_text(fields: Json) -> Iterator[Json]:
-    """The turns of a conversation that is one text, with `Human:` and `Assistant:` at the beginnings of lines."""
-    text = next(
-        (text for key in TEXT_KEYS if (text := text_of(fields.get(key))) and _TURN.match(text.lstrip())), ""
-    ).strip()
-    found = list(_TURN.finditer(text))
-    if {known_role(mark[1]) for mark in found} < SIDES:
-        return
-    for mark, after in zip(found, [*found[1:], None], strict=True):
-        yield {"role": known_role(mark[1]), "content": text[mark.end() : after.start() if after else None].strip()}
-
-
 def hints_at_exchanges(fields: Json) -> bool:
-    """Whether any function of this module could find something in the object itself, judged quickly."""
+    """Whether `sides_of` could find any, judged quickly."""
     asks = answers = False
     for key, value in fields.items():
         if isinstance(value, str) or isinstance(_text_in(value), str):
             asks, answers = asks or asks_in(key) or key == "input", answers or answers_in(key) or "utterance" in key
-            if key in TEXT_KEYS and isinstance(value, str) and _TURN.match(value[:LONGEST_WORD].lstrip()):
-                return True
         elif isinstance(value, list):
             asks, answers = asks or asks_in(key), answers or answers_in(key)
-            if value and isinstance(value[0], list) and key in PAIR_KEYS:
-                return True
     return asks and answers

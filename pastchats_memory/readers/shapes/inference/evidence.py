@@ -16,6 +16,7 @@ from pastchats_memory.readers.shapes.inference.columns import PIECE, Row, column
 from pastchats_memory.readers.shapes.inference.parties import SUPPOSED, TOLD, Document, sides_of
 from pastchats_memory.readers.shapes.inference.references import with_texts
 from pastchats_memory.readers.shapes.inference.sequence import (
+    SEEN,
     in_the_end,
     is_unseen,
     kinds_of,
@@ -43,10 +44,13 @@ from pastchats_memory.readers.shapes.naming import (
     words_of,
 )
 from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
+from pastchats_memory.readers.speakers import known_role
 from pastchats_memory.readers.times import iso_utc
 
 MADE_OF_ROWS = (("#rows",), ("#columns",))
 """Ends of the places of tables whose records are no objects of the document."""
+FIRST, SECOND = "#0", "#1"
+"""Columns of rows that nothing names."""
 SAMPLE = 200
 """Rows of a table by which it is judged."""
 FEWEST = 2
@@ -134,7 +138,7 @@ def talks_of(value: object) -> list[Talk]:
         if one.place[-1:] in MADE_OF_ROWS
         for each in one.instances
         for record in each.records
-        if "#0" not in record
+        if FIRST not in record
     )
     document = Document(value, made)
     found: list[tuple[Reading, Table]] = []
@@ -230,8 +234,10 @@ def _by_speakers(rows: list[Row], texts: list[str], document: Document, place: P
         speaks = bool(set(words_of(path)) & (SPEAKER | KIND))
         if words & NOT_A_SPEAKER and not speaks:
             continue
-        flagged = all(isinstance(word, bool) for word in told)
-        points = _points_of_sides(sides, told, is_named=speaks or flagged)
+        tells = all(isinstance(word, bool) for word in told) or (
+            path == FIRST and len(told) == len(rows) and all(map(known_role, map(str, told)))
+        )
+        points = _points_of_sides(sides, told, is_named=speaks or tells)
         points += _points_of_turns([sides.get(word, (str(word), 0))[0] for word in told], spoken)
         spelled = [word for word in sides if isinstance(word, str)]
         points += _points_of_names(exclusive[0], replace(place, beside=(*place.beside, *spelled)))
@@ -321,12 +327,12 @@ def _is_dated(rows: Sequence[Row]) -> bool:
 
 
 def _by_place(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
-    """Pairs of texts, or texts in a list, of which only the place says who speaks."""
-    if set(texts) <= {"#0", "#1"} and any(has(key, TALK) for key in place.keys):
-        spoken = [_said(row, (path,)) for row in rows for path in ("#0", "#1") if row.get(path)]
-        asked = any(asks(text) for text in spoken)
-        if len(texts) == len(SIDES) and asked:
-            yield Reading(ENOUGH + 1, ("#0", "#1"), "", (("#0", "user"), ("#1", "assistant")))
+    """Pairs of texts of which only the place says who speaks, in a list that is named a talk or asks somewhere within one."""
+    if set(texts) != {FIRST, SECOND} or any(len(row) > len(texts) for row in rows):
+        return
+    near = place.keys if any(asks(row.get(path)) for row in rows for path in texts) else place.keys[-2:]
+    if any(has(key, TALK | SEEN) or side_of(key) == "assistant" for key in near):
+        yield Reading(ENOUGH + 1, (FIRST, SECOND), "", ((FIRST, "user"), (SECOND, "assistant")))
 
 
 def _told(instance: Instance, reading: Reading) -> Talk:

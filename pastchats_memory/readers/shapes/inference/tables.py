@@ -16,6 +16,7 @@ from pastchats_memory.readers.shapes.inference.columns import MADE, row_of
 from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
 from pastchats_memory.readers.shapes.naming import (
     CURRENT,
+    GONE,
     PAGES,
     SIDES,
     SPEAKER,
@@ -27,6 +28,7 @@ from pastchats_memory.readers.shapes.naming import (
     side_of_path,
 )
 from pastchats_memory.readers.shapes.values import is_prose
+from pastchats_memory.readers.times import iso_utc
 
 TURN = "#turn"
 """In a list of plain texts the column with whose turn it would be of two."""
@@ -221,7 +223,7 @@ def _of_list(items: list[object], place: tuple[str, ...], nested: set[int]) -> t
 
 
 def _of_rows(rows: list[list[object]]) -> list[Json]:
-    """Rows of one width, by the names in the first row where those are names, else by their place."""
+    """Rows of one width, by the names in the first row where those are names, else by their place, or as times."""
     width = len(rows[0])
     if width < len(("who", "what")) or any(len(row) != width for row in rows):
         return []
@@ -229,7 +231,10 @@ def _of_rows(rows: list[list[object]]) -> list[Json]:
     names = [name for name in head if isinstance(name, str)]
     if len(rows) >= FEWEST and len(set(names)) == width and sum(has(n, SPEAKER) or has(n, TEXT) for n in names) > 1:
         return [dict(zip(names, row, strict=True)) for row in rows[1:]]
-    return [{f"#{place}": item for place, item in enumerate(row)} for row in rows]
+    names = [
+        "time" if all(map(iso_utc, column)) else f"#{place}" for place, column in enumerate(zip(*rows, strict=True))
+    ]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _with_replies(record: Json, nested: set[int]) -> Iterator[Json]:
@@ -305,7 +310,7 @@ def _of_object(fields: Json, nested: set[int], *, is_talk: bool) -> Iterator[tup
     if named := _numbered(fields, is_talk=is_talk):
         yield "#named", named
     for key, value in fields.items():
-        if isinstance(value, str) and (said := spoken_page(value)):
+        if isinstance(value, str) and not has(key, GONE) and (said := spoken_page(value)):
             yield key, said
 
 

@@ -23,7 +23,7 @@ from pastchats_memory.redact.structures import STRUCTURES
 from pastchats_memory.redact.views import (
     View,
     base64_texts,
-    first_run,
+    long_runs,
     may_be_unseen,
     plain,
     seen,
@@ -173,47 +173,48 @@ def secrets(text: str, depth: int = 0) -> list[Found]:
     """
     if not text.isascii():
         text = plain(text)
-    first = first_run(text)
-    found = _as_it_stands(text)
-    if first >= 0:
-        found += in_long_runs(text, first)
+    letters = text.encode("latin-1", "replace")
+    found = _as_it_stands(text, letters)
+    runs = long_runs(letters)
+    if runs:
+        found += in_long_runs(text, letters, runs[0])
     if "\n" in text:
         for view in unwrapped(text):
             found += _seen_in(view, _tokens(view.text))
     if depth < DEEPEST:
-        found += _encoded(text, first, depth + 1)
+        found += _encoded(text, runs, depth + 1)
     return found
 
 
-def _as_it_stands(text: str) -> list[Found]:
+def _as_it_stands(text: str, letters: bytes) -> list[Found]:
     """Those behind a literal."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters grow when lowered, and places would no longer be the same
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     looked = Looked(text, lowered, {})
     found: list[Found] = []
-    for rule, places in _SOUGHT.places(lowered):
+    for rule, places in _SOUGHT.places(letters.lower()):
         found += rule.find(looked, places)
     if not text.isascii():
         for name in FOREIGN_NAMES:
-            found += name.find(looked, (one.start() for one in re.finditer(name.part, lowered)))
+            if name.part in lowered:
+                found += name.find(looked, (one.start() for one in re.finditer(name.part, lowered)))
     if OF_SECRETS in text:
         found += manifest_secrets(text)
     return found
 
 
-def _encoded(text: str, first: int, depth: int) -> Iterator[Found]:
-    """Those in what is written as URLs, HTML, terminals and, from a place on, base64 write texts."""
+def _encoded(text: str, runs: list[int], depth: int) -> Iterator[Found]:
+    """Those in what is written as URLs, HTML, terminals and, in the runs of its letters, base64 write texts."""
     if "%" in text or "&" in text:
         for view in unquoted(text):
             yield from _seen_in(view, secrets(view.text, depth))
     if may_be_unseen(text):
         view = seen(text)
         yield from _seen_in(view, secrets(view.text, depth))
-    if first >= 0:
-        for start, end, decoded in base64_texts(text, first):
-            for one in secrets(decoded, depth):
-                yield Found(start, end, one.kind, one.rank)
+    for start, end, decoded in base64_texts(text, runs):
+        for one in secrets(decoded, depth):
+            yield Found(start, end, one.kind, one.rank)
 
 
 DEEPEST = 2
@@ -223,7 +224,7 @@ DEEPEST = 2
 def _tokens(text: str) -> Iterator[Found]:
     """Secrets by their shape alone."""
     looked = Looked(text, text.lower(), {})
-    for token, places in _TOKENS_SOUGHT.places(looked.lowered):
+    for token, places in _TOKENS_SOUGHT.places(text.encode("latin-1", "replace").lower()):
         yield from token.find(looked, places)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -69,26 +69,29 @@ class Detector:
         """Compiled when its anchor is first met: there are hundreds, of which a run meets a few."""
         return re.compile(self.written)
 
-    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+    def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """The secrets of this kind, from left to right."""
-        text, end, length = looked.text, 0, len(self.anchor)
+        text, anchor, reach, end = looked.text, self.anchor, self.reach, 0
+        secrets: list[Found] = []
         for at in places:
-            if at < end or not text.startswith(self.anchor, at):
+            if at < end or not text.startswith(anchor, at):
                 continue
-            start = max(end, at - self.reach)
-            found = self.pattern.search(text, start, at + SPAN) if self.reach else self.pattern.match(text, start)
+            found = (
+                self.pattern.search(text, max(end, at - reach), at + SPAN) if reach else self.pattern.match(text, at)
+            )
             if (
                 found is not None
                 and found.start() <= at < found.end()
                 and (
-                    not self.is_token or TELLING.search(text, found.start() if self.reach else at + length, found.end())
+                    not self.is_token or TELLING.search(text, found.start() if reach else at + len(anchor), found.end())
                 )
             ):
                 begins, ends = found.span(found.lastgroup or 0)
                 if not self.rank:
                     looked.shapes[begins] = max(ends, looked.shapes.get(begins, 0))
-                yield Found(begins, ends, self.kind, self.rank)
+                secrets.append(Found(begins, ends, self.kind, self.rank))
                 end = found.end()
+        return secrets
 
 
 SPAN = 96

@@ -7,7 +7,7 @@ line as of a `.env` or properties file, below the head of a section, and among o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pastchats_memory.redact.believed import LEAST_PASSWORD, is_placeholder
@@ -16,14 +16,15 @@ from pastchats_memory.redact.ways import RANK
 
 _MARGIN = r"(?:[ \t]{0,8}\d{1,6}[→\t:]|[+\-] ?|> )?"
 """What readers of files, comparisons and quotations put before a line."""
-_QUOTED = re.compile(
+_QUOTED = (
     r"(?:\\{0,3}[\"'])?\]?(?:[ \t]?:[ \t]?[Ss]tr(?:ing)?)?[ \t]{0,8}(?::=|=>|=|:)[ \t]{0,8}"
-    rf"(?P<open>\\{{0,3}}[\"'])(?P<word>[A-Za-z]{{{LEAST_PASSWORD},64}}(?:-[a-z]{{1,64}}){{0,6}})(?P=open)(?![ \t]?[+%.:=])"
+    rf"(?P<open>\\{{0,3}}[\"'])(?P<quoted>[A-Za-z]{{{LEAST_PASSWORD},64}}(?:-[a-z]{{1,64}}){{0,6}})(?P=open)(?![ \t]?[+%.:=])"
 )
-_SET = re.compile(
+_SET = (
     r"(?:(?P<tight>=)|[ \t]{0,8}=[ \t]{0,8}|(?P<entry>:[ \t]{1,8}))"
     r"(?P<word>[A-Za-z][A-Za-z0-9]{3,63}(?:[_\-][A-Za-z0-9]{1,64}){0,6})[ \t]{0,80}(?:#[^\n]*)?(?=\r?\n|\Z)"
 )
+_WRITTEN = re.compile(f"{_QUOTED}|{_SET}")
 _FOLLOWS = frozenset("=: \t\"'\\]")
 """One of these begins whatever stands between a name and its value."""
 _NAME = re.compile(rf"{_MARGIN}(?P<indent>[ \t]*+)(?:- |export )?[\w.\-]*\Z")
@@ -51,22 +52,26 @@ class Setting:
     is_shouted: bool = False
     """Whether it is believed of environment variables alone."""
 
-    def find(self, looked: Looked, places: Iterable[int]) -> Iterator[Found]:
+    def find(self, looked: Looked, places: Iterable[int]) -> list[Found]:
         """The words, from left to right."""
-        text, length = looked.text, len(self.part)
+        text, shapes, length = looked.text, looked.shapes, len(self.part)
+        words: list[Found] = []
         for at in places:
             end = at + length
-            if text[end : end + 1] not in _FOLLOWS or looked.is_known(end + 1):
+            if text[end : end + 1] not in _FOLLOWS or (shapes and looked.is_known(end + 1)):
                 continue
             if self.is_shouted and not (text[end] == "=" and text[end - 3 : end].isupper()):
                 continue
-            found = None if self.is_shouted else _QUOTED.match(text, end)
-            if found is None:
-                found = _SET.match(text, end)
-                if found is None or not self._is_setting(text, found):
-                    continue
-            if not is_placeholder(found["word"]) and not _SAID_OF_IT.match(found["word"]):
-                yield Found(*found.span("word"), self.kind, RANK)
+            found = _WRITTEN.match(text, end)
+            if found is None or not (self._is_quoted(found) or self._is_setting(text, found)):
+                continue
+            word = str(found.lastgroup)
+            if not is_placeholder(found[word]) and not _SAID_OF_IT.match(found[word]):
+                words.append(Found(*found.span(word), self.kind, RANK))
+        return words
+
+    def _is_quoted(self, found: re.Match[str]) -> bool:
+        return found["quoted"] is not None and not self.is_shouted
 
     def _is_setting(self, text: str, found: re.Match[str]) -> bool:
         """Whether its line can be none of a program."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -107,7 +107,7 @@ def seen(text: str) -> View:
     return _joined(text, [*stretches, (done, len(text))])
 
 
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])(?:[I-Za-fC][A-Za-z0-9+/_\-]{3}){6,}[A-Za-z0-9+/_\-]*={0,2}")
+_BASE64 = re.compile(r"(?:[I-Za-fC][A-Za-z0-9+/_\-]{3}){6,}[A-Za-z0-9+/_\-]*={0,2}")
 """Three bytes of plain text are four characters, of which the first can only be one of these."""
 _PLAIN = re.compile(rb"[\t\n\r -~]*")
 _ENOUGH = 48
@@ -119,21 +119,27 @@ _SHORTEST = b"\1" * 24
 """What `_BASE64` asks for, as its alphabet marks it."""
 
 
-def first_run(text: str) -> int:
-    """Where the first letters of base64 stand that are long enough for a text, negative in most texts: `_BASE64` takes ten times as long
-    to say so.
-    """
-    return text.encode("latin-1", "replace").translate(_IN_ALPHABET).find(_SHORTEST)
+def long_runs(letters: bytes) -> list[int]:
+    """Where runs of the letters of base64 begin that are long enough for a text, in a text with a byte for each character; most have none."""
+    marked = letters.translate(_IN_ALPHABET)
+    begins = []
+    start = marked.find(_SHORTEST)
+    while start >= 0:
+        begins.append(start)
+        end = marked.find(0, start)
+        start = marked.find(_SHORTEST, end) if end >= 0 else -1
+    return begins
 
 
-def base64_texts(text: str, first: int) -> Iterator[tuple[int, int, str]]:
-    """Every run of base64 from a place on that decodes to plain text: where it begins and ends, and that text."""
-    for found in _BASE64.finditer(text, first):
-        decoded = _decoded(found[0][:_ENOUGH])
-        if decoded is not None and len(found[0]) > _ENOUGH:
+def base64_texts(text: str, begins: Iterable[int]) -> Iterator[tuple[int, int, str]]:
+    """Every such run that decodes to plain text: where it begins and ends, and that text."""
+    for start in begins:
+        found = _BASE64.match(text, start)
+        decoded = _decoded(found[0][:_ENOUGH]) if found else None
+        if found and decoded is not None and len(found[0]) > _ENOUGH:
             decoded = _decoded(found[0])
-        if decoded is not None:
-            yield found.start(), found.end(), decoded
+        if found and decoded is not None:
+            yield start, found.end(), decoded
 
 
 def _decoded(run: str) -> str | None:

@@ -88,6 +88,7 @@ bench-outcome: $(VENV)/installed
 	$(BIN)/python benchmarks/outcomes_derive.py
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
 	$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS)
+	$(BIN)/python benchmarks/outcome/first_sight.py
 
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py

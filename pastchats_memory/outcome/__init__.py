@@ -71,9 +71,9 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.96, undone),
     ("failed", 0.87, asked_again),
     ("mixed", 0.88, half_works),
-    ("failed", 0.93, still_so),
+    ("failed", 0.98, still_so),
     ("failed", 0.62, advice_erred),
-    ("failed", 0.95, rejected),
+    ("failed", 0.94, rejected),
     ("worked", 0.98, accepted),
     # What machines said: the last word counts, not the first.
     ("failed", 0.93, broke_off),
@@ -81,11 +81,11 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.94, check_failed),
     ("failed", 0.90, command_failed),
     ("failed", 0.90, gave_up),
-    ("worked", 0.95, moved_on),
-    ("worked", 0.94, stands),
-    ("worked", 0.90, built_on),
+    ("worked", 0.96, moved_on),
+    ("worked", 0.95, stands),
+    ("worked", 0.93, built_on),
     # What the list of tasks says.
-    ("worked", 0.67, task_completed),
+    ("worked", 0.75, task_completed),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 

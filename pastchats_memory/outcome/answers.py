@@ -61,9 +61,6 @@ _ASKS_LEAVE = Pattern(
     r"""\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
     |请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
 )
-_OFFERS = Pattern(
-    r"""\b(?:would\ you\ like|do\ you\ want|want\ me|shall\ i|should\ i|let\ me\ know\ if\ you)\b[^\n]{0,80}\b(?:try|fix\w*|apply|implement|make\ (?:this|these|that|those|the)\ (?:\w+\ )?(?:changes?|edits?|updates?))\b"""
-)
 _ADMITTED = Pattern(
     r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
     |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b|\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b|无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
@@ -77,8 +74,6 @@ _LEFT = Pattern(
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z")
 """A call as a model spells it, which the client took for words."""
-_CHOICE = Pattern(r"[?？][^\w\n]*\n(?:[\ \t>]*(?:\n|(?:[-*•]|\d+[.)])\ [^\n]*(?:\n|\Z)))+\Z")
-"""A question, then a list."""
 _APPLIED = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
 """What the client wrote between answers: aider its notice, Cursor as SpecStory has it the difference that it made."""
 LEAVING = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
@@ -119,11 +114,6 @@ def asks_back(episode: Episode) -> bool:
     """Whether the last answer ends in a request for files, for a try or for leave, so that nothing is reached yet."""
     ending = last_answer(episode)[1].rstrip()[-2 * OPENING :]
     return bool(_ASKS_FOR_MORE.search(ending) or _ASKS_LEAVE.search(ending))
-
-
-def offers(episode: Episode) -> bool:
-    """Whether the last answer ends by offering to do it, so that a yes is only a go."""
-    return bool(_OFFERS.search(last_answer(episode)[1].rstrip()[-OPENING:]))
 
 
 def asks_leave(episode: Episode) -> bool:
@@ -225,19 +215,9 @@ def claimed_before(episode: Episode) -> tuple[Evidence, ...]:
     return ()
 
 
-def is_question(episode: Episode) -> bool:
-    """Whether the last answer is hardly more than a question."""
-    return ends_asking(episode) and len(last_answer(episode)[1]) <= OPENING
-
-
 def ends_asking(episode: Episode) -> bool:
     """Whether the last answer ends in a question."""
     return last_answer(episode)[1].rstrip("*_`) \n").endswith(("?", "？", "吗", "呢"))
-
-
-def leaves_choice(episode: Episode) -> bool:
-    """Whether the last answer ends in a question with what there is to choose from."""
-    return bool(_CHOICE.search(last_answer(episode)[1][-2 * OPENING :]))
 
 
 @once

@@ -17,12 +17,9 @@ from pastchats_memory.outcome.answers import (
     ends_asking,
     is_edit,
     is_finished,
-    is_question,
     is_torn,
     last_answer,
-    leaves_choice,
     left_open,
-    offers,
     worked_on,
 )
 from pastchats_memory.outcome.checks import last_checks, noise_in
@@ -31,12 +28,10 @@ from pastchats_memory.outcome.next_words import (
     did_as_asked,
     doubted,
     finds_fault,
-    goes_ahead,
     goes_on,
     is_about_request,
     is_inquiry,
     refuses,
-    says_no,
     tells_trouble,
     thanked,
     went_on,
@@ -91,20 +86,15 @@ def _reached(episode: Episode) -> tuple[Evidence, ...]:
 def rejected(episode: Episode) -> tuple[Evidence, ...]:
     """The person's next words say that nothing of it is right, or what is wrong with what was asked for or with an answer without work in sight.
 
-    With work in sight, a fault may be one of a part.
+    With work in sight, a fault may be one of a part; after a question, it is an answer.
     """
-    if declines(episode):
+    if ends_asking(episode):
         return ()
     return refuses(episode) or (() if _reached(episode) else finds_fault(episode)) or _in_trouble(episode)
 
 
-def declines(episode: Episode) -> bool:
-    """Whether a no answers the question with which the answer ends."""
-    return ends_asking(episode) and says_no(episode)
-
-
 def _in_trouble(episode: Episode) -> tuple[Evidence, ...]:
-    is_meant = last_answer(episode)[1] and not asks_back(episode) and not ends_asking(episode)
+    is_meant = last_answer(episode)[1] and not asks_back(episode)
     trouble = tells_trouble(episode) if is_meant else ()
     return trouble if trouble and (is_about_request(episode) or not _reached(episode)) else ()
 
@@ -115,13 +105,10 @@ def accepted(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def built_on(episode: Episode) -> tuple[Evidence, ...]:
-    """The person agrees with what was answered or goes on from it, and it was no question back."""
-    if asks_back(episode) or is_question(episode) or not last_answer(episode)[1] or _ends_in_error(episode):
-        return ()
-    waits = ends_asking(episode) or not is_finished(episode)
-    told_to = leaves_choice(episode) or (goes_ahead(episode) and waits)
-    agrees = agreed(episode) and (is_inquiry(episode) or not offers(episode))
-    return next_words(episode) if not told_to and (goes_on(episode) or agrees) else ()
+    """A question was answered, or a look was taken, and the person takes up what came of it; a yes to a question, or to a plan, is none."""
+    is_told = is_inquiry(episode) and is_finished(episode) and not (asks_back(episode) or ends_asking(episode))
+    taken_up = is_told and not _ends_in_error(episode) and (goes_on(episode) or agreed(episode))
+    return next_words(episode) if taken_up else ()
 
 
 @once
@@ -132,20 +119,21 @@ def _green(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and the person asks for something else, goes on from it, or answers a question that came with it."""
-    said = opening(episode)
-    replied = said and "?" not in said and ends_asking(episode) and not doubted(episode)
-    went = replied or went_on(episode) or goes_on(episode) or agreed(episode)
-    if not (went or (did_as_asked(episode) and not doubted(episode))):
-        return ()
+    """Work is in sight, and the person asks for something else or goes on from it; where the answer asks something, more than a claim is."""
     is_kept = bool(listed(episode.turns[last_answer(episode)[0]], "commits"))
-    return _done(episode) if is_kept or not asks_back(episode) else ()
+    waits = asks_back(episode) or (ends_asking(episode) and not is_shown(episode))
+    went = went_on(episode) or goes_on(episode) or agreed(episode)
+    return _done(episode) if went and (is_kept or not waits) else ()
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and nobody says anything after it; what answers a question may sound like a claim."""
-    is_told = is_inquiry(episode) and not edits(episode) and not committed(episode) and not _green(episode)
-    return () if opening(episode) or is_told else _done(episode)
+    """Work is in sight that is more than a claim, and nobody says anything after it."""
+    return _done(episode) if is_shown(episode) and not opening(episode) else ()
+
+
+def is_shown(episode: Episode) -> bool:
+    """Whether more than the assistant's word stands for the work: a commit, an edit or a green check."""
+    return bool(committed(episode) or edit_made(episode) or edits(episode) or _green(episode))
 
 
 def _done(episode: Episode) -> tuple[Evidence, ...]:

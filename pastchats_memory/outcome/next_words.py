@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.outcome.answers import ends_asking
 from pastchats_memory.outcome.requests import asks, is_request
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
-from pastchats_memory.outcome.said import first_sentence, next_words, opening
-from pastchats_memory.outcome.sent_again import FEW_WORDS, TELLING, asked_again, is_paste, pasted_error
+from pastchats_memory.outcome.said import FEW_WORDS, beginning, first_sentence, next_words, opening
+from pastchats_memory.outcome.sent_again import TELLING, asked_again, is_paste, pasted_error
 
 MOST_WORDS = 20
 """Words up to which a yes is about what was answered, and not the beginning of something else."""
@@ -18,8 +19,6 @@ SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
 """Letters from which on a word is about something."""
-LONG_TEXT = 240
-"""Characters from which on what is said is a task rather than a word about the last one."""
 
 _UNDONE = Pattern(
     r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
@@ -183,11 +182,11 @@ def _found(episode: Episode, pattern: Pattern, said: str | None = None) -> tuple
 
 @once
 def _about_the_work(episode: Episode) -> str:
-    """What was said next, if it is about the work: what whoever begins with a new request describes is what they want now."""
+    """How what was said next begins, if it is about the work: whoever finds fault does so first, and then says what they want now."""
     said = opening(episode)
     first = first_sentence(said)
     is_new = asks(first) and not _AGAIN.search(first) and len(first.split()) > FEW_WORDS
-    return "" if is_new else said
+    return "" if is_new else beginning(said)
 
 
 def undone(episode: Episode) -> tuple[Evidence, ...]:
@@ -196,8 +195,8 @@ def undone(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def still_so(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says that it is as it was, or does not work, or that what they asked about still is so."""
-    if is_paste(episode) or _CONDITION.match(opening(episode)):
+    """The person says that it is as it was, or does not work, or that what they asked about still is so; not in answer to a question."""
+    if is_paste(episode) or ends_asking(episode) or _CONDITION.match(opening(episode)):
         return ()
     return _found(episode, _STILL, _about_the_work(episode)) or _persists(episode)
 
@@ -246,11 +245,6 @@ def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     return next(filter(None, faults), ()) or refuses(episode)
 
 
-def says_no(episode: Episode) -> bool:
-    """Whether the person begins with a no."""
-    return bool(_NO.search(opening(episode)))
-
-
 def half_works(episode: Episode) -> tuple[Evidence, ...]:
     """The person says what works and what does not, or that it is there, but not as it should be."""
     if is_paste(episode):
@@ -284,12 +278,6 @@ def agreed(episode: Episode) -> bool:
     said = opening(episode)
     go = _GO.search(said) and "?" not in episode.asked
     return bool(_AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
-
-
-def goes_ahead(episode: Episode) -> bool:
-    """Whether the person only says that it may be done."""
-    said = opening(episode)
-    return bool(_GO.search(said)) and len(said.split()) <= 2 * FEW_WORDS
 
 
 def is_inquiry(episode: Episode) -> bool:
@@ -342,4 +330,4 @@ def went_on(episode: Episode) -> bool:
         return False
     if is_request(first):
         return not _AGAIN.search(first)
-    return bool(_BARE.match(said)) or (len(episode.following) > LONG_TEXT and not doubted(episode))
+    return bool(_BARE.match(said))

@@ -12,6 +12,8 @@ _BOOKKEEPING = Pattern(
 )
 """Commands to the client at the beginning of what was said, which tell nothing about the work."""
 
+FEW_WORDS = 3
+"""Words from which on a sentence says something, and a prompt is the same when it comes again ("yes", "go on" are not)."""
 _SENTENCE = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
 
 
@@ -26,6 +28,12 @@ def words_of(following: str) -> str:
 def first_sentence(text: str) -> str:
     """Up to its end, at most 240 characters."""
     return _SENTENCE.split(text, maxsplit=1)[0][:OPENING]
+
+
+def beginning(text: str) -> str:
+    """Up to the end of the sentence with its third word: what comes first, an "ok" or a "hm" before it among it."""
+    ends = (found.start() for found in _SENTENCE.finditer(text))
+    return text[: next((end for end in ends if len(text[:end].split()) >= FEW_WORDS), len(text))]
 
 
 @once

@@ -7,14 +7,12 @@ from itertools import islice
 
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
-from pastchats_memory.outcome.said import opening, words_of
+from pastchats_memory.outcome.said import FEW_WORDS, opening, words_of
 
 SAME_WORDS = 0.95
 """Share of words in common above which a prompt was sent again, with a slip mended."""
 MOST_ADDED = 0.6
 """The same where it was sent again with something added."""
-FEW_WORDS = 3
-"""Prompts of fewer words ("yes", "go on") are not the same prompt when they come again."""
 TELLING = 20
 """Characters from which on a line of an error is that error and no other."""
 MOST_COMMANDS = 20

@@ -12,6 +12,7 @@ RED = Row(
 LOOKING = Row("assistant", "answer", "The clock is read twice, let me look at it.")
 ANSWER = Row("assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight.")
 DONE = Row("assistant", "answer", "Fixed: the clock is read once.")
+GOES_ON = "Now make the logout test pass."
 
 
 def verdict(*turns: Row, following: str = "") -> str:

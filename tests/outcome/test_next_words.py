@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
+from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, RED, verdict
 
 from pastchats_memory.outcome import Row, outcome_of
 
@@ -18,7 +18,6 @@ from pastchats_memory.outcome import Row, outcome_of
         "commit!",
         "danke",
         "gracias",
-        "可以，开始实施",
         "спасибо, работает",
     ],
 )
@@ -37,7 +36,6 @@ def test_words_that_accept_are_worked(words: str) -> None:
         "same error as before",
         "thanks, but it still fails",
         "great, another crash",
-        "Deployed to staging. I stopped the receiver for a minute, and it fell over at once.",
         "funktioniert nicht",
         "no funciona",
         "не работает",
@@ -46,6 +44,21 @@ def test_words_that_accept_are_worked(words: str) -> None:
 )
 def test_words_that_reject_are_failed(words: str) -> None:
     assert verdict(ANSWER, following=words) == "failed"
+
+
+def test_a_fault_that_comes_after_something_else_may_be_of_something_else() -> None:
+    assert verdict(ANSWER, following="hm, ok. it fell over at once") == "failed"
+    later = "Deployed to staging. I stopped the receiver for a minute, and it fell over at once."
+    assert verdict(LOOKING, GREEN, DONE, following=later) == "unknown"
+    assert (
+        verdict(ANSWER, following="The first zoom is perfect. The nodes still do not stand in a circle.") == "unknown"
+    )
+
+
+def test_what_is_said_in_answer_to_a_question_is_no_verdict_on_the_work() -> None:
+    asks = Row("assistant", "answer", "The clock is read twice. Does the other test pass?")
+    assert verdict(asks, following="still broken") == "unknown"
+    assert verdict(asks, following="I meant the exact line") == "unknown"
 
 
 @pytest.mark.parametrize("words", ["Which port does the server use?", "the README is in docs", "no problem", "A"])
@@ -129,7 +142,7 @@ def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
     ],
 )
 def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
-    assert verdict(LOOKING, DONE) == "worked"
+    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
     assert verdict(LOOKING, DONE, following=words) == "unknown"
 
 
@@ -137,13 +150,14 @@ def test_a_new_and_long_request_is_no_doubt() -> None:
     assert verdict(LOOKING, DONE, following="Review of the change\n\n1. A bug remains in the parser.") == "worked"
 
 
-def test_a_yes_to_leave_or_to_an_offered_fix_shows_nothing() -> None:
+def test_a_yes_to_leave_to_an_offered_fix_or_to_a_plan_shows_nothing() -> None:
     leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
     offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
     plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
     assert verdict(leave, following="yes") == "unknown"
     assert verdict(offer, following="yes please") == "unknown"
-    assert verdict(plan, following="yes") == "worked"
+    assert verdict(plan, following="yes") == "unknown"
+    assert verdict(ANSWER, following="可以，开始实施") == "unknown"
 
 
 def test_what_the_person_did_as_asked_is_no_praise() -> None:
@@ -162,7 +176,7 @@ def test_the_same_prompt_again_is_failed() -> None:
     assert verdict(ANSWER, following=ASKED.content) == "failed"
     assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
     assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
-    assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "worked"
+    assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
@@ -225,7 +239,6 @@ MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["but
         "フッターにも追加してください",
         "Как теперь настроить иконку в шапке?",
         "@docs/icons.md 改成英文",
-        "I added the token.",
     ],
 )
 def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
@@ -282,10 +295,16 @@ def test_who_begins_with_a_new_request_finds_no_fault_with_the_old_work_by_descr
     assert verdict(ANSWER, following=words) == "unknown"
 
 
-def test_a_short_answer_to_what_was_asked_beside_work_in_sight_goes_on_from_it() -> None:
-    asks = Row("assistant", "answer", "The icon is in. Which colour shall the label have?", {"tools": ("Edit a.tsx",)})
-    assert verdict(asks, following="blue") == "worked"
-    assert verdict(asks, following="why is it round?") == "unknown"
+def test_an_answer_that_asks_something_is_an_end_only_where_more_than_a_claim_shows_the_work() -> None:
+    text = "The icon is in place. Which colour shall the label have?"
+    for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
+        asks = Row("assistant", "answer", text, {"tools": (tool,)})
+        assert verdict(asks, following="Add a label too.") == expected
+        assert verdict(asks, following="blue") == "unknown", "it answers the question"
+
+
+def test_a_long_statement_after_work_in_sight_is_not_taken_for_a_request() -> None:
+    assert verdict(MADE, following=f"Tengo dos observaciones. {'El texto se superpone al título. ' * 9}") == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -318,7 +337,9 @@ def test_what_a_new_request_describes_is_no_fault_of_the_old_work() -> None:
 
 @pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])
 def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "worked"
+    asked = Row("user", "prompt", "Why does the login test fail?")
+    assert outcome_of((asked, ANSWER), words).verdict == "worked"
+    assert verdict(ANSWER, following=words) == "unknown", "nobody had asked a question"
 
 
 @pytest.mark.parametrize(
@@ -360,8 +381,8 @@ def test_who_begins_with_still_has_it_as_it_was(words: str) -> None:
 
 
 def test_a_y_is_a_yes_only_alone() -> None:
-    assert verdict(ANSWER, following="y") == "worked"
-    assert verdict(ANSWER, following="y los archivos de prueba") == "unknown"
+    for words, expected in (("y", "worked"), ("y los archivos de prueba", "unknown")):
+        assert outcome_of((Row("user", "prompt", "Why does the login test fail?"), ANSWER), words).verdict == expected
 
 
 def test_a_go_for_what_was_only_offered_shows_nothing() -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from one_episode import ANSWER, ASKED, DONE, GREEN, LOOKING, RED, verdict
+from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, RED, verdict
 
 from pastchats_memory.outcome import UNKNOWN, Row, TaskChange, outcome_of
 
@@ -82,7 +82,8 @@ def test_prose_about_interruptions_is_none() -> None:
 def test_an_interruption_is_failed_unless_it_was_done_before() -> None:
     flagged = {"flags": ("interrupted",), "tools": ("Read app.py",)}
     assert verdict(LOOKING, Row("assistant", "answer", "Let me read on.", flagged)) == "failed"
-    assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", flagged)) == "worked"
+    fixed = {**flagged, "tools": ("Edit app.py", "Read app.py")}
+    assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", fixed)) == "worked"
 
 
 def test_an_answer_that_was_stopped_when_it_was_whole_is_one_and_an_error_of_the_client_s_ends_it() -> None:
@@ -133,13 +134,6 @@ def test_evidence_has_words() -> None:
     assert shown.quotation == "我已按照要求创建了文件。"
 
 
-def test_what_answers_a_question_may_sound_like_a_claim() -> None:
-    asked = Row("user", "prompt", "Where are the logs stored?")
-    told = Row("assistant", "answer", "They are written to `var/log`; the path is passed to the hooks.")
-    assert outcome_of((asked, LOOKING, told)).verdict == "unknown"
-    assert outcome_of((ASKED, LOOKING, told)).verdict == "worked"
-
-
 def test_an_edit_that_the_client_committed_is_done_whatever_the_answer_asks() -> None:
     asks = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nPlease confirm if you would like to proceed."
     for commits, expected in ((("6dec692",), "worked"), ((), "unknown")):
@@ -149,15 +143,15 @@ def test_an_edit_that_the_client_committed_is_done_whatever_the_answer_asks() ->
 
 def test_a_claim_at_the_end_counts_too() -> None:
     told = f"{'The clock was read twice in that test. ' * 20}The change was applied successfully."
-    assert verdict(LOOKING, Row("assistant", "answer", told)) == "worked"
+    assert verdict(LOOKING, Row("assistant", "answer", told), following=GOES_ON) == "worked"
 
 
-def test_a_claim_counts_only_where_steps_are_in_sight() -> None:
-    assert verdict(DONE) == "unknown"
-    assert verdict(LOOKING, DONE) == "worked"
-    assert (
-        verdict(LOOKING, Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")) == "unknown"
-    )
+def test_a_claim_counts_only_where_steps_are_in_sight_and_somebody_goes_on_from_it() -> None:
+    assert verdict(DONE, following=GOES_ON) == "unknown"
+    assert verdict(LOOKING, DONE) == "unknown"
+    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
+    waits = Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")
+    assert verdict(LOOKING, waits, following=GOES_ON) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -202,8 +196,9 @@ def test_who_could_not_says_so_in_many_languages(words: str) -> None:
 
 def test_an_answer_that_ends_in_a_call_spelled_as_words_is_no_end() -> None:
     call = '<function name="Bash">\n<parameter name="command">ls</parameter>\n</function>\n</tool_call>'
-    assert verdict(LOOKING, DONE) == "worked"
-    assert verdict(LOOKING, Row("assistant", "answer", f"{DONE.content}\n{call}")) == "unknown"
+    ended = Row("assistant", "answer", f"{DONE.content}\n{call}")
+    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
+    assert verdict(LOOKING, ended, following=GOES_ON) == "unknown"
 
 
 def test_a_red_check_after_the_last_words_is_failed_whatever_they_claim() -> None:

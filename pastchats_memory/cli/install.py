@@ -31,7 +31,8 @@ def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
     """Let an agent recall before each prompt and index after each session.
 
     Shows the change to the agent's settings as a diff, keeps a copy of the file as it was beside it, and leaves
-    everything else in it alone. `pastchats-memory uninstall TARGET` takes exactly that away.
+    everything else in it alone. `pastchats-memory uninstall TARGET` takes exactly that away. At a terminal it asks
+    first; without one it makes the change, unless --no or --print is given.
     """
     changes = installing(target, db, state_folder())
     if not changes and not as_json:

@@ -23,7 +23,10 @@ Examples:
 @options.no
 @options.as_json
 def command(target: str, yes: bool, no: bool, as_json: bool) -> int:
-    """Take out of an agent's settings what `install` put in, and nothing else."""
+    """Take out of an agent's settings what `install` put in, and nothing else.
+
+    At a terminal it asks first; without one it makes the change, unless --no is given.
+    """
     changes = uninstalling(target, state_folder())
     if not changes and not as_json:
         click.echo(f"{target} has no hooks of ours.", err=True)

@@ -12,7 +12,7 @@ from pastchats_memory.hooks import BUDGET_BYTES, background, session
 from pastchats_memory.hooks.agents import Event
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import RECALL_PREAMBLE
+from pastchats_memory.model import RECALL_PREAMBLE, utf8
 
 LIMIT = 3
 """Entries of a block."""
@@ -32,7 +32,7 @@ def recall(event: Event, database: str | None) -> str | None:
             BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
             limit=LIMIT,
             current_project=event.cwd and project_of_folder(event.cwd),
-            not_conversation=event.session,
+            not_conversation=event.session and utf8(event.session),
             given=session.given(state_folder(), event.session) if event.session else frozenset(),
             least_relevance=LEAST_RELEVANCE,
             count_tokens=_count_bytes,

@@ -166,6 +166,8 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     knows all that may be there. Raises MemoryFault.
     """
     for change in changes:
+        if _read(change.path) != change.before:  # while the person looked at the change
+            raise MemoryFault(f"{change.path} was changed just now; nothing of it was overwritten", "Run it again.")
         if change.before is not None and not change.path.stat().st_mode & stat.S_IWUSR:
             raise MemoryFault(
                 f"{change.path}: it is read-only", "Make it writable first, or see `install TARGET --print`."

@@ -20,4 +20,5 @@ def note(folder: Path, *facts: str) -> None:
             file.replace(folder / "hooks.log.1")
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with os.fdopen(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "a", encoding="utf-8") as log:
-            log.write("\t".join((now, *facts)) + "\n")
+            # Names of agents and events are the caller's: none begins a line or moves a cursor.
+            log.write("\t".join((now, *(fact if fact.isprintable() else ascii(fact) for fact in facts))) + "\n")

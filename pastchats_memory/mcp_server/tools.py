@@ -40,7 +40,11 @@ from pastchats_memory.task_render import guide, near_line, prior_work_text, reso
 NOTHING = "Nothing found. Fewer words or another mode may find more."
 ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."
 
-Query = Annotated[str, Field(description="What to look for, in a few words; nothing in it is syntax.")]
+LONGEST = 100_000
+"""Characters of what is asked: a question of millions would keep all others waiting."""
+Query = Annotated[
+    str, Field(max_length=LONGEST, description="What to look for, in a few words; nothing in it is syntax.")
+]
 Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
 Project = Annotated[str | None, Field(description="Only of this project; `.` is the one of the working directory.")]
 Outcomes = Annotated[str | None, Field(description="Only what ended so: worked,failed,mixed,unknown.")]
@@ -182,7 +186,9 @@ class Tools:
     def find_similar(
         self,
         id: Annotated[str | None, Field(description="t:KEY, or 12 for what was said in a turn.")] = None,  # noqa: A002 - the tool's parameter
-        text: Annotated[str | None, Field(description="Instead of an id: what a task is about.")] = None,
+        text: Annotated[
+            str | None, Field(max_length=LONGEST, description="Instead of an id: what a task is about.")
+        ] = None,
         threshold: Threshold = None,
     ) -> Annotated[CallToolResult, results.SimilarResult]:
         """The five tasks most like a task, a turn or a text, with score and label: is this a duplicate?"""
@@ -203,7 +209,7 @@ class Tools:
 
     @_one_at_a_time
     def check_prior_work(
-        self, query: Annotated[str, Field(description="What you are about to do.")]
+        self, query: Annotated[str, Field(max_length=LONGEST, description="What you are about to do.")]
     ) -> Annotated[CallToolResult, results.PriorWorkResult]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self._opened().check_prior_work(query)
@@ -213,7 +219,7 @@ class Tools:
 
     @_one_at_a_time
     def consult_episodic_memory(
-        self, problem_context: Annotated[str, Field(description="The error or the problem.")]
+        self, problem_context: Annotated[str, Field(max_length=LONGEST, description="The error or the problem.")]
     ) -> Annotated[CallToolResult, results.EpisodesResult]:
         """Before solving a complex bug: completed tasks that had to do with it, each with its resolution."""
         episodes, warnings = self._opened().consult_episodic_memory(problem_context)

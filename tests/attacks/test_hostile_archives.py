@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import stat
 import struct
 import time
@@ -47,6 +48,10 @@ def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes | str]) -> P
 
 def of_ratio(folder: Path) -> None:
     zipped(folder / "a.zip", ("a.jsonl", BOMB))
+
+
+def of_ratio_beside_much(folder: Path) -> None:
+    zipped(folder / "a.zip", ("a.jsonl", BOMB), ("b.bin", os.urandom(len(BOMB) // 100)))
 
 
 def nested(folder: Path) -> None:
@@ -94,11 +99,12 @@ def by_zstd(folder: Path) -> None:
 
 
 BOMBS: dict[Callable[[Path], None], str] = {
-    of_ratio: "far more than any transcript",
+    of_ratio: "a zip archive that unpacks to far more than any transcript",
+    of_ratio_beside_much: '"unpacks to far more than any transcript"',
     nested: "an archive within an archive",
     of_many_members: "more than 1,000 members",
     of_lying_sizes: "damaged where it was packed",
-    of_parts_that_overlap: "far more than any transcript",
+    of_parts_that_overlap: "a zip archive that unpacks to far more than any transcript",
     by_gzip: "far more than any transcript",
     by_gzip_in_many_parts: "far more than any transcript",
     by_gzip_in_countless_parts: "more than 20,000 parts",
@@ -123,10 +129,12 @@ def linked(name: str, to: str) -> tuple[zipfile.ZipInfo, str]:
     return member, to
 
 
-OUTSIDE = (
+LEADING_OUT = (
     "../out.jsonl", "a/../../out.jsonl", "/out.jsonl", "//host/out.jsonl", "C:/out.jsonl", "..\\out.jsonl", "a\\..\\..\\out.jsonl", "C:\\out.jsonl", "./../out.jsonl",
-    "a/b/../../../out.jsonl", "out.jsonl/..", "~/out.jsonl", ".", "\x00.jsonl", "a\x00b.jsonl", "\x1b[2J.jsonl", "x" * 60_000 + ".jsonl",
+    "a/b/../../../out.jsonl", "out.jsonl/..", ".",
 )  # fmt: skip
+NAMELESS = ("\x00.jsonl", "x" * 60_000 + ".jsonl")
+OUTSIDE = (*LEADING_OUT, *NAMELESS, "~/out.jsonl", "a\x00b.jsonl", "\x1b[2J.jsonl")
 
 
 @pytest.mark.parametrize("name", OUTSIDE, ids=[name[:20].encode("unicode_escape").decode() for name in OUTSIDE])
@@ -144,6 +152,8 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     found = shell("search", "port", "--json").stdout
     assert "9090" in shell("search", "9090", "--json").stdout
     assert "hidden" not in found
+    assert ("a name that leads out of the archive" in said.stdout) == (name in LEADING_OUT)
+    assert ("a member without a name, or with one longer than any path" in said.stdout) == (name in NAMELESS)
 
 
 def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:

@@ -15,6 +15,7 @@ from outcomes import error_of
 from program import Program, write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.config.excluding import exclude
 from pastchats_memory.hooks.log import note
 from pastchats_memory.hooks.session import remember
 
@@ -156,6 +157,40 @@ def test_a_link_into_such_a_folder_is_no_way_round(own_demo: Program) -> None:
     assert own_demo("status").status == 0
     folder.chmod(0o777)
     assert error_of(own_demo("status", "--json"))["kind"] == "database_exposed"
+
+
+def test_nor_is_a_link_in_such_a_folder(own_demo: Program) -> None:
+    folder = own_demo.home / "shared"
+    folder.mkdir()
+    (folder / "memory.db").symlink_to(own_demo.database)
+    folder.chmod(0o777)
+    assert error_of(own_demo("status", "--json", "--db", folder / "memory.db"))["kind"] == "database_exposed"
+
+
+def test_doctor_tells_of_what_others_may_read(own_demo: Program) -> None:
+    with apsw.Connection(str(own_demo.database)) as held:  # keeps what lies beside it there
+        held.execute("SELECT count(*) FROM prompts").fetchall()
+        for name, mode in (("memory.db", 0o640), ("memory.db-shm", 0o604)):
+            (own_demo.home / name).chmod(mode)
+            found = {one["check"]: one for one in own_demo("doctor", "--json").results}
+            assert f"{name}`" in found["permissions"]["remedy"]
+            (own_demo.home / name).chmod(0o600)
+
+
+def test_the_own_file_is_the_persons_alone_where_it_is_made_and_stays_as_open_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    before = os.umask(0)
+    try:
+        exclude(["secret"])
+        assert alone(tmp_path / "config" / "pastchats-memory"), modes(tmp_path)
+        (file,) = (path for path in (tmp_path / "config").rglob("*") if path.is_file())
+        file.chmod(0o640)
+        exclude(["other"])
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    finally:
+        os.umask(before)
 
 
 def test_no_database_is_made_in_such_a_folder(program: Program) -> None:

@@ -166,6 +166,18 @@ def test_a_fault_is_logged_without_content(hooked: Program) -> None:
     assert "webhook" not in log
 
 
+def test_whatever_a_caller_says_of_itself_is_one_line_of_the_log(hooked: Program) -> None:
+    for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):
+        assert told(hooked, event, {"prompt": PROMPT})[:3] == (0, "", "")
+    log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
+    assert [line.split("\t")[3] for line in log.splitlines()] == ["KeyError"] * 3
+    assert log.replace("\n", "").replace("\t", "").isprintable()
+
+
+def test_half_a_letter_in_a_session_s_name_costs_no_memory(hooked: Program) -> None:
+    assert "full jitter" in context(hooked, {"session_id": "s\ud83d", "prompt": f"{PROMPT} \ud83d"})
+
+
 def test_a_session_start_says_how_to_ask(hooked: Program) -> None:
     assert "pastchats-memory recall" in context(hooked, {"session_id": "s"}, "SessionStart")
 

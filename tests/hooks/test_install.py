@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from program import Program
 
-from pastchats_memory.hooks.install import TARGETS, settings_path
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.hooks.install import TARGETS, installing, settings_path, write
 
 SETTINGS = """{
     // what I like
@@ -214,6 +215,25 @@ def test_settings_that_are_read_only_are_left_alone(person: Program) -> None:
     assert (run.status, run.stderr.splitlines()[0]) == (2, f"Error: {file}: it is read-only")
     assert file.read_text(encoding="utf-8") == SETTINGS
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_what_another_program_wrote_while_the_change_was_looked_at_is_not_overwritten(tmp_path: Path) -> None:
+    environment, file = {"HOME": str(tmp_path)}, tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(SETTINGS, encoding="utf-8")
+    changes = installing("claude-code", None, tmp_path / "state", environment)
+    file.write_text('{"model": "another"}', encoding="utf-8")
+    with pytest.raises(MemoryFault, match="was changed just now"):
+        write("claude-code", changes, tmp_path / "state", is_install=True)
+    assert file.read_text(encoding="utf-8") == '{"model": "another"}'
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_without_a_terminal_it_makes_the_change_as_its_help_says(person: Program) -> None:
+    for command in ("install", "uninstall"):
+        assert "without one it makes the change" in " ".join(person(command, "--help").stdout.split())
+        assert person(command, "gemini").status == 0
+        assert settings_of(person, "gemini").exists() == (command == "install")
 
 
 def test_a_skill_is_renewed_only_as_long_as_nobody_changed_it(person: Program) -> None:

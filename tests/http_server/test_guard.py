@@ -7,12 +7,19 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import anyio
 import httpx
 import pytest
 from program import Program
 from served import Server, serving
+
+from pastchats_memory.config import Config
+from pastchats_memory.http_server.app import application
+from pastchats_memory.http_server.guard import Admission
+from pastchats_memory.http_server.worker import OpenMemory
 
 
 @contextmanager
@@ -48,6 +55,19 @@ def test_a_page_whose_name_was_made_to_point_here_is_refused(client: httpx.Clien
 @pytest.mark.parametrize("host", ["", "a b", "localhost:99999999", "user@localhost"])
 def test_a_host_that_is_none_is_refused(client: httpx.Client, host: str) -> None:
     assert client.get("/healthz", headers={"Host": host}).status_code == 400
+
+
+def test_of_two_hosts_none_is_believed_whatever_lets_them_through(tmp_path: Path) -> None:
+    async def asked() -> httpx.Response:
+        memory = OpenMemory(Config(tmp_path / "memory.db"), print)
+        transport = httpx.ASGITransport(
+            application(memory, Admission(), None)
+        )  # without uvicorn, which refuses them, too
+        async with httpx.AsyncClient(transport=transport) as client:
+            hosts = [("Host", "localhost"), ("Host", "evil.example")]
+            return await client.get("http://localhost/healthz", headers=hosts)
+
+    assert refused(anyio.run(asked)) == (400, "bad_host")
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:9", "[::1]:80"])

@@ -97,6 +97,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing": ("search", {"query": " "}),
     "wrong mode": ("search", {"query": "login", "mode": "psychic"}),
     "rerank": ("search", {"query": "login", "rerank": True}),
+    "too long": ("recall", {"query": "fence " * 20_000}),
     "write": ("store_turn", {"role": "user", "content": "hello"}),
 }
 
@@ -180,10 +181,21 @@ def test_episodic_memory_has_solved_tasks_alone_and_how_they_were_solved(answers
 
 def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> None:
     _, called = answers
-    failed = ["no such task", "no such item", "no id", "neither", "nothing", "wrong mode", "rerank", "write"]
+    failed = [
+        "no such task",
+        "no such item",
+        "no id",
+        "neither",
+        "nothing",
+        "wrong mode",
+        "rerank",
+        "too long",
+        "write",
+    ]
     assert [name for name in CALLS if called[name].is_error] == failed
     assert "Ids stand in" in text_of(called["no such item"])
     assert "hybrid" in text_of(called["wrong mode"])
+    assert "at most 100000 characters" in text_of(called["too long"])
     assert "only search --rerank fetches it" in text_of(called["rerank"])
 
 

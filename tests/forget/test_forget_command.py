@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from program import Program, Run, write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.tasks.desk import Change
 
 SECRET = "The gate code of the orchard is quince-4711"  # noqa: S105 - nobody's
 ANSWER = "Noted: quince-4711 opens the orchard gate."
@@ -89,6 +93,32 @@ def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> N
     assert garden("index", "elsewhere", "--json").json["forgotten"] == 2
     assert not {SECRET, ANSWER} & texts(garden)
     assert "Left out 2 rows" in garden("index", "elsewhere", "--force").stdout
+
+
+def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_path: Path) -> None:
+    def kept(memory: Memory) -> list[list[Any]]:
+        return [
+            [body[name] for name in ("title", "comments", "attachments")]
+            for body in map(json.loads, memory.tasks.export())
+        ]
+
+    path = tmp_path / "memory.db"
+    with Memory.open(path) as memory:
+        gate = memory.tasks.add(Change(title="Oil the gate")).key
+        quince = memory.tasks.add(Change(title="Prune the quince by the wall")).key
+        memory.tasks.comment(gate, "Under the quince the hinge squeaks.")
+        (tmp_path / "note.txt").write_text("The quince was planted in May.\n", encoding="utf-8")
+        memory.tasks.attach(gate, tmp_path / "note.txt")
+        exported = list(memory.tasks.export())
+        memory.export_to(tmp_path / "all.jsonl")
+        memory.backup(tmp_path / "copy")
+        memory.forget(f"t:{quince}", "c:1", "a:1")
+        memory.tasks.import_(exported)
+        memory.index([tmp_path / "all.jsonl"])
+        assert kept(memory) == [["Oil the gate", [], []]]
+    Memory.restore(tmp_path / "copy", path)
+    with Memory.open(path) as memory:
+        assert kept(memory) == [["Oil the gate", [], []]]
 
 
 def test_a_short_answer_is_forgotten_as_the_turn_it_was_and_not_wherever_it_is_given(program: Program) -> None:

@@ -63,7 +63,7 @@ def is_of_others(messages: Sequence[Message]) -> bool:
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_pairs(messages) else facts
     labels = {key: [fact[key] for fact in each] for key in common}
-    if is_labelled(labels) or _is_supposed(messages) or _are_parts(messages) or is_template(messages):
+    if is_labelled(labels) or any(is_none(messages) for is_none in (_is_supposed, _are_parts, _are_roles, is_template)):
         return True
     by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
     is_outright = by_role.keys() >= SIDES or (bool(by_role) and all(by_role.values()))
@@ -100,6 +100,14 @@ def _are_parts(messages: Sequence[Message]) -> bool:
         asks(before.text) and before.speaker.role != after.speaker.role for before, after in pairwise(messages)
     )
     return not answered or len({message.text for message in messages}) < SELDOM_REPEATED * len(messages)
+
+
+def _are_roles(messages: Sequence[Message]) -> bool:
+    """Whether each of several has a role that no other has, half of which are none of a talk, and nobody asks: what roles there are."""
+    words = {message.speaker.word for message in messages}
+    unknown = sum(not message.speaker.certainty for message in messages)
+    is_list = FEWEST_LABELLED <= len(messages) == len(words) <= 2 * unknown
+    return is_list and not any(message.speaker.key != "role" or asks(message.text) for message in messages)
 
 
 def are_asked_again(conversations: Sequence[Sequence[Message]]) -> bool:

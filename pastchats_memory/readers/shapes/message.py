@@ -113,6 +113,7 @@ def message_of(fields: Json, named_by: str = "") -> Message | None:
     if key is None:
         return None
     shown = [text for piece in pieces if (text := shown_of(clean(piece), speaker.role)).strip()]
+    shown = [text for text in shown if text != IMAGE] or shown
     seen = _nested(fields)
     own_key, own_id = first_text(seen, OWN_ID_KEYS)
     conversation_key, conversation_id = first_text(seen, CONVERSATION_ID_KEYS)

@@ -38,9 +38,7 @@ from pastchats_memory.readers.shapes.naming import (
     TALK,
     TEXT,
     has,
-    letter_side,
     side_of,
-    side_of_path,
     words_of,
 )
 from pastchats_memory.readers.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
@@ -168,7 +166,7 @@ def reading_of(table: Table, document: Document) -> Reading | None:
     best = max(
         [
             *_by_speakers(rows, texts, document, place),
-            *_by_columns(rows, texts, place),
+            *_by_columns(rows, texts, document, place),
         ],
         key=lambda reading: reading.points,
         default=None,
@@ -288,9 +286,9 @@ def _said(row: Row, texts: Sequence[str]) -> str:
     return next((value.strip() for path in texts if isinstance(value := row.get(path), str) and value.strip()), "")
 
 
-def _by_columns(rows: list[Row], texts: list[str], place: Place) -> Iterator[Reading]:
+def _by_columns(rows: list[Row], texts: list[str], document: Document, place: Place) -> Iterator[Reading]:
     """Readings in which the name of a column says who speaks: both sides in a row, or one of them in each."""
-    named = {path: side for path in texts if (side := side_of_path(path) or letter_side(last_key(path))) in SIDES}
+    named = {path: side for path in texts if (side := document.side_of_column(path)) in SIDES}
     users = [path for path in named if named[path] == "user"]
     others = [path for path in named if named[path] == "assistant"]
     known = bool(users and others)

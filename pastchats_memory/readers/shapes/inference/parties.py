@@ -15,7 +15,9 @@ from pastchats_memory.readers.shapes.naming import (
     PERSPECTIVE,
     SIDES,
     has,
+    letter_side,
     side_of,
+    side_of_path,
     words_of,
 )
 from pastchats_memory.readers.shapes.values import LONGEST_WORD, asks
@@ -65,8 +67,15 @@ class Document:
 
         """
         # a reference says less than the entry that it refers to
-        named = sorted(self._naming.get(code, ()), key=lambda one: -len(_facts(one[1])))
-        return next((side for key, told in named if but not in told for side in _told_by(code, key, told)), None)
+        named = sorted(self._naming.get(code.lower(), ()), key=lambda one: -len(_facts(one[1])))
+        return next(
+            (side for key, told in named if but not in told for side in _told_by(code.lower(), key, told)), None
+        )
+
+    def side_of_column(self, path: str) -> str | None:
+        """The side that the name of a column is of: by its words, as a letter, or as the name of one who is told of."""
+        key = path.rpartition(".")[2]
+        return side_of_path(path) or letter_side(key) or self.told(key, key)
 
     @cached_property
     def _naming(self) -> dict[str, list[tuple[str, Json]]]:
@@ -76,7 +85,7 @@ class Document:
             words = dict.fromkeys((*told, *(str(value) for value in told.values() if isinstance(value, str | int))))
             for word in words:
                 if len(word) <= LONGEST_WORD:
-                    found.setdefault(word, []).append((key, told))
+                    found.setdefault(word.lower(), []).append((key, told))
         return found
 
     def listed(self, place: int, most: int) -> str | None:
@@ -203,9 +212,9 @@ def _objects(value: object, key: str, depth: int, left: list[int]) -> Iterator[t
 def _told_by(code: str, key: str, told: Json) -> Iterator[str]:
     """The sides that one object gives to a code: as a legend, as a participant's entry, or under a key that names a side."""
     for name, value in told.items():
-        if name == code and (side := _side_of_entry(value)):
+        if name.lower() == code and (side := _side_of_entry(value)):
             yield side
-        elif isinstance(value, str | int) and str(value) == code:
+        elif isinstance(value, str | int) and str(value).lower() == code:
             if (side := side_of(name)) in SIDES and (len(words_of(name)) == 1 or not has(name, KIND)):
                 yield str(side)
             elif side := _side_of_entry(_facts(told) if has(name, NAMES) else told, besides=name) or (

@@ -27,6 +27,8 @@ from pastchats_memory.readers.times import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
 PARTS = frozenset({"part", "chunk", "segment", "piece", "fragment", "slice", "frame"})
+REPLACED = frozenset({"by", "to", "with"})
+"""In the name of a column that says which other row replaced this one."""
 SEEN = frozenset({"visible", "shown", "public"})
 STATES = frozenset({"status", "state", "visibility", "flag", "flags", "lifecycle", "disposition"})
 FEWEST_PIECES = 2
@@ -215,10 +217,10 @@ def _corrected(rows: list[Row], texts: Sequence[str]) -> list[Row]:
     """The rows after each that corrects or takes back another one, or names the one that replaced it, by its id, has done so."""
     kinds, columns = kinds_of(rows), columns_of(rows)
     changed = {path: set(words_of(last_key(path))) for path in columns if has(last_key(path), EDIT)}
-    pointing = [path for path, words in changed.items() if "by" not in words]
+    pointing = [path for path, words in changed.items() if not words & REPLACED]
     own = [values for values in columns.values() if len(set(map(str, values))) == len(rows)]
     ids = {str(value) for values in own for value in values if value is not None}
-    rows = [row for row in rows if not any(str(row.get(path)) in ids for path in changed.keys() - set(pointing))]
+    rows = _without_replaced(rows, [path for path in changed if path not in pointing], ids)
     kept: list[Row] = []
     for row in rows:
         told = [value for path in kinds if isinstance(value := row.get(path), str)]
@@ -235,6 +237,14 @@ def _corrected(rows: list[Row], texts: Sequence[str]) -> list[Row]:
             _set_text(kept[at], texts, text)
             kept[at].pop(PIECE, None)
     return kept
+
+
+def _without_replaced(rows: list[Row], naming: Sequence[str], ids: set[str]) -> list[Row]:
+    """The rows without those that name another one by which they were replaced; with such a one if others than that go on from it."""
+    heirs = {at: str(row[path]) for at, row in enumerate(rows) for path in naming if str(row.get(path)) in ids}
+    own, before = (_links(rows) if heirs else None) or ([], [])
+    followed = {link for mine, link in zip(own, before, strict=True) if mine not in heirs.values()}
+    return [row for at, row in enumerate(rows) if at not in heirs or (own and own[at] in followed)]
 
 
 def _meant(row: Row, kept: list[Row], points: list[object]) -> int | None:

@@ -1,4 +1,4 @@
-"""What a tool and a shell command are for. Pure."""
+"""What a tool, a shell command and a prompt that a client made are for. Pure."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ _OF_FILES = _EDITS | frozenset({
     "lines", "multi", "new", "notebook", "regex", "search", "str", "string", "symbol", "text", "to", "tool", "v",
 })  # fmt: skip
 """`v` is of a version, as in `edit_file_v2`."""
+_TEMPLATE = "(marked with █)"
+_MARKED = re.compile(r"^█(.*)", re.MULTILINE)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LOOKS = re.compile(
     r"(?:cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed -n|awk|sleep|ps|env|history"
@@ -143,3 +145,9 @@ def _named(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:
 
 def _first(found: Iterable[Family | None]) -> Family | None:
     return next((family for family in found if family), None)
+
+
+def wanted(prompt: str) -> str:
+    """What the person wants: where aider put the comments that it found in files below words of its own, those that it marks; else the prompt."""
+    marked = _MARKED.findall(prompt) if _TEMPLATE in prompt[:300] else ()
+    return "\n".join(marked).strip() or prompt

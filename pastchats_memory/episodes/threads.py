@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
+from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
@@ -105,7 +106,7 @@ def subject(question: str) -> frozenset[str]:
     """What a question is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
     if _COMMAND.match(question):
         return frozenset()
-    bare = _PATH.sub(" ", question[:OPENING])
+    bare = _PATH.sub(" ", wanted(question[:OPENING]))
     return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
 
 
@@ -204,7 +205,7 @@ def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
     said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
-        _one_line(item.content),
+        _one_line(wanted(item.content)),
         said,
         ending.said,
         ending.shown_by,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 
 _BOOKKEEPING = Pattern(
@@ -18,11 +19,11 @@ _SENTENCE = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
 
 
 def words_of(following: str) -> str:
-    """What was said, without the commands to the client before it."""
+    """What was said, without the commands to the client before it and without words of the client's own."""
     text = following
     while (found := _BOOKKEEPING.match(text)) and found.end():
         text = text[found.end() :]
-    return text.strip()
+    return wanted(text.strip())
 
 
 def first_sentence(text: str) -> str:

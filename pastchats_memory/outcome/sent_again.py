@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import FEW_WORDS, opening, words_of
@@ -42,8 +43,8 @@ def is_paste(episode: Episode) -> bool:
 def asked_again(episode: Episode) -> tuple[Evidence, ...]:
     """The same prompt was sent once more."""
     words = words_of(episode.following)
-    prompts = [turn.content for turn in episode.turns if turn.role == "user"]
-    for text in filter(None, (words, episode.following)):
+    prompts = [wanted(turn.content) for turn in episode.turns if turn.role == "user"]
+    for text in filter(None, (words, wanted(episode.following))):
         if any(_same(prompt, text) for prompt in prompts):
             return quoted(text, len(episode.turns))
     return ()

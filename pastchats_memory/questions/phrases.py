@@ -19,8 +19,8 @@ STATUS_PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "in progress|in-progress|doing|under way|underway|ongoing|being worked on|started|wip|working on|current|currently|"
     "happening|on my plate": ("in_progress",),
-    "blocked|blockers|a blocker|the blocker|open blockers|current blockers|blocking us|blocking me|blocking progress|standing in the way|stands in the way|in the way|in our way|in my way|holding us back|holding us up|"
-    "holding me back|holding me up|holding things up|impediments|roadblocks|stuck|waiting for someone|waiting on someone|waiting|on hold|held up|stalled|impeded": (
+    "blocked|blockers|a blocker|the blocker|open blockers|current blockers|blocking us|blocking me|blocking progress|blocks us|blocks me|standing in the way|stands in the way|in the way|in our way|in my way|holding us back|holding us up|holds us back|holds us up|"
+    "holding me back|holding me up|holds me back|holds me up|holding things up|impediments|roadblocks|stuck|waiting for someone|waiting on someone|waiting|on hold|held up|stalled|impeded": (
         "blocked",
     ),
     "in review|under review|reviewing|awaiting review|waiting for review|needs review|to review|reviewed": ("review",),

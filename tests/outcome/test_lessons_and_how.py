@@ -97,6 +97,22 @@ def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fa
         assert memory.check_prior_work(asked).verdict == "new"
 
 
+def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_problems(tmp_path: Path) -> None:
+    above = "Find the comments below (marked with █) in the code files I've shared with you.\nThey contain instructions for you.\n"
+    comments = ("Why is the webhook sent twice?", "Paginate the list of orders.", "Paginate the list of orders!")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        for day, comment in enumerate(comments, start=1):
+            asked = f"{above}\nsrc/worker.py:\n│def run():\n█# {comment} AI"
+            told(tmp_path / "said", f"c{day}", day, ("user", asked), LOCK, ("user", "No, that is wrong, undo it."))
+        memory.index([tmp_path / "said"])
+        (lesson,) = memory.lessons(None)[0]
+    assert lesson.times == 2
+    assert [one.asked for one in lesson.attempts] == [
+        "# Paginate the list of orders. AI",
+        "# Paginate the list of orders! AI",
+    ]
+
+
 def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
     assert memory.lessons("shed") == ([], ())
     assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]

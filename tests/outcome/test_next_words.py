@@ -179,6 +179,18 @@ def test_the_same_prompt_again_is_failed() -> None:
     assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
+def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:
+    context = "│def read_clock():\n│    return clock()\n" * 4
+    above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'
+    first, second = (
+        f"{above}\n\nsrc/clock/reading_the_clock_once.py:\n⋮\n{context}█# {asked} AI?"
+        for asked in ("Why is the clock read twice?", "Where would a cache belong?")
+    )
+    for following, expected in ((first, "failed"), (second, "unknown")):
+        assert outcome_of((Row("user", "prompt", first), ANSWER), following).verdict == expected
+    assert outcome_of((ASKED, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
+
+
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
     advice = Row("assistant", "answer", "Run `npm run dev` in another terminal.")
     pasted = "(venv) mira@home shop % npm run dev\nnpm error Missing script: dev"

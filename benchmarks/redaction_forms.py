@@ -1,10 +1,11 @@
 """How many secrets `redact` finds of a corpus that was written without a look at its rules.
 
-    python benchmarks/redaction_forms.py [--corpus forms|bare] [--seed N] [--each N] [--missed]
+    python benchmarks/redaction_forms.py [--corpus forms|bare|printed|harmless] [--seed N] [--each N] [--missed]
 
 `redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
 sentences) with what is secret in them; `redaction_bare.tsv` has tokens that are known by their shape, in places that name no secret, and what
-has no shape as its provider's documents show it. This draws the values. A secret is found when no ten characters of it are left that the text
+has no shape as its provider's documents show it; `redaction_printed.tsv` has what machines print: environments, clusters, traces, plans, tables, files
+of other programs. `redaction_harmless.txt` has lines that name secrets, or look like one, and hold none. This draws the values. A secret is found when no ten characters of it are left that the text
 around it has not of its own.
 """
 
@@ -23,7 +24,7 @@ from urllib.parse import quote
 
 from pastchats_memory.redact import redact
 
-CORPORA = ("forms", "bare")
+CORPORA = ("forms", "bare", "printed")
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {
     "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",
@@ -148,6 +149,20 @@ def samples(seed: int, each: int, *, corpus: str = "forms", kinds: bool = True) 
             yield Sample(context, kind, _unescaped(text).replace("«secret»", secret), secret)
 
 
+def harmless(seed: int) -> Iterator[str]:
+    """Lines that hold no secret."""
+    written = Path(__file__).with_name("redaction_harmless.txt").read_text(encoding="utf-8")
+    yield from drawn(written, random.Random(seed)).splitlines()  # noqa: S311 - as above
+
+
+def mistaken(seeds: range) -> None:
+    """Prints how often something is taken out of lines that hold no secret."""
+    texts = ["\n".join(harmless(seed)) for seed in seeds]
+    size = sum(map(len, texts)) / 1e6
+    taken = sum((redact(text).kinds for text in texts), Counter[str]())
+    print(f"{size:.1f} MB, {taken.total()} taken out, {taken.total() / size:.2f} a MB: {dict(taken)}")
+
+
 def _unescaped(text: str) -> str:
     return str(json.loads('"' + text.replace('"', '\\"') + '"'))
 
@@ -165,11 +180,14 @@ def is_left(sample: Sample, redacted: str) -> bool:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--corpus", choices=CORPORA, default="forms")
+    parser.add_argument("--corpus", choices=(*CORPORA, "harmless"), default="forms")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=4)
     parser.add_argument("--missed", action="store_true", help="show them")
     options = parser.parse_args()
+    if options.corpus == "harmless":
+        mistaken(range(options.seed, options.seed + 100))
+        return
     asked, found = Counter[str](), Counter[str]()
     for sample in samples(options.seed, options.each, corpus=options.corpus):
         redacted = redact(sample.text).text

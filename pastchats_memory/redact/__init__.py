@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pastchats_memory.redact.columns import CALLED, COLUMNS
 from pastchats_memory.redact.commands import GRAMMARS, OF_SECRETS, manifest_secrets
 from pastchats_memory.redact.detector import TELLING, Found, Looked, Rule
 from pastchats_memory.redact.literals import Literals
@@ -37,6 +38,8 @@ _SOUGHT = Literals[Rule](
         *((one.part, one) for one in NAMES),
         *((one.word, one) for one in GRAMMARS),
         *((one.part, one) for one in SETTINGS),
+        *COLUMNS,
+        *((one.words, one) for one in CALLED),
     ]
 )
 _TOKENS_SOUGHT = Literals([(one.anchor.lower(), one) for one in TOKENS])

@@ -196,6 +196,14 @@ def in_brackets(value: str, kind: str) -> bool:
     return "." not in value and said(value, kind)
 
 
+def later_in_brackets(value: str, kind: str) -> bool:
+    """A value in brackets some words behind its name, where digests stand as well."""
+    return not _HEX.match(value) and in_brackets(value, kind) and mixed(value, kind)
+
+
+_HEX = re.compile(r"[0-9a-f]+\Z")
+
+
 def mixed(value: str, kind: str) -> bool:
     """Behind a word that says as well that a test has passed: letters and digits, and no code."""
     return (
@@ -247,11 +255,16 @@ def of_user(value: str, _: str) -> bool:
 
 
 def of_any_key(value: str, _: str) -> bool:
-    """What is called no more than a key: as long and as mixed as no name, path, hash or UUID is."""
+    """What is called no more than a key: as long and as mixed as no name, path, hash or UUID is; neither one of a cache nor one for all."""
     return (
         len(value) >= LEAST_KEY
+        and not _OF_A_CACHE.match(value)
+        and not value.startswith("pk_")
         and any(map(str.islower, value))
         and any(map(str.isupper, value))
         and any(map(str.isdigit, value))
         and in_a_cell(value, _)
     )
+
+
+_OF_A_CACHE = re.compile(r"[A-Za-z][\w.]*-(?:[\w.]+-)*+[0-9a-f]{32,128}\Z")

@@ -79,17 +79,42 @@ def _line(word: str, flags: str, value: str = rf"(?:[ \t]+|=){_WORD}") -> _Gramm
     return _Grammar(word, rf"{_ON_THE_LINE}(?:{flags}){value}", sign=sign)
 
 
+_WITH_P = (
+    "docker login", "podman login", "registry login", "oc login", "az login", "acr login", "mongo", "twine", "cqlsh", "beeline", "useradd", "usermod",
+)  # fmt: skip
+"""Programs that are told a password by `-p`."""
+_OPTIONS = r"(?:-\S{1,40}[ \t]+){0,3}(?!-)"
+_OF_A_USER = r"[^\s:]{1,64}:[^\s:]{1,64}:"
+_BEHIND = {
+    "operator unseal ": "",
+    "requirepass ": "",
+    "snmp-server community ": "",
+    "pass:": "",
+    "::add-mask::": "",
+    "nickserv identify ": r"(?:\S{1,64}[ \t]+(?=\S))?",
+    "rabbitmqctl ": r"(?:add_user|change_password)[ \t]+\S{1,64}[ \t]+",
+    "mc alias set ": r"(?:\S{1,200}[ \t]+){3}",
+    "vault login ": _OPTIONS,
+    "cargo login ": _OPTIONS,
+    "setapikey ": "",
+    "net user ": r"\S{1,64}[ \t]+",
+    "bundle config ": r"(?:set[ \t]+)?(?:--\w{1,20}[ \t]+)?\S{1,100}[ \t]+[^\s:]{1,64}:",
+    "bundle_": r"[A-Za-z0-9_]{1,100}:[ \t]{1,4}\\{0,7}[\"']?[^\s:\"']{1,64}:(?=[^\s/])",
+    "http-basic.": r"\S{1,100}[ \t]+\S{1,64}[ \t]+",
+    "pypi-token.": r"\S{1,64}[ \t]+",
+    "xfreerdp": r"[^\n|;&]{0,200}?[ \t]/p:",
+    "password\nv ": r"\d{1,3}\n",
+    **dict.fromkeys((":5432:", ":5433:", ":6432:", ":6543:", ":*:"), _OF_A_USER),
+}
+"""What stands between a word and the secret behind it, in programs, protocols and files that name none."""
+
 GRAMMARS: tuple[_Grammar, ...] = (
     _line("mysql", "-p", _TIED),
     _line("sshpass", "-p", rf"[ \t]*{_WORD}"),
-    _line("docker login", "-p"),
-    _line("podman login", "-p"),
-    _line("registry login", "-p"),
-    _line("oc login", "-p"),
-    _line("az login", "-p"),
+    *(_line(program, "-p") for program in _WITH_P),
+    *(_Grammar(word, rf"{between}{_WORD}") for word, between in _BEHIND.items()),
     _line("redis-cli", "-a|--pass"),
     _line("valkey-cli", "-a|--pass"),
-    _line("mongo", "-p"),
     _line("ldap", "-w"),
     _line("sqlcmd", "-P"),
     _line("htpasswd", r"-[a-z]{0,4}b[a-z]{0,4}", rf"[ \t]+(?:\S{{1,100}}[ \t]+){{2}}{_WORD}"),
@@ -116,10 +141,6 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _line("net use", r"/user:\S{1,64}"),
     _Grammar("net use ", rf"(?:[^\s/]\S{{0,200}}[ \t]+){{1,2}}{_WORD}(?=[ \t]+/user:)"),
     _line("sudo ", "<<<", rf"[ \t]*{_WORD}"),
-    _Grammar("rabbitmqctl ", rf"(?:add_user|change_password)[ \t]+\S{{1,64}}[ \t]+{_WORD}"),
-    _Grammar("mc alias set ", rf"(?:\S{{1,200}}[ \t]+){{3}}{_WORD}"),
-    _Grammar("vault login ", rf"(?:-\S{{1,40}}[ \t]+){{0,3}}(?!-){_WORD}"),
-    _Grammar("poetry config ", rf"(?:http-basic\.\S{{1,64}}[ \t]+\S{{1,64}}|pypi-token\.\S{{1,64}})[ \t]+{_WORD}"),
     *(
         _Grammar(word, rf"[^\n()]{{0,300}}?,\s{{0,8}}[\"'][^\"'\n]{{1,64}}[\"'],\s{{0,8}}(?=[\"']){_WORD}[\"']")
         for word in ("new pdo(", "mysqli_connect(", "new mysqli(", "getconnection(", "new sequelize(")
@@ -156,15 +177,14 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("env ", rf"[A-Z0-9_]{{0,60}}PASS[ \t]+{_WORD}"),
     _Grammar("<auth-user-pass>", rf"\s{{1,4}}[^\s]{{1,100}}\s{{1,4}}{_WORD}"),
     _Grammar("password 7 ", r"(?P<secret>[0-9A-F]{8,64})(?![\w.])"),
-    _Grammar("snmp-server community ", _WORD),
     _Grammar('password:"', rf"\s{{1,8}}send(?:_user)?[ \t]+(?:--[ \t]+)?(?=\"){_WORD}"),
-    _Grammar("operator unseal ", _WORD),
     _Grammar("convertto-securestring ", rf"(?i)(?:-string[ \t]+)?(?=[\"']){_WORD}"),
-    _Grammar("requirepass ", _WORD),
-    _Grammar("net user ", rf"\S{{1,64}}[ \t]+{_WORD}"),
     _line("openssl enc", "-k|-K"),
     _Grammar("basicauth(", rf"\s{{0,8}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,8}}{_WORD}[\"']"),
     _line("zip", "-P"),
+    _line("mosquitto", "-P"),
+    _line("influx", "-t"),
+    _Grammar("::set-output name=", rf"[\w\-]{{0,40}}(?:pass|secret|token|key)[\w\-]{{0,40}}::{_WORD}"),
     _line("7z", "-p", _TIED),
     _Grammar("sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})"),
     _Grammar("login(", rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']"),
@@ -176,7 +196,6 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("login: ", rf"\S{{1,64}}[ \t]?/[ \t]?{_WORD}"),
     _Grammar("creds", rf"(?:[^\n:]{{0,60}}:|[ \t]+(?:are|is))[ \t]?[^\s:/]{{1,64}}(?::|[ \t]?/[ \t]?){_WORD}"),
     _Grammar("credentials", rf"(?:[ \t]+(?:are|is)|:)[ \t]?[^\s:/]{{1,64}}:{_WORD}"),
-    _Grammar("pass:", _WORD),
     _Grammar("storepass", rf"[ \t]+{_WORD}"),
     _Grammar("keypass", rf"[ \t]+{_WORD}"),
     _Grammar(
@@ -189,7 +208,6 @@ GRAMMARS: tuple[_Grammar, ...] = (
     _Grammar("mnemonic", _WORDS, "seed-phrase"),
     _Grammar("seed phrase", _WORDS, "seed-phrase"),
     _Grammar("recovery phrase", _WORDS, "seed-phrase"),
-    _Grammar(":5432:", rf"[^\s:]{{1,64}}:[^\s:]{{1,64}}:{_WORD}"),
 )
 
 

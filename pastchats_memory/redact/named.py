@@ -84,7 +84,7 @@ _PROVIDERS = (
     "postmark|pusher|rapidapi|replicate|rollbar|segment|sendbird|sendgrid|sentry|shopify|snyk|sparkpost|spotify|square|stripe|"
     "sumologic|telegram|trello|twilio|twitch|twitter|vercel|vultr|wandb|weather|zendesk|zoom"
 )
-_KEYS = (
+KEYS = (
     f"{_PROVIDERS}|wrapping|data|root|integration|write|read|ingest|ingestion|insert|record|reporter|feed|trigger|recovery|application|license|"
     "project|server|team|personal|secret access|api|access|secret|private|signing|encryption|master|auth|account|service|storage|app|session|"
     "deploy|subscription|functions|client|consumer|shared|bot|webhook|admin|ssh|hmac|fernet|aes|crypto|cipher|cookie|jwt|csrf|cosmos|db|search|"
@@ -98,7 +98,7 @@ def _backwards(words: str) -> str:
     return "|".join(word[::-1] for word in words.split("|"))
 
 
-_KEY_OF = re.compile(rf"[_\-. ]?(?:{_backwards(_KEYS)})|_(?!{_backwards(_NO_SECRETS)})")
+_KEY_OF = re.compile(rf"[_\-. ]?(?:{_backwards(KEYS)})|_(?!{_backwards(_NO_SECRETS)})")
 _HOST = re.compile(_backwards("github|gitlab|gh|gl|devops|azdo|ado|vsts|bitbucket|docker|jira|asana|airtable|git"))
 _NOT_A_WORD = re.compile(r"(?![a-z])")
 _USERS = (

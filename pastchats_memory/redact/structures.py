@@ -90,7 +90,7 @@ STRUCTURES: tuple[Detector, ...] = (
     shape(
         "mysql-password",
         "@tcp(",
-        r"[\"'][^\s:\"'/@]{1,64}:(?P<secret>[^\s\"'@]{4,128})@tcp\(",
+        r"(?<![^\s\"'=`(])[^\s:\"'/@=]{1,64}:(?P<secret>[^\s\"'@]{4,128})@tcp\(",
         reach=200,
         bounded=False,
     ),
@@ -129,6 +129,12 @@ STRUCTURES: tuple[Detector, ...] = (
         "aws-signature",
         "SignedHeaders=",
         r"SignedHeaders=[A-Za-z0-9;\-%]{1,400}[,&][ ]{0,2}(?:X-Amz-)?Signature=(?P<secret>[0-9a-f]{64})",
+        bounded=False,
+    ),
+    shape(
+        "password",
+        "<Pass encoding=",
+        r"<Pass encoding=[\"'\\]{1,8}base64[\"'\\]{1,8}>(?P<secret>[A-Za-z0-9+/=]{4,400})</Pass>",
         bounded=False,
     ),
     shape("wifi-password", "WIFI:", r"WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){0,4}P:(?P<secret>[^;\s]{4,64});", bounded=False),

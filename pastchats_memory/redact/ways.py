@@ -30,10 +30,15 @@ _ARGUMENT = re.compile(
     r"\\{0,7}[\"']\s{0,4},\s{0,40}(?:[\"'](?=\\[\"']))?(?P<open>\\{0,7}[\"'])(?:Bearer |Basic |Token )?(?P<quoted>(?:(?!(?P=open))[^\n\\]){6,1024}?)(?P=open)"
 )
 _VALUE_BESIDE = re.compile(
-    rf"(?:{_QUOTE})?(?:,|\\{{1,7}}n|\s|\{{){{1,40}}(?:(?:type|Type|description|sensitive|Overwrite)[ \t]{{0,8}}[:=][^\n]{{0,80}}\n\s{{0,40}}){{0,3}}(?:{_QUOTE})?(?:value|Value|VALUE|default)(?:{_QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{_QUOTE})?(?P<bare>{_RUN}{{4,{LONGEST}}})"
+    rf"(?:{_QUOTE})?(?:[ \t]?:[ \t]?(?=\{{))?(?:,|\\{{1,7}}n|\s|\{{){{1,40}}(?:(?:{_QUOTE})?(?:type|Type|description|sensitive|Overwrite)(?:{_QUOTE})?[ \t]{{0,8}}[:=][^\n]{{0,80}}\n\s{{0,40}}){{0,3}}(?:{_QUOTE})?(?:value|Value|VALUE|default)(?:{_QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{_QUOTE})?(?P<bare>{_RUN}{{4,{LONGEST}}})"
 )
 _CALL = re.compile(
-    rf"[ \t]?\([ \t]{{0,4}}(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n]){{6,1024}}?)(?P=open)[ \t]{{0,4}}\)"
+    rf"[ \t]?[({{][ \t]{{0,4}}(?P<open>{_QUOTE})(?P<quoted>(?:(?!(?P=open))[^\n]){{6,1024}}?)(?P=open)[ \t]{{0,4}}[)}}]"
+)
+_REPLACED = re.compile(r"[ \t]{1,40}=[ \t]\"[^\"\n]{0,256}\"[ \t]->[ \t]\"(?P<quoted>[^\"\n]{4,4096})\"")
+"""As plans show a change."""
+_LATER_IN_BRACKETS = re.compile(
+    rf"(?:[ \t][A-Za-z']{{1,20}}){{1,6}}[ \t]\([\"'`*]{{0,3}}(?P<bare>{_RUN}{{12,1024}})[\"'`*]{{0,3}}\)"
 )
 _BRACKETS = re.compile(rf"[\"'`*]{{0,3}}[ \t]\([\"'`*]{{0,3}}(?P<bare>{_RUN}{{6,1024}})[\"'`*]{{0,3}}\)")
 _CELL = re.compile(
@@ -42,7 +47,7 @@ _CELL = re.compile(
 )
 _COMMA = re.compile(rf",(?P<bare>{_RUN}{{12,1024}})(?=,|\r?\n|\Z)")
 _ALONE = re.compile(
-    r"(?:[\"'`*\])?]{0,3}[ \t]{0,4}(?=\r?\n)|[^\n:]{0,80}+:\*{0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?=\r?\n))\r?\n(?:```\w{0,12}\r?\n)?"
+    r"(?:[\"'`*\])}?]{0,4}(?:[ \t]{0,4}\|[^\n|]{1,60}){0,2}[ \t]{0,4}(?=\r?\n)|[^\n:]{0,80}+:\*{0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?=\r?\n))\r?\n(?:```\w{0,12}\r?\n)?"
     rf"[ \t>$]{{0,12}}(?:=>[ \t]{{0,2}})?[\"'`]?(?!\w{{1,40}}=)(?P<bare>{_RUN}{{12,1024}})[\"'`]?[ \t]{{0,4}}(?=\r?\n|\Z)"
 )
 """A value that has a line for itself, below its name."""
@@ -83,7 +88,7 @@ _COOKIE = re.compile(
 _USER = re.compile(rf"{_QUOTE}?[^\s:\"'`\\%$+]{{1,64}}:(?P<bare>{_RUN}{{4,256}})")
 
 
-ANY_LETTER = "(< \t\"'`]:=,|>%\\*?!：是は는은\n"
+ANY_LETTER = "({}< \t\"'`]:=,|>%\\*?!：是は는은\n"
 """What a name ends at where a value can come."""
 _QUOTED = "\"'`\\"
 
@@ -132,7 +137,9 @@ _WAYS: tuple[_Way, ...] = (
     _Way(_CELL, _ANY, believed.in_a_cell, "`* \t|"),
     _Way(_ARGUMENT, _ANY | {"authorization"}, believed.assigned, _QUOTED),
     _Way(_ELEMENT, _ANY, believed.assigned, "\"' \t\n><"),
-    _Way(_CALL, _ANY, believed.assigned, " \t("),
+    _Way(_CALL, _ANY, believed.assigned, " \t({"),
+    _Way(_REPLACED, _ANY, believed.assigned, " \t", may_assign=True),
+    _Way(_LATER_IN_BRACKETS, _ANY, believed.later_in_brackets, " \t"),
     _Way(_TYPED, _ANY, believed.assigned, "\"']"),
     _Way(_CHANGED, _ANY, believed.said, " \t"),
     _Way(_CONTENT, _ANY, believed.in_a_cell, "\"'"),

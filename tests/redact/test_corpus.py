@@ -22,6 +22,7 @@ MOST_MISSED = 3 / 10_000
 """As SECURITY.md promises both."""
 MOST_FORMS_MISSED = 30
 MOST_BARE_MISSED = 0.03
+MOST_PRINTED_MISSED = 0.015
 """Of 684 texts, passwords drawn anew for each form."""
 
 
@@ -67,6 +68,24 @@ def test_nearly_all_tokens_of_another_are_found_where_nothing_names_them() -> No
     asked = [one for one in forms.samples(1, 1, corpus="bare") if one.context in ("prose", "address", "docs")]
     missed = [one.kind for one in asked if forms.is_left(one, redact(one.text).text)]
     assert len(missed) <= MOST_BARE_MISSED * len(asked), missed
+
+
+def test_nearly_all_secrets_are_found_where_machines_print_them() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        forms = importlib.import_module("redaction_forms")
+    asked = list(forms.samples(1, 1, corpus="printed"))
+    missed = [one for one in asked if forms.is_left(one, redact(one.text).text)]
+    assert len(missed) <= MOST_PRINTED_MISSED * len(asked), missed
+
+
+def test_lines_that_name_secrets_and_hold_none_stay_as_they_are() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        forms = importlib.import_module("redaction_forms")
+    whole = "\n".join(forms.harmless(1))
+    assert [line for line in forms.harmless(1) if redact(line).text != line] == []
+    assert redact(whole).text == whole
 
 
 def test_nothing_harmless_is_taken_for_a_secret(corpus: ModuleType) -> None:

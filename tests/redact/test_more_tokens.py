@@ -89,6 +89,11 @@ LONG = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
 @pytest.mark.parametrize(
     ("written", "secret"),
     [
+        ("twine upload -u ada -p {} dist/*", LONG), ("cqlsh db 9042 -u ada -p {}", LONG), ("nuget setApiKey {}", LONG), ("cargo login {}", LONG), ("bundle config set --global gems.example.net ada:{}", LONG),
+        ('BUNDLE_GEMS__EXAMPLE__NET: "ada:{}"', LONG), ("gpg --batch --passphrase {} -c a.tar", LONG), ("composer config http-basic.repo.example.net ada {}", LONG), ("xfreerdp /v:10.0.0.5 /u:ada /p:{}", LONG),
+        ("*:*:*:postgres:{}", LONG), ("K 8\npassword\nV 24\n{}\nEND", LONG), ('<Pass encoding="base64">{}</Pass>', LONG), ("::add-mask::{}", LONG), ("::set-output name=db_password::{}", LONG),
+        ('  ~ api_key = "old" -> "{}"', LONG), ('{{"api_key": {{\n  "sensitive": true,\n  "type": "string",\n  "value": "{}"\n}}}}', LONG), ("kubectl get secret app -o jsonpath='{{.data.token}}' | base64 -d\n{}", LONG),
+        ('std::string api_key{{"{}"}};', LONG), ("the API key I gave you yesterday (`{}`) fails", LONG), ("ada:{}@tcp(127.0.0.1:3306)/app", LONG),
         ("Setup key: {}", " ".join(BASE32[at : at + 4] for at in range(0, 32, 4)).lower()), ("pyotp.TOTP('{}').now()", BASE32), ("oathtool --totp -b {}", BASE32), ("recovery codes:\n{}", "546be-85f84\na3883-5819e\nb2f97-ff5d1"),
         ("Backup codes\n{}", "5321 2959\n1164 4502\n7483 9994"), ("Recovery key: {}", "934821-122443-685915-118318-919651-902053-278377-562066"), ("otpauth-migration://offline?data={}", "CjEKCkhlbGxvId6tvu8SGEV4YW1wbGU6YWxpY2VAZ29vZ2xlLmNvbQ"),
         ("mnemonic:\n{}", "1. axis\n2. arch\n3. album\n4. animal\n5. adult\n6. act\n7. absurd\n8. beach\n9. agree\n10. athlete\n11. another\n12. badge"), ("credentials: admin:{}", "basket-artwork-awesome-book49"), ("my app password is {}", "xuvp hudq eavd fwqj"),

@@ -1,0 +1,57 @@
+"""Secrets in a column below their name, and those that are called one behind them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pastchats_memory.redact import redact
+
+KEY = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "| service | API key | since |\n|---|:--|---|\n| mail | {} | 2024 |",
+        " id |  auth_token  \n----+--------------\n  1 | {}\n(1 row)",
+        "+----+------------+\n| id | secret_key |\n+----+------------+\n| 1  | {} |\n+----+------------+",
+        "name,password,role\nada,{},admin\n",
+        "name,access_token\nada,{}\n",
+        "use {} as the API key",
+        "`{}` is my password, keep it",
+        "(`{}`) is the Stripe secret key for staging",
+    ],
+)
+def test_what_stands_in_a_column_of_secrets_or_is_called_one_is_taken_out(written: str) -> None:
+    redacted = redact(written.format(KEY)).text
+    kind = "password" if "password" in written else "secret"
+    assert redacted == written.format(f"[redacted:{kind}]")
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "| model | tokens |\n|---|---|\n| q7Rw2Xc9Lm4Tz8VbQ1nF6kYp | 1532 |",
+        "| secret |\n|---|\nq7Rw2Xc9Lm4Tz8VbQ1nF6kYp is the build",
+        "name,token,count\nthe,1,532\n",
+        "first(token, key, value)\nq7Rw2Xc9Lm4Tz8VbQ1nF6kYp,1,2\n",
+        "use q7Rw2Xc9Lm4Tz8VbQ1nF6kYp as the cache key",
+        "d68bc27b841808cf77cccc317eff26d7a0b1c2d3 is the commit of the token",
+    ],
+)
+def test_other_columns_and_other_names_stay(harmless: str) -> None:
+    assert redact(harmless).text == harmless
+
+
+@pytest.mark.parametrize(
+    "line", ["password,a\n", "|--|\n", "| token |\n|---|\n", "a is the password ", "password,token,"]
+)
+def test_many_heads_of_columns_take_a_time_that_grows_with_the_text(line: str) -> None:
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        redact(line * times)
+        return time.process_time() - start
+
+    assert min(seconds(4000) for _ in range(2)) < 12 * max(min(seconds(1000) for _ in range(2)), 0.01)

@@ -14,18 +14,19 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.readers.copied_chat import COPILOT, account
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.exported import Told, lists_calls, told_in
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
 from pastchats_memory.readers.note_dates import date_in_path
-from pastchats_memory.readers.role_lines import RoleLine, role_line
+from pastchats_memory.readers.role_lines import RoleLine, role_line, signed_lines
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 7
+VERSION = 8
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -106,10 +107,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         project=project if isinstance(project, str) and project != cwd else None,
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
-    started = to_the_minute(dialogue.started)
+    draft.timestamp = to_the_minute(dialogue.started)
     drafts, call = Drafts(), Call("tool")
     for part, what in told:
-        draft.timestamp = part.marker.timestamp or part.stamp or started
+        draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
         call = _add(part, what, call, draft, drafts)
     yield from drafts.rest()
     yield from drafts.tasks()
@@ -170,6 +171,8 @@ class _Dialogue:
     def markers(self) -> list[RoleLine]:
         """The markers of the file's one style; none when the file is no dialogue."""
         candidates = self._candidates()
+        if name := account(self._lines[self._front.lines :]):
+            candidates = [*signed_lines(self._lines, {name: "user", COPILOT: "assistant"}), *candidates]
         styles = dict.fromkeys((marker.syntax, marker.family) for marker in candidates)
         for syntax, family in styles:
             found = _at_locked_levels(

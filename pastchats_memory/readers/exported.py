@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from pastchats_memory.readers.chatgpt_message import NEVER_SHOWN
+from pastchats_memory.readers.copied_chat import without_notes
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
@@ -38,6 +39,7 @@ _THOUGHT = re.compile(r"_Thinking:_\s*\Z")
 _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
+_BLANKS = re.compile(r"\n\n\n+")
 _TOOL_TEXT = re.compile(r"\[\w+ for '")
 POINTER = "_asset_pointer"
 UNSEEN = NEVER_SHOWN | {POINTER}
@@ -81,10 +83,14 @@ def lists_calls(lines: Sequence[str]) -> bool:
 
 def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     """The words of a part, and the tools in it."""
-    reading = _Part(lines, person=person, lists_calls=lists_calls)
+    kept, runs = without_notes(lines)
+    reading = _Part(kept, person=person, lists_calls=lists_calls)
     reading.read()
+    reading.used += [Used("Terminal", {"command": run.command}, "", failed=False, line=run.place) for run in runs]
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _without_contents("\n".join(reading.words).strip(), unseen)
+    if kept != list(lines):
+        text = _BLANKS.sub("\n\n", text)
     if not person:
         return Told("" if text in NO_WORDS else text, "answer", reading.used)
     if _TOOL_TEXT.match(text) and not span(text, "feedback"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc
 
 NAMES = {
     "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người du vous você",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner",
     "system": "system developer",
     "tool": "tool function",
 }
@@ -73,7 +73,7 @@ class RoleLine:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `list`, `callout` or `plain`."""
+    """`atx`, `html`, `bold`, `list`, `callout`, `plain` or `signed`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -94,9 +94,28 @@ def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
         return _heading(_HTML.match(line), "html", place)
     if start[:1] == ">":
         return _callout(line, place)
+    if start == "_*":
+        return _bold(line.strip().strip("_"), "bold", place)
     if start in ("- ", "* "):
         return _bold(line[2:], "list", place)
     return _bold(line, "bold", place) if start in ("**", "__") else _plain(lines, place)
+
+
+def signed_lines(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleLine]:
+    """The lines that begin with one of the names and a colon, below a blank line.
+
+    Args:
+        lines: of the file.
+        names: role by name.
+    """
+    found = (
+        (place, line.partition(":")) for place, line in enumerate(lines) if not place or not lines[place - 1].strip()
+    )
+    return [
+        RoleLine(place, names[name], "signed", "names", words=words.strip())
+        for place, (name, colon, words) in found
+        if colon and name in names and words[:1] in ("", " ")
+    ]
 
 
 def _plain(lines: Sequence[str], place: int) -> RoleLine | None:

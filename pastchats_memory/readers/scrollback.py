@@ -19,10 +19,10 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 5
+VERSION = 6
 
-FEWEST = 2
-"""Answers that a file must have. Bullets of that shape stand one below the other, in documents with headings."""
+FEWEST = 3
+"""Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
 
 _PROMPT = re.compile(r"(?: ?>|›|❯(?! ?\d\.)) (?=\S)(.*)\Z")
 """`❯` also stands before the chosen line of a numbered menu; Gemini CLI puts a blank before its `>`."""
@@ -44,6 +44,8 @@ _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
 """How a tool's answer begins that is an error."""
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _INDENT = "  "
+_FENCE = "```"
+"""In which a screen may stand that was pasted into a document."""
 
 
 def recognise(source: Source) -> bool:
@@ -54,8 +56,9 @@ def recognise(source: Source) -> bool:
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
-    is_screen = len(answers) >= max(FEWEST, 2 * listed, titled + 1)
-    return is_screen and any(map(_PROMPT.match, lines[: answers[-1]])) and any(map(_SURE.match, lines))
+    prompts = sum(_PROMPT.match(line) is not None for line in lines[: answers[-1]]) if answers else 0
+    is_screen = len(answers) >= max(1, 2 * listed, titled) and prompts > 0 and prompts + len(answers) >= FEWEST
+    return is_screen and any(map(_SURE.match, lines))
 
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
@@ -85,11 +88,13 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
+    opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
+    fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
         prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
         is_called = mark == "assistant" and bool(_CALL.match(block[0]))
         fault = None if is_called else _FAULT.match(line)
-        if (found := prompt or answer or fault) or _ends(line, mark):
+        if (found := prompt or answer or fault) or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
             text = "\n".join(block).strip()
             is_told = mark == "assistant" and not is_called and _is_deed(text, line)
             if mark:

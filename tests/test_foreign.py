@@ -241,6 +241,31 @@ def test_rows_without_end_in_a_few_kilobytes_are_damage(path, asked):
             pass
 
 
+def of_one_text(path):
+    """A table of ten rows that have one chain of pages for their text of 100 kB."""
+    owner = apsw.Connection(str(path))
+    owner.execute("PRAGMA page_size=512")
+    owner.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY, text)")
+    owner.execute("INSERT INTO notes(text) VALUES (?)", ["a" * (534 + 508 * 200)])  # of which the row has 34 itself
+    owner.close()
+    pages = bytearray(path.read_bytes())
+    (start,) = struct.unpack(">H", pages[512 + 8 : 512 + 10])
+    cell = bytes(pages[512 + start : 1024])
+    starts = [512 - len(cell) * place for place in range(1, 11)]
+    pages[512:1024] = struct.pack(">BHHHB10H", 13, 0, 10, starts[-1], 0, *starts).ljust(starts[-1], b"\0") + b"".join(
+        cell[:3] + bytes([key]) + cell[4:] for key in range(10, 0, -1)
+    )
+    path.write_bytes(pages)
+
+
+def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_more_than_the_file(path):
+    of_one_text(path)
+    with foreign.opened(path) as database:
+        assert [len(text) for (text,) in database.rows("notes", ["text"])] == [534 + 508 * 200] * 10
+        with pytest.raises(ForeignFault, match="more rows than"):
+            list(database.rows("notes", ["text", "text"]))
+
+
 def test_a_value_that_is_longer_than_any_line_is_left_out_unread_and_told_of(path, monkeypatch):
     made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
     monkeypatch.setattr(foreign, "LONGEST_VALUE", 1000)

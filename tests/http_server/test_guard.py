@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from served import Server, serving
 
 from pastchats_memory.config import Config
 from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.guard import Admission
+from pastchats_memory.http_server.guard import MOST_REQUESTS, Admission
 from pastchats_memory.http_server.worker import OpenMemory
 
 
@@ -57,17 +58,40 @@ def test_a_host_that_is_none_is_refused(client: httpx.Client, host: str) -> None
     assert client.get("/healthz", headers={"Host": host}).status_code == 400
 
 
+def without_uvicorn(folder: Path) -> httpx.AsyncClient:
+    """A client of the application itself: uvicorn refuses some of what the guard does, too."""
+    app = application(OpenMemory(Config(folder / "memory.db"), print), Admission(), None)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
+
+
 def test_of_two_hosts_none_is_believed_whatever_lets_them_through(tmp_path: Path) -> None:
     async def asked() -> httpx.Response:
-        memory = OpenMemory(Config(tmp_path / "memory.db"), print)
-        transport = httpx.ASGITransport(
-            application(memory, Admission(), None)
-        )  # without uvicorn, which refuses them, too
-        async with httpx.AsyncClient(transport=transport) as client:
-            hosts = [("Host", "localhost"), ("Host", "evil.example")]
-            return await client.get("http://localhost/healthz", headers=hosts)
+        async with without_uvicorn(tmp_path) as client:
+            return await client.get("/healthz", headers=[("Host", "localhost"), ("Host", "evil.example")])
 
     assert refused(anyio.run(asked)) == (400, "bad_host")
+
+
+def test_more_than_can_be_under_way_are_sent_away_until_there_is_room(tmp_path: Path) -> None:
+    async def asked() -> list[httpx.Response]:
+        is_over = anyio.Event()
+
+        async def slow() -> AsyncIterator[bytes]:
+            await is_over.wait()
+            yield b"{}"
+
+        async with without_uvicorn(tmp_path) as client:
+            async with anyio.create_task_group() as group:
+                for _ in range(MOST_REQUESTS):
+                    group.start_soon(partial(client.post, "/v1/chat/completions", content=slow()))
+                await anyio.wait_all_tasks_blocked()
+                sent_away = await client.get("/openapi.json")
+                is_over.set()
+            return [sent_away, await client.get("/openapi.json")]
+
+    sent_away, answered = anyio.run(asked)
+    assert refused(sent_away) == (503, "busy")
+    assert answered.status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:9", "[::1]:80"])

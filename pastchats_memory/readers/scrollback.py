@@ -34,7 +34,7 @@ _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|V
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
-_FAULT = re.compile(r"\s*⎿\s+(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
+_FAULT = re.compile(r"(?:\s*⎿\s+|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
 _STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")
@@ -53,7 +53,7 @@ def recognise(source: Source) -> bool:
     if source.shape != "markdown" or has_marks_of_its_own(source.head):
         return False
     lines = source.text.split("\n")
-    answers = [place for place, line in enumerate(lines) if _ANSWER.match(line)]
+    answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
     prompts = sum(_PROMPT.match(line) is not None for line in lines[: answers[-1]]) if answers else 0

@@ -36,7 +36,7 @@ from pastchats_memory.readers.text import conversation_hash, shortened
 from pastchats_memory.readers.times import to_the_minute
 
 FORMAT = "messages"
-VERSION = 15
+VERSION = 16
 
 MOST_KEYS = 3
 """Keys that are named for one thing; a file has seldom more than two."""

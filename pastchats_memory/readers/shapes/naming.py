@@ -104,7 +104,7 @@ _GONE = """
 """
 _CURRENT = "current selected active chosen latest primary accepted final best shown head leaf picked preferred tip kept pick choix auswahl eleccion scelta"
 _PAGES = "page offset cursor batch shard"
-_KIND = "type kind group event action op operation class category mode verb topic tag channel"
+_KIND = "type kind group event ev evt action op operation class category mode verb topic tag channel"
 
 _SIGNS = "time timestamp at session latency model ms date turn when ts tokens"
 _EXAMS = "options choices difficulty distractors context passage correct explanation category votes"

@@ -168,7 +168,7 @@ def reading_of(table: Table, document: Document) -> Reading | None:
             *_by_speakers(rows, texts, document, place),
             *_by_columns(rows, texts, document, place),
         ],
-        key=lambda reading: reading.points,
+        key=lambda reading: (reading.points, has(last_key(reading.speaker), SPEAKER)),
         default=None,
     )
     return best if best and best.points >= ENOUGH + doubt else None
@@ -271,7 +271,7 @@ def _points_of_turns(sides: list[str], spoken: list[str]) -> int:
 
 
 def _points_of_names(text: str, place: Place) -> int:
-    points = 1 if set(words_of(last_key(text))) & TEXT else 0
+    points = 1 if has(last_key(text), TEXT | DELTA) else 0
     points += 1 if any(has(key, TALK) for key in (*place.keys, *place.beside)) else 0
     elsewhere = any(has(key, OTHER_TALK) for key in place.keys[-2:])
     return points - (4 if elsewhere else 0) - _points_off(text)

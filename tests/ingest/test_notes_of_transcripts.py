@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 from pathlib import Path
 
@@ -70,3 +71,16 @@ def test_what_was_said_more_than_a_minute_later_is_another_turn(tmp_path: Path) 
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([transcript(tmp_path), written(tmp_path / "late.jsonl", [late])])
         assert memory.status().turns == len(TRANSCRIPT) + 1
+
+
+def test_a_prompt_that_stands_hundreds_of_times_in_a_list_costs_no_more_than_another(tmp_path: Path) -> None:
+    entry = {"display": "go on", "timestamp": 1769850961000, "project": "/kiln"}
+    calls = []
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([written(tmp_path / "many.jsonl", [entry | {"sessionId": SESSION}] * 400)])
+        for text in ("go on", "stop"):
+            profile = cProfile.Profile()
+            later = entry | {"display": text, "timestamp": entry["timestamp"] + 5000}
+            assert profile.runcall(memory.index, [written(tmp_path / f"{text}.jsonl", [later] * 60)]).added
+            calls.append(sum(one.callcount for one in profile.getstats()))
+    assert calls[0] < 1.5 * calls[1]

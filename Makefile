@@ -30,7 +30,7 @@ coverage: $(VENV)/installed-dev
 	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/readers -m 'not hypothesis'
 	$(BIN)/coverage report
 
-# Minutes a format, and for those of the first release; FORMATS='codex cline' for some only.
+# Every place of a fixture changed once, then MINUTES a format by chance, and for those of the first release; FORMATS='codex cline' for some only.
 MINUTES ?= 2
 FIRST_FIVE ?= 10
 fuzz: $(VENV)/installed-dev

@@ -1,5 +1,6 @@
 """What is asked of every reader, whatever became of the file."""
 
+import contextlib
 import json
 import re
 
@@ -31,6 +32,13 @@ def read_by_everyone(path, wanted=None):
         return
     assert len(claims) <= 1, f"claimed by {[reader.FORMAT for reader in claims]}"
     for reader in {reader.FORMAT: reader for reader in (*claims, *fallbacks, wanted) if reader}.values():
+        read_by(source, reader)
+
+
+def read_by(source, reader):
+    """Has the reader look at the file and read it, whether it is one of its format or not."""
+    with contextlib.suppress(NotText):
+        reader.recognise(source)
         for row in reader.read(source):
             hold_to_the_contract(row, reader)
 

@@ -1,4 +1,4 @@
-"""Damages the fixtures of each format for minutes and keeps what a reader did not live through in fixtures/fuzz.
+"""Damages the fixtures of each format, every place once and then by chance for minutes, and keeps what a reader did not live through in fixtures/fuzz.
 
 Usage: python tests/readers/fuzz_readers.py [--minutes 2] [--first-five 10] [FORMAT...]
 """
@@ -11,16 +11,35 @@ import tempfile
 import time
 from pathlib import Path
 
-from demands import FIRST_FIVE, read_by_everyone
+from demands import FIRST_FIVE, read_by, read_by_everyone
 from golden import FIXTURES, inputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutations import damaged
+from made import made
+from mutations import changed_everywhere, damaged
 
 from pastchats_memory.readers import FALLBACKS, READERS
+from pastchats_memory.readers.source import Source
 
 ROUND = 500
 """Examples between two looks at the clock."""
+LARGEST_SWEPT = 20_000
+"""Bytes of a fixture that is changed at every place: what a larger one has, it has many times."""
+
+
+def sweep(reader, folder):
+    """How many files were read with one value changed, and the fault and the file that the reader did not live through, or None."""
+    read = 0
+    for path in inputs(reader.FORMAT):
+        last = folder / path.name
+        for raw in changed_everywhere(path) if path.stat().st_size <= LARGEST_SWEPT else ():
+            last.write_bytes(raw)
+            read += 1
+            try:
+                read_by(Source(made(last)), reader)
+            except Exception as fault:  # noqa: BLE001 - whatever a reader raises is what is looked for
+                return read, fault, last
+    return read, None, None
 
 
 def fuzz(reader, minutes, folder):
@@ -66,10 +85,14 @@ def main():
             continue
         minutes = wanted.first_five if reader.FORMAT in FIRST_FIVE else wanted.minutes
         with tempfile.TemporaryDirectory() as folder:
-            read, fault, last = fuzz(reader, minutes, Path(folder))
+            swept, fault, last = sweep(reader, Path(folder))
+            read, fault, last = (0, fault, last) if last else fuzz(reader, minutes, Path(folder))
             outcome = f"{fault!r}, kept as {keep(reader, last)}" if last else "nothing found"
         failed |= last is not None
-        print(f"{reader.FORMAT}: {read} damaged files in up to {minutes:g} minutes, {outcome}", flush=True)
+        print(
+            f"{reader.FORMAT}: {swept} files changed in one place, {read} damaged ones in up to {minutes:g} minutes, {outcome}",
+            flush=True,
+        )
     sys.exit(failed)
 
 

@@ -12,6 +12,8 @@ STRANGE = st.sampled_from(
     [None, True, 0, -1, 1.5, 10**400, "", "x", "\ud83d", "\0", [], [[]], ["x"], {}, {"type": "text"}, {"x": {}}]
 )
 DELETED = object()
+STRANGEST = (DELETED, None, True, -1, 10**400, "x", ["x"], {"x": {}})
+"""Of each kind one, for trying all of them everywhere."""
 
 
 def places(value, path=()):
@@ -40,6 +42,26 @@ def changed(value, path, new):
     else:
         holder[path[-1]] = new
     return whole
+
+
+def changed_everywhere(path):
+    """Bytes of a JSON file, again and again: each place of it in turn gone or of each strange type; items after the second are as the second."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    pieces = [text] if path.suffix in (".json", ".tree") else text.split("\n")
+    seen = set()
+    for number, piece in enumerate(pieces):
+        try:
+            value = json.loads(piece)
+        except ValueError:
+            continue
+        kind = [value.get(key) for key in ("type", "subtype", "role")] if isinstance(value, dict) else []
+        for place in places(value):
+            key = repr((kind, [min(key, 1) if isinstance(key, int) else key for key in place]))
+            for new in () if key in seen else STRANGEST if place else STRANGEST[1:]:
+                yield "\n".join(
+                    [*pieces[:number], json.dumps(changed(value, place, new)), *pieces[number + 1 :]]
+                ).encode()
+            seen.add(key)
 
 
 @st.composite

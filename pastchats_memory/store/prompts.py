@@ -332,15 +332,14 @@ def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) 
     times = sorted(str(prompt.turn.timestamp) for prompt in timed)
     if not times:
         return {}
-    listed = orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode()
     # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few notes
     where = "p.text_hash IN (SELECT unhex(value) FROM json_each(?)) AND julianday(p.timestamp) BETWEEN julianday(?) - .001 AND julianday(?) + .001"
-    values = [listed, times[0], times[-1]]
+    values = [orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode(), times[0], times[-1]]
     distances = {_distance(prompt.metadata) for prompt in new}
     if distances == {0}:
         where += " AND json_extract(p.metadata_json, '$.format') IN (SELECT value FROM json_each(?))"
         values.append(orjson.dumps(NOTED).decode())
-    elif len(distances) == 1:  # no turn of its own format is a note of it, and a list of prompts may have thousands of one text
+    elif len(distances) == 1:  # one format is no note of itself, and a list may have thousands of one text
         where += " AND json_extract(p.metadata_json, '$.format') IS NOT ?"
         values.append(NOTED[distances.pop() - 1])
     by_text: dict[bytes, list[_Row]] = {}

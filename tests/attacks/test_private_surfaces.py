@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import anyio
@@ -96,6 +97,14 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
 def test_inside_the_same_commands_do(shell: Shell, arguments: list[str]) -> None:
     said = shell(*arguments, at=shell.home / "submarine")
     assert told_of(said.stdout), said
+
+
+def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
+    asked = ["check-prior-work", "Why does the ballast pump of the submarine stall? The bulkhead is wet."]
+    said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
+    (private,) = re.findall(r"conversation about it ended [a-z ]+ \(id (\d+)\)", said["submarine"])
+    assert shell("show", private, at=shell.home / "balloon").status == 1
+    assert f"(id {private})" not in said["balloon"]
 
 
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])

@@ -193,6 +193,9 @@ def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boa
         outside = inside(program, boards / "balloon", *arguments, "--json").stdout
         assert "sub-1" not in outside
         assert "bal-0" in outside
+    asked = ["ask", "which tasks depend on sub-1?"]
+    assert "bal-1" in inside(program, submarine, *asked).stdout
+    assert "bal-1" not in inside(program, boards / "balloon", *asked).stdout
 
 
 def test_what_a_private_conversation_resolved_is_not_told_with_a_task_of_another_project(

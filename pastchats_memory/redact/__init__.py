@@ -196,7 +196,7 @@ def _as_it_stands(text: str, letters: bytes) -> list[Found]:
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     looked = Looked(text, lowered, {})
     found: list[Found] = []
-    for rule, places in _SOUGHT.places(letters.lower()):
+    for _, rule, places in _SOUGHT.places(letters.lower()):
         found += rule.find(looked, places)
     if not text.isascii():
         for name in FOREIGN_NAMES:
@@ -227,7 +227,7 @@ DEEPEST = 2
 def _tokens(text: str) -> Iterator[Found]:
     """Secrets by their shape alone."""
     looked = Looked(text, text.lower(), {})
-    for token, places in _TOKENS_SOUGHT.places(text.encode("latin-1", "replace").lower()):
+    for _, token, places in _TOKENS_SOUGHT.places(text.encode("latin-1", "replace").lower()):
         yield from token.find(looked, places)
 
 

@@ -22,9 +22,9 @@ PIECES = st.one_of(
 )
 
 
-def searched(text: str) -> list[tuple[str, list[int]]]:
+def searched(text: str) -> list[tuple[int, str, list[int]]]:
     found = ((literal, [at for at in range(len(text)) if text.startswith(literal, at)]) for literal in LITERALS)
-    return [(literal, places) for literal, places in found if places]
+    return [(number, literal, places) for number, (literal, places) in enumerate(found) if places]
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))

@@ -7,7 +7,7 @@ time, so each turn gets that of its thread.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import PurePath
 
@@ -20,7 +20,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "zed"
-VERSION = 4
+VERSION = 5
 
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
@@ -165,13 +165,25 @@ def _message(telling: Telling, message: Json, branch: str) -> None:
     user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
     at = At(1, native_id=text_of(user.get("id")), branch=branch)
     parts = [mapping_of(part) for part in list_of(user.get("content"))]
-    shown = [text_of(part.get("Text")) or _mentioned(part) for part in parts]
-    telling.prompt("\n\n".join(filter(None, shown)), at, sum("Image" in part for part in parts))
+    telling.prompt(_typed(parts), at, sum("Image" in part for part in parts))
     said = [mapping_of(part) for part in list_of(agent.get("content"))]
     telling.answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
     results = mapping_of(agent.get("tool_results"))
     for use in (mapping_of(part.get("ToolUse")) for part in said if "ToolUse" in part):
         _tool(telling, use, mapping_of(results.get(text_of(use.get("id")))), at)
+
+
+def _typed(parts: Sequence[Json]) -> str:
+    """What the person wrote: a mention stands in the middle of the sentence that it parts in two."""
+    words, behind_text = "", False
+    for part in parts:
+        text, mention = text_of(part.get("Text")), _mentioned(part)
+        if text and behind_text:
+            words += "\n\n"
+        elif (mention and words[-1:].isalnum()) or (words and text[:1].isalnum()):
+            words += " "
+        words, behind_text = words + (text or mention), bool(text)
+    return words
 
 
 def _mentioned(part: Json) -> str:

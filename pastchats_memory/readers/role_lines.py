@@ -10,7 +10,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, iso_utc
 
 NAMES = {
     "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người du vous você",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin",
     "system": "system developer",
     "tool": "tool function",
 }
@@ -34,12 +34,14 @@ _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
 _PLAIN = re.compile(
-    r"(User|Human|You|Me|Assistant|AI|Bot|ChatGPT|GPT|Claude|Gemini|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
+    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
     re.DOTALL,
 )
+_RULED = re.compile(r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z|\[([^\[\]\n]{1,40})\]:?\Z")
+_PICTURE = re.compile(r"\A[^\w\s\x00-\x7f]{1,8}\s*(?=\*\*)")
 _CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
 _BEFORE = re.compile(
-    r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\d{1,5}\s*[.):–—-]?\s+)?(?:[^\w\s<(\[*#]{1,8}\s*)?",
+    r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\[?#?\d{1,5}\]?\s*[.):–—-]?\s+\(?)?(?:[^\w\s<(\[*#]{1,8}\s*)?(?:github\s+)?",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+")
@@ -47,9 +49,12 @@ _SAID = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
     re.IGNORECASE,
 )
-_KIND = re.compile(r"\s+(message|prompt|input|query|turn|response|answer|reply|output|dùng|lý)\b", re.IGNORECASE)
+_KIND = re.compile(
+    r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|lý)\b",
+    re.IGNORECASE,
+)
 _MODEL = re.compile(
-    r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|v?\d[\w.]{0,20}))+\b",
+    r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
 )
 """What may follow a role's word: a verb, the kind of message, the rest of a model's name."""
@@ -62,6 +67,7 @@ _LEADING = re.compile(
 )
 """A time before the role."""
 _DASHED = re.compile(r"\s*[—–|·@,•-]+\s*(?P<rest>[^—–|·•]{1,60})")
+_NAMED_MODEL = re.compile(r"[—–|·@,•-]+\s*(?:[a-z]+[-/.:])+[\w.:-]{1,60}\Z")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
 
 
@@ -73,7 +79,7 @@ class RoleLine:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `list`, `callout`, `plain` or `signed`."""
+    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `plain` or `signed`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -86,7 +92,7 @@ class RoleLine:
 
 def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
     """What the line says about who speaks next, whichever way; None for any other line."""
-    line = lines[place].rstrip()
+    line = _unwrapped(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] == "#":
         return _heading(_ATX.match(line), "atx", place)
@@ -94,11 +100,18 @@ def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
         return _heading(_HTML.match(line), "html", place)
     if start[:1] == ">":
         return _callout(line, place)
-    if start == "_*":
-        return _bold(line.strip().strip("_"), "bold", place)
+    if start in ("==", "--", "~~") or start[:1] == "[":
+        return _ruled(line, place)
     if start in ("- ", "* "):
         return _bold(line[2:], "list", place)
     return _bold(line, "bold", place) if start in ("**", "__") else _plain(lines, place)
+
+
+def _unwrapped(line: str) -> str:
+    """Bold words without a picture before them or italics around."""
+    if line.startswith("_**") and line.endswith("**_"):
+        return line[1:-1]
+    return _PICTURE.sub("", line, count=1)
 
 
 def signed_lines(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleLine]:
@@ -132,6 +145,13 @@ def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine |
         return None
     level = len(found[1]) if syntax == "atx" else int(found[1])
     return RoleLine(place, label.role, syntax, label.family, level, label.timestamp, said=label.said)
+
+
+def _ruled(line: str, place: int) -> RoleLine | None:
+    """`=== User ===`, `[USER]`."""
+    found = _RULED.match(line)
+    label = _label(found[2] or found[3]) if found else None
+    return RoleLine(place, label.role, "ruled", label.family, timestamp=label.timestamp) if label else None
 
 
 def _bold(line: str, syntax: str, place: int) -> RoleLine | None:
@@ -177,7 +197,8 @@ def _label(text: str) -> _Label | None:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     before = _BEFORE.match(text)
-    text = text[before.end() :] if before else text
+    if before:
+        text = text[before.end() :].removesuffix(")" if before[0].endswith("(") else "")
     text = text.replace("**", "").replace("__", "").strip("*_ ")
     word = _WORD.match(text)
     if word is None or (known := _ROLES.get(word[0].lower())) is None:
@@ -198,7 +219,7 @@ def _tail(rest: str) -> str | None:
     timestamp = ""
     number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()
-    while rest:
+    while rest and not _NAMED_MODEL.match(rest):
         marked = _MARKED.match(rest)
         dashed = None if marked else _DASHED.match(rest)
         if marked is None and (dashed is None or not _CLOCK.search(dashed["rest"])):

@@ -199,3 +199,38 @@ def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):
 def test_a_terminals_screen_gives_what_was_said_on_it(path):
     assert reader_for(Source(path)) is scrollback
     assert [plain(row) for row in turns(scrollback, path)] == expected(path)
+
+
+@pytest.mark.parametrize(
+    ("person", "answerer"),
+    [
+        ("## You", "## GitHub Copilot"),
+        ("### User request", "### Codex"),
+        ("## User's prompt", "## Claude's response"),
+        ("### [1] User", "### [2] AI Assistant"),
+        ("## Turn 1 (User)", "## Turn 1 (Assistant)"),
+        ("## User", "## Assistant · claude-sonnet-4"),
+        ("## Human", "## Cursor Agent"),
+        ("👤 **User**", "🤖 **Gemini CLI**"),
+        ("_**User (2026-06-09 06:10Z)**_", "_**Agent (model claude-opus-4-8)**_"),
+        ("=== USER ===", "=== ASSISTANT ==="),
+        ("[USER]", "[ASSISTANT]"),
+        ("--- User ---", "--- GPT-5 Codex ---"),
+    ],
+)
+def test_roles_are_known_in_many_spellings(tmp_path, person, answerer):
+    path = tmp_path / "port.md"
+    path.write_text(f"# Ports\n\n{person}\n\nWhich port?\n\n{answerer}\n\n8081.\n", encoding="utf-8")
+    assert [(turn.role, turn.content) for turn in turns(dialogue, path)] == [
+        ("user", "Which port?"),
+        ("assistant", "8081."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"), [("[docs]", "[src]"), ("=== Users ===", "=== Agents ==="), ("**Q:** Why?", "**A:** So.")]
+)
+def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
+    path = tmp_path / "port.md"
+    path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
+    assert not dialogue.recognise(Source(path))

@@ -157,7 +157,7 @@ def _kept_out(root: Path, wanted: Wanted, *, is_folder: bool) -> LeftOut | None:
 
 
 def _because(pattern: str) -> str:
-    return utf8(f"excluded by `{pattern}`; `pastchats-memory exclude --list` shows what is")
+    return utf8(f"excluded by `{pattern}`")
 
 
 def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:

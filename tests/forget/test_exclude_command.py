@@ -41,6 +41,7 @@ def test_an_excluded_folder_is_not_read_and_the_run_says_why(garden: Program) ->
     report = garden("index", "history", "--json").json
     assert (report["turns_added"], report["unreadable"]) == (1, 0)
     assert "excluded by" in reasons(garden, "history", "--force")["shut"]
+    assert reasons(garden, "history", "--force", "--exclude", "a.*")["a.jsonl"] == "excluded by `a.*`"
     for named in ("history/shut", "history/shut/b.jsonl"):
         assert garden("index", named, "--force").status == 1
     assert garden("search", "key", "--json", "--mode", "keyword").status == 1

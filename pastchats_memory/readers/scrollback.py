@@ -34,7 +34,7 @@ _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|V
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
-_FAULT = re.compile(r"(?:\s*⎿\s+|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
+_FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
 _STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")

@@ -23,6 +23,8 @@ VERSION = 6
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
+FOCUS_CHAIN = "focus_chain_taskid_"
+"""How the name of a copy begins of the last list in a transcript beside it."""
 SESSION = ".messages.json"
 """End of the name of a session of the command line's agent, beside which `<id>.json` says where it ran."""
 CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "workspaceDirPath")

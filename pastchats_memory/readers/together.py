@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import opencode_tree
+from pastchats_memory.readers import cline, opencode_tree
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
 OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE)
@@ -35,5 +35,7 @@ def state_of(path: Path) -> tuple[int, int]:
 
 def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
+    if any(name in cline.NAMES for name in names):
+        return [name for name in names if name.startswith(cline.FOCUS_CHAIN)]
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)
     return opencode_tree.told_elsewhere(Path(folder), names) if of_tree else ()

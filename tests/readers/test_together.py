@@ -50,3 +50,9 @@ def test_a_file_is_as_large_and_as_new_as_all_that_is_read_with_it(tmp_path):
     log.write_bytes(b"345")
     assert alone == (2, database.stat().st_mtime_ns)
     assert state_of(database) == (5, max(path.stat().st_mtime_ns for path in (database, log)))
+
+
+def test_clines_copy_of_the_list_in_a_transcript_is_left_to_the_transcript(tmp_path):
+    copy = "focus_chain_taskid_1760000000000.md"
+    assert set(told_elsewhere(str(tmp_path), (copy, "ui_messages.json", "todo.md"))) == {copy}
+    assert set(told_elsewhere(str(tmp_path), (copy, "todo.md"))) == set()

@@ -16,7 +16,7 @@ from pastchats_memory.store.live import LIVE
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.tombstones import Tombstones
 
-NOTED = ("specstory", "prompt-history", LIVE)
+NOTED = ("specstory", "copilot-share", "prompt-history", LIVE)
 """What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
 prompts, turns that were stored while they were said."""
 MOST_APART = timedelta(minutes=1)

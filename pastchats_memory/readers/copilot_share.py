@@ -1,0 +1,144 @@
+"""What Copilot CLI writes when a session is shared as Markdown: a section for every message and for every call of a tool.
+
+A section begins with the time since the session began, in small print, and a heading: a role, or the name of a tool as code. A line quoted
+from another such file stands in a fence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+import orjson
+
+from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.telling import About, At, Telling
+from pastchats_memory.readers.times import LOCAL, handwritten, iso_utc, to_the_minute
+from pastchats_memory.readers.traffic import Output
+
+FORMAT = "copilot-share"
+VERSION = 1
+
+_TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
+_FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")
+_SINCE = re.compile(r"<sub>\W{0,8}(?:(\d{1,4})h )?(?:(\d{1,4})m )?(\d{1,6})s</sub>\s*\Z")
+_HEADING = re.compile(r"###\s+(?P<sign>[^\w\s`]{1,8}\s+)?(?:`(?P<tool>[^`\n]{1,100})`|(?P<who>\w[\w ]{0,40}))\s*\Z")
+_RULE = "---"
+_FAILED = "❌"
+_FENCE = re.compile(r"(`{3,})\w*\Z")
+_COMMAND = "$ "
+_MARKUP = ("**", "<")
+"""How lines of a call begin that are not what it was about: its description, folds."""
+_EXIT = re.compile(r"<(?:shellId: \S{1,40} completed|exited) with exit code (-?\d{1,9})>\s*\Z")
+_ARGUMENTS = "Arguments</summary>"
+_DAY = 10
+"""Characters of a date at the beginning of a time."""
+
+
+def recognise(source: Source) -> bool:
+    """Whether it begins as such a file, with the id of the session."""
+    return source.shape == "markdown" and _TITLE.match(source.head) is not None and "**Session ID:**" in source.head
+
+
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """The turns in the order of the file, and what the tools answered that is worth a row."""
+    lines = source.text.split("\n")
+    facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
+    told = facts.get("Started", "")
+    began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    telling = Telling(About(facts.get("Session ID"), started=to_the_minute(began)))
+    for section in _sections(lines):
+        at = At(section.line, _moment(began, section.since))
+        if section.tool:
+            called, output = _call(section)
+            telling.call("", section.tool, called)
+            telling.result("", output, at)
+        elif section.who == "User":
+            telling.prompt("\n".join(section.body), at)
+        elif section.who == "Copilot":
+            telling.answer("\n".join(section.body), at)
+    yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    line: int
+    """1-based, of the heading."""
+    since: int
+    """Seconds since the session began."""
+    who: str
+    tool: str
+    failed: bool
+    body: Sequence[str]
+
+
+def _sections(lines: Sequence[str]) -> Iterator[_Section]:
+    """What stands under each heading below a time, without the rule before the next one."""
+    code = in_code(lines)
+    begun = [
+        (place, since, heading)
+        for place, line in enumerate(lines)
+        if not code[place]
+        and (since := _SINCE.match(line))
+        and (heading := _HEADING.match("".join(lines[place + 1 : place + 3])))
+    ]
+    for number, (place, since, heading) in enumerate(begun, start=1):
+        following = begun[number][0] if number < len(begun) else len(lines)
+        rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
+        hours, minutes, seconds = (int(part or 0) for part in since.groups())
+        yield _Section(
+            line=place + 3,
+            since=hours * 3600 + minutes * 60 + seconds,
+            who=heading["who"] or "",
+            tool=heading["tool"] or "",
+            failed=_FAILED in (heading["sign"] or ""),
+            body=lines[place + 3 : next(rules, following)],
+        )
+
+
+def _moment(began: str | None, since: int) -> str | None:
+    """To the minute, since that is what is known of when the session began."""
+    if began is None:
+        return None
+    return to_the_minute(iso_utc((datetime.fromisoformat(began) + timedelta(seconds=since)).isoformat()))
+
+
+def _call(section: _Section) -> tuple[object, Output]:
+    """What the tool was given, and what it answered: the last fence that does not hold the arguments."""
+    fences = list(_fences(section.body))
+    given = next((_parsed(inside) for is_given, inside in fences if is_given), None)
+    answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")
+    above = takewhile(lambda line: not _FENCE.match(line), section.body)
+    shown = next((line for line in above if line and not line.startswith(_MARKUP)), "")
+    if given is None:
+        key = "command" if shown.startswith(_COMMAND) else "path"
+        given = {key: shown.removeprefix(_COMMAND)}
+    code = _EXIT.search(answered)
+    number = int(code[1]) if code else None
+    return given, Output(answered[: code.start()] if code else answered, number, failed=section.failed or bool(number))
+
+
+def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """Of every fenced block whether it holds the arguments, and its text."""
+    opened, mark, given = -1, "", False
+    for place, line in enumerate(body):
+        if opened < 0 and (found := _FENCE.match(line)):
+            opened, mark = place, found[1]
+        elif opened < 0:
+            given = line.endswith(_ARGUMENTS) or (given and not line.startswith("</details>"))
+        elif line == mark:
+            yield given, "\n".join(body[opened + 1 : place])
+            opened = -1
+
+
+def _parsed(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text

@@ -109,6 +109,13 @@ def test_below_a_marker_nothing_is_read_though_it_is_named(garden: Program) -> N
     assert ".pastchats-ignore" in reasons(garden, "history")["history"]
 
 
+def test_nor_is_a_folder_that_is_marked_below_the_one_that_is_named(garden: Program) -> None:
+    (garden.home / "history" / "shut" / ".pastchats-ignore").touch()
+    assert ".pastchats-ignore" in reasons(garden, "history")["shut"]
+    assert garden("search", "key", "--mode", "keyword").status == 1
+    assert garden("search", "fence", "--mode", "keyword").status == 0
+
+
 def test_what_exclude_prints_fits_its_schema(garden: Program) -> None:
     garden("index", "history")
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "exclude.json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|agents|agents2|agents3|all]
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|agents|agents2|agents3|agents4|all]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts and of what was written
     python benchmarks/outcome/score.py FOLDER... --curve          precision against coverage: what is shown from a confidence on that is counted in other files
 
@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument(
         "--part",
-        choices=("build", "test", "later", "last", "rest", "retyped", "agents", "agents2", "agents3", "all"),
+        choices=("build", "test", "later", "last", "rest", "retyped", "agents", "agents2", "agents3", "agents4", "all"),
         default="all",
     )
     parser.add_argument("--signals", action="store_true")

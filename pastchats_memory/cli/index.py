@@ -16,7 +16,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
 from pastchats_memory.config import Config, found_histories, from_home, load
 from pastchats_memory.config.histories import History
-from pastchats_memory.configured import index_options
+from pastchats_memory.configured import index_options, wanted_files
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
@@ -84,7 +84,8 @@ def command(
     Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there. Of a folder
     with a file .pastchats-ignore nothing is read, nor any conversation that was held in it.
     """
-    histories = found_histories() if everything else []
+    wanted = wanted_files(load(db), include)
+    histories = [history for history in found_histories() if wanted.looks_into(history.path)] if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"

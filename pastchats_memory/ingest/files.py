@@ -54,6 +54,10 @@ class Wanted:
         """Whether the file is wanted."""
         return not self.excludes(path) and self.includes(path)
 
+    def looks_into(self, history: Path) -> bool:
+        """Whether a history that nobody named is a folder or a file that was asked for: what a person names is read without."""
+        return history.is_dir() or self.includes(str(history))
+
 
 ALL = Wanted()
 

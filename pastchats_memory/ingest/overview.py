@@ -61,7 +61,7 @@ def overview(database: Database | None, histories: Iterable[History], wanted: Wa
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []
     for history in histories:
-        found, faults = candidates([history.path], wanted)
+        found, faults = candidates([history.path] if wanted.looks_into(history.path) else [], wanted)
         excluded = sum(isinstance(fault, LeftOut) for fault in faults)
         root = utf8(str(history.path))
         below = {path for path in indexed if path == root or path.startswith(f"{root}/")}

@@ -177,6 +177,21 @@ def test_only_what_is_included_is_read(program: Program) -> None:
     assert program("index", "chats", "--include", "b.*", "--json").json["turns_added"] == 2
 
 
+def test_a_history_of_one_file_is_left_by_all_where_it_is_not_included_and_read_where_it_is_named(
+    program: Program, home: Path
+) -> None:
+    folder = home / "llm"
+    folder.mkdir()
+    with apsw.Connection(str(folder / "logs.db")) as connection:
+        connection.execute((ROOT / "fixtures" / "llm-logs" / "llm-logs-q1.sql").read_text(encoding="utf-8"))
+    own = at(program, LLM_USER_PATH=str(folder))
+    assert own("index", "--all", "--include", "*.jsonl", "--json").json["files_scanned"] == 2
+    (home / "pastchats-memory.toml").write_text("include = ['*.jsonl']\n", encoding="utf-8")
+    listed = {row["program"]: (row["files"], row["indexed"]) for row in own("sources", "--json").results}
+    assert listed == {"Claude Code": (1, 1), "Continue": (1, 1), "llm": (0, 0)}
+    assert own("index", "llm/logs.db", "--json").json["turns_added"] > 0
+
+
 def test_links_out_and_pipes_are_passed_over_with_a_reason(program: Program, tmp_path: Path) -> None:
     outside = write_messages(tmp_path / "outside" / "chat.jsonl", ("user", "Which port?"), ("assistant", "8080."))
     inside = write_messages(program.home / "chats" / "own.jsonl", ("user", "Why?"), ("assistant", "So."))

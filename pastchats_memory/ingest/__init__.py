@@ -142,7 +142,7 @@ def dry_run(
         reading = Reading(plan, reader.FORMAT)
         projects = Counter(
             of
-            for turn in _turns(source, reader, reading)
+            for turn in _turns(source, reader, reading, options)
             if _is_wanted(turn, of := plan.project or project_of(turn, source.path), options)
         )
         project = next(iter(projects)) if len(projects) == 1 else None
@@ -331,7 +331,11 @@ def _is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:
     """Whether the turn's project has not opted out: by the marker in its folder, or by a glob of the folder or the name."""
     if options.wanted.excludes(project):
         return False
-    return turn.cwd is None or not (opted_out(turn.cwd) or options.wanted.excludes(turn.cwd))
+    return turn.cwd is None or not _is_kept_out(turn.cwd, options)
+
+
+def _is_kept_out(cwd: str, options: IndexOptions) -> bool:
+    return opted_out(cwd) or options.wanted.excludes(cwd)
 
 
 def _refused(fault: Unreadable) -> FileReport:
@@ -345,7 +349,7 @@ def _failed(candidate: Candidate, fault: OSError) -> FileReport:
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
-def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
+def _turns(source: Source, reader: Reader, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -356,6 +360,8 @@ def _turns(source: Source, reader: Reader, file: Reading) -> Iterator[Turn]:
                     file.reached(item)
                 case Task() if (wrong := wrong_with(item)) is not None:
                     file.unreadable.append(Unreadable(file.plan.candidate.name, item.line, f"no proper {wrong!r}"))
+                case Task() if item.cwd is not None and _is_kept_out(item.cwd, options):
+                    file.is_opted_out = True
                 case Task():
                     file.tasks.append(item)
                 case Turn() if (turn := without_our_words(item)) is not None:
@@ -375,7 +381,7 @@ def _prompts(
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
     before: Placed | None = None
-    for turn in _turns(source, reader, file):
+    for turn in _turns(source, reader, file, options):
         of = project or project_of(turn, source.path)
         if not _is_wanted(turn, of, options):
             file.is_opted_out = True

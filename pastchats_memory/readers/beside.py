@@ -6,7 +6,13 @@ waited for, a device or a terabyte of holes, which no memory holds, a link to a 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
+"""What Copilot CLI writes into the folder of a session, beside plans and notes."""
+
+_CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
 
 
 def is_beside(path: Path) -> bool:
@@ -27,3 +33,13 @@ def text_beside(path: Path) -> str:
             return file.read(MOST)
     except OSError:
         return ""
+
+
+def recorded_cwd(folder: Path) -> str | None:
+    """The working directory in the `workspace.yaml` of a session's folder."""
+    found = _CWD.search(text_beside(folder / WORKSPACE))
+    if found is None:
+        return None
+    written = found[1]
+    is_quoted = len(written) > len("''") and written[0] in "'\"" and written[0] == written[-1]
+    return written[1:-1] if is_quoted else written

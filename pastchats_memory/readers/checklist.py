@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from pastchats_memory.model import Task, TaskLink, Unreadable
+from pastchats_memory.readers.beside import EVENTS, is_beside, recorded_cwd
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.times import LOCAL, iso_utc
 from pastchats_memory.readers.tracked import folder_of_project, is_template, short_hash, titled
 
 FORMAT = "checklist"
-VERSION = 3
+VERSION = 4
 
 NAMES = re.compile(
     r"(?:\A|[-_. ])(?:todos?|to-?dos?|tasks?|checklist|backlog|roadmap|plan)(?:\Z|[-_. ])", re.IGNORECASE
@@ -61,6 +63,17 @@ def recognise(source: Source) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _List:
+    """Whose list a file is: its project's, or that of the session in whose folder Copilot CLI keeps it."""
+
+    scope: str
+    prefix: str
+    """What the ids of its tasks begin with."""
+    cwd: str | None
+    conversation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Box:
     line: int
     depth: int
@@ -76,6 +89,7 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
     if source.path.name.lower() in ("todo.txt", "done.txt"):
         yield from _todo_txt(source)
         return
+    of = _list_at(source.path)
     above: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
     section = ""
@@ -85,9 +99,16 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
         parent = above[-1][1] if above else ""
         what = f"{source.path.name}\n{parent}\n{box.text}"
         seen[what] = seen.get(what, 0) + 1
-        id_ = f"{source.path.stem}-{short_hash(what if seen[what] == 1 else f'{what} {seen[what]}')}"
-        yield _task(source, box, id_, parent)
+        id_ = f"{of.prefix}-{short_hash(what if seen[what] == 1 else f'{what} {seen[what]}')}"
+        yield _task(of, box, id_, parent)
         above.append((box.depth, id_))
+
+
+def _list_at(path: Path) -> _List:
+    if is_beside(path.with_name(EVENTS)):
+        session = path.parent.name
+        return _List(f"conversation:{session}", session[:8], recorded_cwd(path.parent), session)
+    return _List(f"{FORMAT}/{path.name}", path.stem, folder_of_project(path))
 
 
 def _boxes(lines: list[str]) -> list[_Box]:
@@ -113,7 +134,7 @@ def _depth(indent: str) -> int:
     return len(indent.replace(">", " ").expandtabs(TAB))
 
 
-def _task(source: Source, box: _Box, id_: str, parent: str) -> Task:
+def _task(of: _List, box: _Box, id_: str, parent: str) -> Task:
     plain = _MARKED.sub("", box.text).strip() or box.text
     section = (short for short in [titled(box.section)] if short)
     tags = (*(found[1] for found in _TAG.finditer(box.text)), *section)
@@ -122,7 +143,7 @@ def _task(source: Source, box: _Box, id_: str, parent: str) -> Task:
         native_id=id_,
         title=titled(plain),
         line=box.line,
-        scope=f"{FORMAT}/{source.path.name}",
+        scope=of.scope,
         description="\n".join(box.below),
         type="subtask" if parent else "task",
         status_raw=STATES[box.mark],
@@ -130,7 +151,8 @@ def _task(source: Source, box: _Box, id_: str, parent: str) -> Task:
             (number for sign, number in PRIORITIES.items() if sign in box.text), 1 if box.mark == "!" else None
         ),
         tags=tuple(dict.fromkeys(tags)),
-        cwd=folder_of_project(source.path),
+        cwd=of.cwd,
+        conversation_id=of.conversation_id,
         links=(TaskLink("parent", parent),) if parent else (),
         created_at=_day(_CREATED.search(box.text)),
         closed_at=_day(done),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from pastchats_memory.readers.beside import text_beside
+from pastchats_memory.readers.beside import recorded_cwd
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.source import Record, Source
@@ -24,7 +23,6 @@ APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder"
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
-_CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
 
 
 def recognise(source: Source) -> bool:
@@ -41,19 +39,9 @@ def _is_event(record: Json) -> bool:
 
 def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no events."""
-    path = source.path
-    telling = Telling(About(path.parent.name if path.stem == "events" else path.stem, _recorded_beside(path.parent)))
+    path = source.path  # of versions whose events do not tell the working directory, a file beside them does
+    telling = Telling(About(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)))
     yield from told(source, telling, lambda item: _take(telling, item))
-
-
-def _recorded_beside(folder: Path) -> str | None:
-    """The working directory in the `workspace.yaml` of the session's folder, for versions whose events do not tell it."""
-    found = _CWD.search(text_beside(folder / "workspace.yaml"))
-    if found is None:
-        return None
-    written = found[1]
-    is_quoted = len(written) > len("''") and written[0] in "'\"" and written[0] == written[-1]
-    return written[1:-1] if is_quoted else written
 
 
 def _take(telling: Telling, item: Record) -> str | None:

@@ -96,3 +96,24 @@ def test_every_kind_of_task_file_is_taken_and_dated(program: Program) -> None:
     assert all(task["updated_at"] or task["created_at"] or task["closed_at"] for task in found.values())
     assert program("index", "files").status == 0
     assert tasks(program) == found
+
+
+def test_the_plan_of_a_session_has_the_project_and_the_conversation_of_the_session(program: Program) -> None:
+    folders = [program.home / "session-state" / f"{SESSION[:-1]}{number}" for number in range(2)]
+    yard = program.home / "src" / "yard"
+    yard.mkdir(parents=True)
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "plan.md").write_text("# Plan\n\n- [ ] Mend the gate\n- [x] Oil the hinge\n", encoding="utf-8")
+        (folder / "workspace.yaml").write_text(f"id: {folder.name}\ncwd: {yard}\n", encoding="utf-8")
+        shutil.copy(FIXTURES / "copilot-cli" / "copilot-cli-ends.jsonl", folder / "events.jsonl")
+    assert program("index", "session-state").status == 0
+    found = tasks(program)
+    assert {(task["source_project"], *task["conversations"]) for task in found.values()} == {
+        ("yard", folder.name) for folder in folders
+    }
+    assert sorted(task["title"] for task in found.values()) == ["Mend the gate"] * 2 + ["Oil the hinge"] * 2
+    (yard / ".pastchats-ignore").touch()
+    program.database.unlink()
+    program("index", "session-state")
+    assert tasks(program) == {}

@@ -197,8 +197,7 @@ def _label(text: str) -> _Label | None:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     before = _BEFORE.match(text)
-    if before:
-        text = text[before.end() :].removesuffix(")" if before[0].endswith("(") else "")
+    text = text[before.end() :].removesuffix(")" if before[0].endswith("(") else "") if before else text
     text = text.replace("**", "").replace("__", "").strip("*_ ")
     word = _WORD.match(text)
     if word is None or (known := _ROLES.get(word[0].lower())) is None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mutations import damaged
 
 from pastchats_memory.model import Task
-from pastchats_memory.readers import checklist, issue_files, reader_for, taskmaster
+from pastchats_memory.readers import checklist, github_issues, issue_files, reader_for, taskmaster
 from pastchats_memory.readers.source import Source
 
 TRACKERS = ("backlog-md", "beads", "taskmaster")
@@ -117,6 +117,15 @@ def test_tasks_of_one_list_that_share_an_id_are_all_kept(tmp_path):
         ("master/42.42#3", "Document it"),
         ("master/42#2", "Another"),
     ]
+
+
+def test_a_line_among_issues_that_is_none_is_told_of(tmp_path):
+    issues = [{"number": number, "title": "Leak", "state": "open"} for number in range(40)]
+    path = tmp_path / "issues.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*issues, {"exported": 40}])) + "\n", encoding="utf-8")
+    *tasks, told = rows(github_issues, path)
+    assert [task.title for task in tasks] == ["Leak"] * 40
+    assert (told.line, told.reason) == (41, "not an issue")
 
 
 def test_every_real_task_file_gives_the_tasks_that_were_counted_in_it():

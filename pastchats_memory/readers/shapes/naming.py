@@ -47,7 +47,7 @@ _ANSWERS = """
     ответ 回答 答え 答案 回复 답변 응답 جواب उत्तर
 """
 _PERSPECTIVE = "send receive incoming in received left remote outgoing out sent right local"
-_SYSTEM = "system developer instructions sysprompt systemmessage preamble"
+_SYSTEM = "system developer instructions sysprompt systemmessage preamble setup briefing"
 _TOOL = """
     tool tools function functions observation ipython environment env shell terminal sandbox plugin action invocation call calls callback
     retrieval lookup werkzeug outil herramienta
@@ -140,6 +140,7 @@ RECORDED, LOGGED, NO_TALK, PERSPECTIVE, DELTA, EDIT, DELETE, GONE, CURRENT, PAGE
     (_RECORDED, _LOGGED, _NO_TALK, _PERSPECTIVE, _DELTA, _EDIT, _DELETE, _GONE, _CURRENT, _PAGES, _KIND),
 )
 SIGNS, EXAMS, ORDERS, NAMES = map(_table, (_SIGNS, _EXAMS, _ORDERS, _NAMES))
+_TABLES = (("user", USER | ASKS), ("assistant", ASSISTANT | ANSWERS), ("system", SYSTEM), ("tool", TOOL))
 LETTERS: Mapping[str, str] = {
     "u": "user", "h": "user", "q": "user", "c": "user", "p": "user", "a": "assistant", "b": "assistant", "r": "assistant",
     "m": "assistant", "g": "assistant",
@@ -148,6 +149,22 @@ LETTERS: Mapping[str, str] = {
     "send": "user", "receive": "assistant", "👤": "user", "🧑": "user", "👩": "user", "👨": "user", "🙋": "user", "🤖": "assistant",
     "remote": "assistant", "them": "assistant", "other": "assistant",
 }  # fmt: skip
+NEVER_SPOKEN = frozenset({
+    "url", "uri", "path", "file", "id", "hash", "html", "rejected", "expected", "gold", "reference", "ideal", "baseline", "rationale",
+    "reasoning", "thought", "thoughts", "system", "instructions", "intent", "license", "address",
+})  # fmt: skip
+"""Words in the name of a column of prose that nobody said, or not in this talk."""
+NOT_SPOKEN = NEVER_SPOKEN | {
+    "description", "bio", "title", "name", "summary", "label", "note", "notes", "reason", "error", "comment", "comments", "hint", "help",
+    "tooltip", "caption", "code", "translation", "context", "passage", "explanation", "why", "worse", "alternative", "feedback", "topic",
+    "subject",
+}  # fmt: skip
+"""And of one that is seldom what was said."""
+NOT_A_SPEAKER = frozenset({
+    "lang", "language", "locale", "status", "state", "priority", "severity", "level", "mime", "version", "country", "currency", "platform",
+    "gender", "format", "license", "rating", "stars", "score", "sentiment", "split", "unit", "method", "difficulty", "theme", "encoding",
+    "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer", "subject", "principal",
+})  # fmt: skip
 CHANGES = DELTA | EDIT | DELETE
 """Of records that add to what was said, correct it or take it back."""
 _JOINED = re.compile(
@@ -188,9 +205,11 @@ def side_of_path(path: str) -> str | None:
 
 
 def _side(word: str) -> str | None:
-    for side, table in (("user", USER | ASKS), ("assistant", ASSISTANT | ANSWERS), ("system", SYSTEM), ("tool", TOOL)):
-        if word in table or (len(word) > SHORTEST_PLURAL and word.removesuffix("s") in table):
-            return side
+    stem = word.removesuffix("s") if len(word) > SHORTEST_PLURAL else word
+    for spelled in (word, stem):  # several `instructions` are a program's, one is a person's
+        for side, table in _TABLES:
+            if spelled in table:
+                return side
     joined = _JOINED.fullmatch(word)
     return _side(joined["who"] or joined["stem"] or joined["end"]) if joined else None
 

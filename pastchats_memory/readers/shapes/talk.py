@@ -18,7 +18,7 @@ WEAK_SHARE = 0.5
 FEWEST_SPEECHES = 4
 MOST_SPEAKERS = 12
 THREADS = frozenset({
-    "thread", "threads", "conversation", "conv", "convo", "chat", "dialog", "dialogue", "session", "call", "room", "ticket", "case", "gesprach", "sitzung",
+    "thread", "threads", "talk", "conversation", "conv", "convo", "chat", "dialog", "dialogue", "session", "call", "room", "ticket", "case", "gesprach", "sitzung",
 })  # fmt: skip
 """Each message of such a one has its name; `turn` and `exchange` number what is said in one."""
 FEWEST_IN_THREAD = 3

@@ -43,6 +43,8 @@ def test_who_speaks_is_told_in_other_ways_than_by_a_column(records):
         pytest.param([{"floor": "user"}, {"line": WORDS[0]}, {"floor": "bot"}, {"line": WORDS[1]}], id="too few"),
         pytest.param([{"floor": who, "line": WORDS[0]} for who in ("user", "bot") * 2], id="names beside texts"),
         pytest.param([{"floor": who} for who in ("user", "bot") * 4] + [{"line": WORDS[0]}], id="hardly anything said"),
+        pytest.param([{"question": words} for words in WORDS] * 2, id="one key"),
+        pytest.param([{"Ada": "north"}, {"Bo": "south"}] * 2, id="names with a word each"),
         pytest.param([{"floor": 1}, {"line": WORDS[0]}] * 4, id="numbers before the texts"),
         pytest.param([{"line": f"[10:0{place}] {words}"} for place, words in enumerate(("user: a", "bot: b", "-- c --"))], id="events among texts"),
     ],

@@ -29,6 +29,8 @@ def test_names_fall_into_words_in_any_spelling(name, words):
         ("respuesta", "assistant"),
         ("customer_agent", "assistant"),
         ("system_prompt", "system"),
+        ("instructions", "system"),
+        ("instruction", "user"),
         ("system_reply", "assistant"),
         ("models", "assistant"),
         ("tool_output", "assistant"),

@@ -47,6 +47,23 @@ def test_what_all_names_have_in_common_says_nothing_of_who_speaks():
     assert [role for role, _ in sides.values()] == ["user", "assistant"]
 
 
+def test_where_a_word_says_to_whom_it_goes_the_other_one_speaks():
+    words = ["from_user", "to_user", "bot to customer", "to the bot", "to_archive"]
+    sides = sides_of(words, ["a"] * len(words), Document({}), "direction", "x")
+    assert [sides[word][0] for word in words[:4]] == ["user", "assistant", "assistant", "user"]
+
+
+def test_letters_are_roles_where_there_is_one_for_each_side_and_none_is_unknown():
+    def told(*letters):
+        return {
+            word: role for word, (role, _) in sides_of(letters, ["a"] * len(letters), Document({}), "k", "x").items()
+        }
+
+    assert told("S", "U", "A", "T") == {"S": "system", "U": "user", "A": "assistant", "T": "tool"}
+    assert told("U", "A", "B") == {}
+    assert told("U", "A", "Z") == {}
+
+
 def test_of_two_codes_the_one_who_begins_asks_and_says_less_is_the_person_but_names_stay_names():
     nobody = Document({})
     asked = sides_of(["L", "M", "L"], ["It rises slowly.", "why?", "It is too cold."], nobody, "k", "x")

@@ -19,7 +19,7 @@ SPEAKER = "speaker"
 FEWEST_SWITCHES = 4
 """Two of each side."""
 MOSTLY = 0.5
-"""Share of the texts of two lists behind which one of the other follows, if both lists are one talk."""
+"""Share of the texts of two lists behind which one of the other follows, if both lists are one talk; of records that say something."""
 
 _NUMBERED = re.compile(r"(?P<name>[^\W\d_][\w ]{0,30}?)[/:#._-]?(?P<number>\d{1,9})")
 
@@ -28,7 +28,7 @@ def with_bylines(records: list[Json]) -> list[Json]:
     """The records with who says each, in whichever way that is told; as they are where they have a speaker, or nothing tells it."""
     if SPEAKER in records[0]:
         return records
-    ways = (_in_texts, _by_keys, _in_ids, _before_texts)
+    ways = (_in_texts, _by_keys, _in_ids, _before_texts, _as_keys)
     return next((made for way in ways if (made := way(records))), records)
 
 
@@ -80,6 +80,16 @@ def _before_texts(records: list[Json]) -> list[Json]:
                 made.append({**record, SPEAKER: who})
         return made if len(made) * 2 >= len(records) else []
     return []
+
+
+def _as_keys(records: list[Json]) -> list[Json]:
+    """Where the only key of each is the name of who says it."""
+    names = {key for record in records for key in record}
+    said = [text for record in records for text in record.values() if is_prose(text)]
+    are_names = 1 < len(names) <= MOST_SPEAKERS and len(names) < len(records)
+    if not are_names or any(len(record) != 1 for record in records) or len(said) <= MOSTLY * len(records):
+        return []
+    return [{SPEAKER: name, "text": text} for record in records for name, text in record.items()]
 
 
 def of_two_lists(fields: Json) -> list[Json]:

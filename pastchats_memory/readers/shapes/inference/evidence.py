@@ -31,6 +31,9 @@ from pastchats_memory.readers.shapes.naming import (
     EXAMS,
     HIDDEN,
     KIND,
+    NEVER_SPOKEN,
+    NOT_A_SPEAKER,
+    NOT_SPOKEN,
     OTHER_TALK,
     SIDES,
     SIGNS,
@@ -59,22 +62,6 @@ SURE = 4
 MOST_TEXTS = 4
 LEAST_PROSE = 0.34
 OFTEN = 0.7
-NEVER_SPOKEN = frozenset({
-    "url", "uri", "path", "file", "id", "hash", "html", "rejected", "expected", "gold", "reference", "ideal", "baseline", "rationale",
-    "reasoning", "thought", "thoughts", "system", "instructions", "intent", "license", "address",
-})  # fmt: skip
-"""Words in the name of a column of prose that nobody said, or not in this talk."""
-NOT_SPOKEN = NEVER_SPOKEN | {
-    "description", "bio", "title", "name", "summary", "label", "note", "notes", "reason", "error", "comment", "comments", "hint", "help",
-    "tooltip", "caption", "code", "translation", "context", "passage", "explanation", "why", "worse", "alternative", "feedback", "topic",
-    "subject",
-}  # fmt: skip
-"""And of one that is seldom what was said."""
-NOT_A_SPEAKER = frozenset({
-    "lang", "language", "locale", "status", "state", "priority", "severity", "level", "mime", "version", "country", "currency", "platform",
-    "gender", "format", "license", "rating", "stars", "score", "sentiment", "split", "unit", "method", "difficulty", "theme", "encoding",
-    "to", "recipient", "recipients", "audience", "target", "assignee", "reviewer", "subject", "principal",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +127,10 @@ def talks_of(value: object) -> list[Talk]:
     )
     document = Document(value, made)
     found: list[tuple[Reading, Table]] = []
+    listed = {one.place for one in tables if any(len(each.records) > 1 for each in one.instances)}
     for table in with_texts(tables):
         reading = reading_of(table, document)
-        if reading:
+        if reading and not _are_within(reading, table, listed):
             found.append((reading, table))
     if not found:
         return []
@@ -172,6 +160,12 @@ def reading_of(table: Table, document: Document) -> Reading | None:
         default=None,
     )
     return best if best and best.points >= ENOUGH + doubt else None
+
+
+def _are_within(reading: Reading, table: Table, listed: set[tuple[str, ...]]) -> bool:
+    """Whether both sides of an exchange come from a list in the row, of which each record is an exchange of its own."""
+    above = {tuple(path.split(".")[:-1]) for path in reading.texts}
+    return not reading.speaker and len(above) == 1 and () not in above and (*table.place, *above.pop()) in listed
 
 
 def _is_beside(path: str, texts: Sequence[str]) -> bool:

@@ -32,6 +32,8 @@ ABBREVIATED: Mapping[str, str] = {
 }  # fmt: skip
 SHORT = (3, 4)
 """Letters of an abbreviation; two are too few to tell one word from others."""
+BESIDE: Mapping[str, str] = {"s": "system", "t": "tool"}
+"""Letters for those who speak beside a user and an assistant."""
 DEEPEST = 6
 LONGEST_CODE = 2
 """Letters of what is no name."""
@@ -122,6 +124,7 @@ def sides_of(
         sides |= short
     if [role for role, _ in sides.values()].count("user") > 1:  # what instructs beside a person is no other one
         sides |= {word: ("system", TOLD) for word in sides if "instruction" in words_of(str(word))}
+    sides = sides or _by_letters(different)
     unknown = [word for word in different if word not in sides and not has(str(word), HIDDEN)]
     known = {role for role, _ in sides.values()} & SIDES
     if "assistant" not in known or (not unknown and "user" not in known):
@@ -153,11 +156,23 @@ def _side(
     if name.lower() in PERSPECTIVE:  # whose, is not said by the word
         side = document.told(name, keys[1])
         return (side, TOLD) if side else None
+    if side := _addressed(name):
+        return side, CERTAIN
     said = names[word] or name
     if side := known_role(name) or (side_of(said) if len(name) > 1 and len(words_of(said)) <= LONGEST_NAME else None):
         return side, CERTAIN
     side = document.told(name, keys[1])
     return (side, TOLD) if side else None
+
+
+def _addressed(name: str) -> str | None:
+    """The side from which something goes, by where it comes from or else where it goes to: `from_user`, `to_user`, `bot to user`."""
+    words = words_of(name)
+    before, after = (words[: words.index("to")], words[words.index("to") + 1 :]) if "to" in words else (words, ())
+    if not after and words[:1] != ("from",):
+        return None
+    side, receiver = side_of(" ".join(before)), side_of(" ".join(after))
+    return side if side in SIDES else OTHER.get(receiver or "")
 
 
 def _abbreviated(word: str) -> str | None:
@@ -176,9 +191,11 @@ def _leaves_out(short: str, name: str) -> bool:
 
 
 def _by_letters(different: list[object]) -> dict[object, tuple[str, int]]:
-    found = {word: LETTERS.get(str(word).lower()) for word in different}
+    found = {word: BESIDE.get(str(word).lower()) or LETTERS.get(str(word).lower()) for word in different}
     seen = SUPPOSED if any(str(word).lower() in PERSPECTIVE for word in different) else TOLD
-    return {word: (side, seen) for word, side in found.items() if side} if set(found.values()) == SIDES else {}
+    known = {word: (side, seen) for word, side in found.items() if side}
+    are_sides = sorted(side for side, _ in known.values() if side in SIDES) == sorted(SIDES)
+    return known if are_sides and len(known) == len(different) else {}
 
 
 def _by_manner(

@@ -37,6 +37,7 @@ from pastchats_memory.readers import (
     open_webui,
     openai_messages,
     opencode,
+    perplexity,
     pi,
     prompt_history,
     qwen_code,
@@ -111,7 +112,7 @@ READERS: tuple[Reader, ...] = (
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
-FALLBACKS: tuple[Reader, ...] = (issue_files, checklist, messages, scrollback, notes)
+FALLBACKS: tuple[Reader, ...] = (perplexity, issue_files, checklist, messages, scrollback, notes)
 """Asked in this order when no reader above claims the file."""
 
 

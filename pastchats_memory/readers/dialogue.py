@@ -26,7 +26,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 8
+VERSION = 9
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -39,7 +39,7 @@ DOCUMENTS = re.compile(
     r"((readme|changelog|contributing|license|security)\b.*|agents?|claude|gemini|skill|todo|index|faq)\Z",
     re.IGNORECASE,
 )
-NOTHING_SAID = ("", "_No text content captured for this message._")
+NOTHING_SAID = ("", "_No text content captured for this message._", "*(No content)*")
 KINDS = {"tool": "result"}
 SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
@@ -56,7 +56,7 @@ DATE_KEYS = (
     "update_time",
     "updated_at",
 )
-ID_KEYS = ("conversation_id", "conversationid", "session_id", "session", "uuid", "id")
+ID_KEYS = ("conversation_id", "conversationid", "session_id", "sessionid", "session", "threadid", "uuid", "id")
 FACT_KEYS = frozenset({*DATE_KEYS, *ID_KEYS, "model", "project", "title", "source", "url", "tags"})
 """What a line above the dialogue may tell without being a list item."""
 CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
@@ -64,7 +64,7 @@ CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
 _FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
 _STAMP = re.compile(
-    rf"[*_\[(<]{{0,6}}(?:(?:sub|small|sup)>)?(?:(?:time|timestamp|date)\W{{1,4}})?[\[(`]?({MOMENT}|\d{{1,2}}/\d{{1,2}}/\d{{4}},? [\d:]{{4,8}}(?:[ \u202f][AP]M)?)"
+    rf"[*_\[(<]{{0,6}}(?:(?:sub|small|sup)>)?(?:(?:(?:message )?time|timestamp|date)\W{{1,4}})?[\[(`]?({MOMENT}|\d{{1,2}}/\d{{1,2}}/\d{{4}},? [\d:]{{4,8}}(?:[ \u202f][AP]M)?)"
     r"[`\])*_]{0,6}(?:</(?:sub|small|sup)>)?[*_]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -73,6 +73,10 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 """What an exporter or a page writes below the last answer."""
+_SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z")
+"""When a message was sent, as Copilot for Obsidian writes it below the words, and above it with which notes."""
+_WITH_NOTES = "[Context: "
+_QUOTED = re.compile(r">(?: |\Z)")
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
@@ -249,6 +253,11 @@ class _Dialogue:
         elif _FOOTER.match(self._lines[end := self._last(marker.place, end)]):
             end -= 1
         end = self._last(marker.place, end)
+        sent = _SENT.match(self._lines[end])
+        if sent:
+            end = self._last(marker.place, end - 1)
+            if self._lines[end].startswith(_WITH_NOTES):
+                end = self._last(marker.place, end - 1)
         start = marker.place + 1
         while start <= end and not marker.words and _is_rim(self._lines[start]):
             start += 1
@@ -256,12 +265,24 @@ class _Dialogue:
         if below:
             start += 1
         body = self._lines[start : end + 1]
-        if marker.syntax == "callout":
+        if marker.syntax == "callout" or self._is_quoted:
             body = [line.removeprefix(">").removeprefix(" ") for line in body]
         content = "\n".join([*([marker.words] if marker.words else []), *body])
         blank = len(content) - len(content.lstrip("\n"))
         first = start - bool(marker.words) + blank
-        return _Part(marker, content.strip(), end, first, below or self._above(marker.place)[1])
+        return _Part(marker, content.strip(), end, first, below or _sent(sent) or self._above(marker.place)[1])
+
+    @cached_property
+    def _is_quoted(self) -> bool:
+        """Whether all that is said stands in quotations, as in what Continue shares."""
+        marked = {marker.place for marker in self.markers}
+        first = self.markers[0].place
+        said = [
+            line
+            for place, line in enumerate(self._lines)
+            if place > first and place not in marked and not _is_rim(line)
+        ]
+        return bool(said) and not any(marker.words for marker in self.markers) and all(map(_QUOTED.match, said))
 
     def _last(self, first: int, end: int) -> int:
         """The last line with text at or before `end`, not before `first`."""
@@ -294,6 +315,10 @@ def _stamp(line: str) -> str | None:
     """The time that a line consists of."""
     found = _STAMP.match(line.strip())
     return handwritten(found[1]) if found else None
+
+
+def _sent(found: re.Match[str] | None) -> str | None:
+    return iso_utc("{}-{}-{} {}".format(*found.groups()), LOCAL) if found else None
 
 
 def _is_rim(line: str) -> bool:

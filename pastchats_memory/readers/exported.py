@@ -30,8 +30,8 @@ _CALL = re.compile(
 """A line that names a tool, set off by signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
 _INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
 _OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
-_RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}\Z", re.IGNORECASE)
-"""The same where no call stands before it."""
+_RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
+"""The same where no call stands before it, which Amp names by its id."""
 _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
 """Above what a tool answered, in the person's place."""
 _KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)

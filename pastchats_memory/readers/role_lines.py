@@ -23,6 +23,8 @@ CALLOUTS = {
 
 LONGEST_LINE = 200
 """A longer heading is a sentence. Lines that carry the words themselves (`**You:** …`) may be of any length."""
+LONGEST_SAID = 60
+"""`You said:` and its like; a longer line is a sentence that ends with a colon."""
 
 _ROLES = {
     word: (family, role)
@@ -44,6 +46,8 @@ _BEFORE = re.compile(
     r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\[?#?\d{1,5}\]?\s*[.):–—-]?\s+\(?)?(?:[^\w\s<(\[*#]{1,8}\s*)?(?:github\s+)?",
     re.IGNORECASE,
 )
+_PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
+"""How ChatGPT Exporter names a tool; the bare word is a heading of anybody's."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
@@ -79,7 +83,7 @@ class RoleLine:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `plain` or `signed`."""
+    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `said`, `plain` or `signed`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -104,7 +108,7 @@ def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
         return _ruled(line, place)
     if start in ("- ", "* "):
         return _bold(line[2:], "list", place)
-    return _bold(line, "bold", place) if start in ("**", "__") else _plain(lines, place)
+    return _bold(line, "bold", place) if start in ("**", "__") else _said(line, place) or _plain(lines, place)
 
 
 def _unwrapped(line: str) -> str:
@@ -129,6 +133,13 @@ def signed_lines(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleLin
         for place, (name, colon, words) in found
         if colon and name in names and words[:1] in ("", " ")
     ]
+
+
+def _said(line: str, place: int) -> RoleLine | None:
+    """`You said:`, as it stands in a page that was copied without its headings."""
+    if len(line) > LONGEST_SAID or not line.endswith((":", "：")) or not (label := _label(line)) or not label.said:
+        return None
+    return RoleLine(place, label.role, "said", label.family, timestamp=label.timestamp, said=True)
 
 
 def _plain(lines: Sequence[str], place: int) -> RoleLine | None:
@@ -192,6 +203,8 @@ class _Label:
 def _label(text: str) -> _Label | None:
     """A role with nothing beside it but a number, a picture, a model, a time."""
     text = text.strip().strip("#").strip().replace("：", ":")
+    if _PLUGIN.match(text):
+        return _Label("tool", "names", None, said=False)
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading else text
     if text.startswith("[") and text.endswith("]"):

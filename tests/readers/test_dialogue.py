@@ -1,10 +1,10 @@
 import pytest
-from golden import expected, inputs, plain, refused, rows, shared, turns
+from golden import FIXTURES, expected, inputs, plain, refused, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.model import Task
-from pastchats_memory.readers import dialogue, notes, reader_for, scrollback
+from pastchats_memory.readers import dialogue, notes, perplexity, reader_for, scrollback
 from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line
 from pastchats_memory.readers.source import NotText, Source
@@ -234,3 +234,37 @@ def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
     path = tmp_path / "port.md"
     path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
     assert not dialogue.recognise(Source(path))
+
+
+@pytest.mark.parametrize("path", inputs("perplexity"), ids=lambda path: path.name)
+def test_a_thread_of_perplexity_gives_questions_and_answers_without_the_numbers_of_sources(path):
+    assert reader_for(Source(path)) is perplexity
+    assert [plain(row) for row in turns(perplexity, path)] == expected(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "# Kiln\n\nIt fires.[^1_1]\n\n[^1_1]: https://kiln.example\n",
+        '# Kiln\n\nIt fires.\n\n<div align="center">⁂</div>\n\nThe end.\n',
+        'Kiln.[^1_1]\n\n<div align="center">⁂</div>\n',
+        "# Kiln\n\n⁂\n\nIt fires.[^1_1]\n",
+        '<img src="https://kiln.example/logo.png" width="120"/>\n\n# Kiln\n\nIt fires.\n',
+    ],
+)
+def test_other_documents_with_pictures_footnotes_and_asterisms_are_no_threads(tmp_path, text):
+    path = tmp_path / "a.md"
+    path.write_text(text, encoding="utf-8")
+    assert not perplexity.recognise(Source(path))
+
+
+def test_no_thread_is_looked_for_in_data():
+    assert not perplexity.recognise(Source(FIXTURES / "export" / "export-q1-turns.jsonl"))
+
+
+def test_a_logo_alone_says_nothing(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text('<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n', encoding="utf-8")
+    assert list(perplexity.read(Source(path))) == []

@@ -19,7 +19,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 6
+VERSION = 7
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -39,6 +39,8 @@ _FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|
 _STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
 _BOX = re.compile(r"\s*[╭│╰]")
 _STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for ")
+_FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
+"""What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""
 CALL, RESULT, STOPPED = "call", "result", "stopped"
 _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
 """How a tool's answer begins that is an error."""
@@ -91,10 +93,11 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
     fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
-        prompt, answer = _PROMPT.match(line), _ANSWER.match(line)
+        folded = mark != RESULT and _FOLDED.match(line) is not None
+        prompt, answer = _PROMPT.match(line), None if folded else _ANSWER.match(line)
         is_called = mark == "assistant" and bool(_CALL.match(block[0]))
         fault = None if is_called else _FAULT.match(line)
-        if (found := prompt or answer or fault) or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
+        if (found := prompt or answer or fault) or folded or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
             text = "\n".join(block).strip()
             is_told = mark == "assistant" and not is_called and _is_deed(text, line)
             if mark:

@@ -12,7 +12,7 @@ from pastchats_memory.redact.named import KEYS
 from pastchats_memory.redact.ways import RANK
 
 LONGEST_HEAD = 1000
-_PASSWORD = r"(?:password|passwd|passphrase|passcode|pwd|pass)"  # noqa: S105 - a pattern
+_PASSWORD = r"(?:password|passwd|passphrase|passcode|pwd|pass)"  # noqa: S105 - a pattern # nosec B105
 _OTHER = rf"(?:secret|token|(?:{KEYS})[_\-. ]?key(?:_base)?)"
 _IS_NAME = re.compile(rf"[\w .\-]{{0,40}}?(?:(?P<password>{_PASSWORD})|{_OTHER})s?\Z")
 _RULE = re.compile(r"[ \t|+:\-]++\Z")

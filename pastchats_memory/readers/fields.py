@@ -7,6 +7,9 @@ from itertools import takewhile
 
 _NUMBERED = re.compile(r"(?P<name>\D*)(?P<number>\d{1,18})")
 """Nineteen digits and more are a hash's."""
+DAYS = ("days", "day", "dates", "daily", "tage", "jours", "giorni", "dias")
+"""Names of lists of days."""
+
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4})")
 
 Json = dict[str, object]
@@ -44,6 +47,24 @@ def day_by_day(fields: Json) -> list[object]:
         return []
     days.sort(key=lambda told: [int(told[0][iso] or told[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
     return [item for _, value in days for item in value]
+
+
+def days_joined(fields: Json) -> Json:
+    """The object; each list of days in it, as `{"days": [{"date": "2026-01-31", "items": […]}]}`, with what these hold instead of them."""
+    joined = {key: held for key, value in fields.items() if key.lower() in DAYS and (held := _in_days(list_of(value)))}
+    return {**fields, **joined} if joined else fields
+
+
+def _in_days(items: list[object]) -> list[object]:
+    """What objects of a day and a list hold, each record with its day; nothing where one has more, such as a title."""
+    held: list[object] = []
+    for item in map(mapping_of, items):
+        days = {key: day for key, day in item.items() if isinstance(day, str) and _DAY.fullmatch(day)}
+        records = [record for value in item.values() for record in list_of(value)]
+        if len(item) != len(("day", "list")) or len(days) != 1 or not records:
+            return []
+        held += [days | record if isinstance(record, dict) else record for record in records]
+    return held
 
 
 def list_of(value: object) -> list[object]:

@@ -23,7 +23,7 @@ def test_a_file_that_is_no_conversation_is_left(path):
 
 
 def test_every_shape_is_taken_whether_or_not_there_is_a_reader_of_its_own():
-    assert len(SHAPES) == 167
+    assert len(SHAPES) == 168
     assert all(messages.recognise(Source(path)) for path in SHAPES)
     assert all(reader_for(Source(path)) for path in SHAPES)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, day_by_day, days_joined, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.shapes.exchanges import (
     TAKEN,
@@ -131,7 +131,7 @@ def conversations_of(value: object, context: Context | None = None, depth: int =
     elif messages := _messages_of(day_by_day(mapping_of(value))):
         yield Conversation(messages, outer)
     else:
-        fields = mapping_of(value)
+        fields = days_joined(mapping_of(value))
         yield from _of_object(fields, outer.inside(fields), depth)
 
 

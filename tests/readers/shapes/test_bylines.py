@@ -3,7 +3,7 @@
 import pytest
 from talked import TALK, each
 
-from pastchats_memory.readers.fields import day_by_day
+from pastchats_memory.readers.fields import day_by_day, days_joined
 from pastchats_memory.readers.shapes.inference.bylines import of_two_lists, with_bylines
 from pastchats_memory.readers.shapes.inference.pages import marked_texts
 from pastchats_memory.readers.shapes.inference.tables import tables_of
@@ -70,6 +70,18 @@ def test_days_are_put_in_their_order_and_other_keys_are_not():
     assert day_by_day({"10.1.2026": ["b"], "9.1.2026": ["a"], "31.12.2025": [0]}) == [0, "a", "b"]
     assert day_by_day({"2026-02-01": ["b"], "2026-01-31": ["a"]}) == ["a", "b"]
     assert day_by_day({"2026-02-01": ["b"], "total": ["a"]}) == day_by_day({"2026-02-01": "b"}) == day_by_day({}) == []
+
+
+def test_a_list_of_days_is_what_was_said_on_them_and_a_list_of_talks_with_dates_is_not():
+    days = [
+        {"date": "2026-03-01", "items": [{"line": WORDS[0]}]},
+        {"date": "2026-03-02", "items": [{"line": WORDS[1]}]},
+    ]
+    said = [{"date": "2026-03-01", "line": WORDS[0]}, {"date": "2026-03-02", "line": WORDS[1]}]
+    assert days_joined({"days": days, "n": 2}) == {"days": said, "n": 2}
+    titled = [{**day, "title": "Bread"} for day in days]
+    for other in ({"chats": days}, {"days": titled}, {"days": [{"date": "soon", "items": [1]}]}, {"days": 3}):
+        assert days_joined(other) is other
 
 
 def test_lines_with_but_a_time_are_events_and_other_lines_without_a_name_make_it_no_talk():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pastchats_memory.readers.fields import Json, day_by_day, in_number_order, list_of, mapping_of
+from pastchats_memory.readers.fields import Json, day_by_day, days_joined, in_number_order, list_of, mapping_of
 from pastchats_memory.readers.shapes.inference.bylines import of_two_lists, with_bylines
 from pastchats_memory.readers.shapes.inference.columns import MADE, row_of
 from pastchats_memory.readers.shapes.inference.pages import MOST_SPEAKERS, marked_texts, spoken_page, taking_turns
@@ -114,7 +114,7 @@ def _instances(
         made = [_of_list(value, place, nested)]
         inner = [("", item) for item in value]
     else:
-        value = _in_order_of_edges(_with_those_beside(_with_its_answer(value)))
+        value = _in_order_of_edges(_with_those_beside(_with_its_answer(days_joined(value))))
         facts = {key: item for key, item in value.items() if not isinstance(item, dict | list)}
         said = (said[0] | facts, facts)
         made = list(_of_object(value, nested, is_talk=bool(place) and has(place[-1], SPOKEN_IN)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.config import Config
+from pastchats_memory.config import Config, own_places
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import CustomModel, ModelSettings, cores, is_model, leaves_for
 from pastchats_memory.embed.packaged import FAMILY
@@ -91,4 +91,4 @@ def wanted_files(
     """Which files, and which projects' turns, may be stored."""
     from pastchats_memory.ingest.files import Wanted
 
-    return Wanted((*config.include, *include), (*config.exclude, *exclude), follow)
+    return Wanted((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))

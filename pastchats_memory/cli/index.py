@@ -8,19 +8,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
-from pastchats_memory.config import Config, found_histories, from_home, load
+from pastchats_memory.config import Config, found_histories, from_home, load, own_places
 from pastchats_memory.config.histories import History
 from pastchats_memory.configured import index_options, wanted_files
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
 from pastchats_memory.render import one_line
+
+if TYPE_CHECKING:
+    from watchfiles import Change
 
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
@@ -84,7 +87,7 @@ def command(
     Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there. Of a folder
     with a file .pastchats-ignore nothing is read, nor any conversation that was held in it.
     """
-    wanted = wanted_files(load(db), include)
+    wanted = wanted_files(config := load(db), include)
     histories = [history for history in found_histories() if wanted.looks_into(history.path)] if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories)]
     if not named:
@@ -94,8 +97,8 @@ def command(
         "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links
     }  # fmt: skip
     if dry_run:
-        return _dry_run(named, project, load(db), how, as_json=as_json)
-    if not os.path.lexists(load(db).database) and not _agreed(named, histories, yes=yes, no=no):
+        return _dry_run(named, project, config, how, as_json=as_json)
+    if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
@@ -103,7 +106,7 @@ def command(
         report = _indexed(memory, named, project, how)
         emit_json(_json(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:
-            _watch(memory, named, project, how, as_json=as_json)
+            _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.taken or report.known else NOTHING
 
 
@@ -144,15 +147,24 @@ def _foretell(forecast: Forecast) -> None:
         )
 
 
-def _watch(memory: Memory, named: list[str], project: str | None, how: dict[str, Any], *, as_json: bool) -> None:
-    """Index again whenever something below the paths has changed, until the person ends it."""
-    from watchfiles import watch
+def _watch(
+    memory: Memory, named: list[str], project: str | None, how: dict[str, Any], ours: frozenset[str], *, as_json: bool
+) -> None:
+    """Index again whenever something below the paths has changed that this program did not write, until the person ends it."""
+    from watchfiles import DefaultFilter, watch
+
+    begun = False
+    others = DefaultFilter()
+
+    def is_news(change: Change, path: str) -> bool:
+        """Whatever happens is, until a run has begun: there may never be a moment in which nobody asks the database."""
+        return not begun or (others(change, path) and ours.isdisjoint(map(str, (Path(path), *Path(path).parents))))
 
     click.echo("Watching; Ctrl-C ends it.", err=True)
-    begun = False
     for changes in watch(
-        *named, debounce=SETTLED_MS, step=STEP_MS, rust_timeout=LOOKS_MS, yield_on_timeout=True, raise_interrupt=True
-    ):
+        *named, watch_filter=is_news, debounce=SETTLED_MS, step=STEP_MS, rust_timeout=LOOKS_MS, yield_on_timeout=True,
+        raise_interrupt=True,
+    ):  # fmt: skip
         if begun and not changes:
             continue
         # once without a change: what was written since the first run looked at it, nobody watched

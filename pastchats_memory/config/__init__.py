@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FILE = "pastchats-memory.toml"
 FOLDER = "pastchats-memory"
+WRITTEN = (("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"))
+"""In which folders ours are that this program writes into: the variable of each, and where it is without."""
 PREFIX = "PASTCHATS_MEMORY_"
 DATABASE_VARIABLE = f"{PREFIX}DB"
 LONGEST_PATH = 4096
@@ -171,6 +173,16 @@ def project_file(here: Path | None = None) -> Path | None:
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where logs and what hooks remember are kept. Raises UsageFault without a home."""
     return _folder(environment, "XDG_STATE_HOME", ".local/state") / FOLDER
+
+
+def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """The files and folders that this program writes: nobody's conversation is in them, and every run changes them."""
+    try:
+        file = os.path.abspath(database)  # noqa: PTH100 - resolve() would follow links
+        folders = [_folder(environment, *place) / FOLDER for place in WRITTEN]
+    except (OSError, UsageFault):  # the working directory is gone, or there is no home
+        return frozenset()
+    return frozenset([*map(str, folders), *(file + suffix for suffix in ("", "-journal", "-shm", "-wal"))])
 
 
 def _own(path: Path) -> ConfigFile:

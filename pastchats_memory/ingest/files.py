@@ -37,6 +37,8 @@ class Wanted:
     """Globs of which none may fit, for files, for the folders above them, and for the project of a conversation."""
     follow: bool = False
     """Links out of the folder that was named are followed."""
+    own: frozenset[str] = frozenset()
+    """Files and folders that this program writes, which are read only where they are named."""
 
     def excludes(self, path: str) -> bool:
         """Whether the path or, where it names none, one of its parts is excluded."""
@@ -179,7 +181,7 @@ def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Itera
             unreadable.append(LeftOut(utf8(folder), 0, MARKED))
             continue
         for entry in entries:
-            if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS:
+            if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS or entry.path in wanted.own:
                 continue
             if (pattern := wanted.excluded_by(entry.path)) is not None:
                 if entry.is_dir() or _is_likely(entry.name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,13 @@ class Keeping(Opened):
         from pastchats_memory.ingest import index
 
         options = index_options(
-            self._config or DEFAULTS, project, include, exclude, force=force, notes=notes, follow=follow_links
+            self._config or replace(DEFAULTS, database=self._database.path),
+            project,
+            include,
+            exclude,
+            force=force,
+            notes=notes,
+            follow=follow_links,
         )
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index

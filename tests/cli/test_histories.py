@@ -244,6 +244,21 @@ def _stored(program: Program, word: str) -> bool:
         return False
 
 
+def test_what_this_program_writes_below_a_folder_is_neither_read_nor_watched(program: Program) -> None:
+    write_messages(program.home / "a.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    process = at(program).started("index", ".", "--watch", "--json")
+    try:
+        _wait(lambda: program.database.exists() and _stored(program, "port"), 60)
+        write_messages(program.home / "b.jsonl", ("user", "Where is the oak?"), ("assistant", "Over there."))
+        _wait(lambda: _stored(program, "oak"), 60)
+        time.sleep(2)  # in which it would index two times more if what it stores were news
+    finally:
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=30)
+    runs = [json.loads(line) for line in stdout.splitlines()]
+    assert [[Path(file["source_path"]).name for file in run["results"]] for run in runs] == [["a.jsonl"], ["b.jsonl"]]
+
+
 def _wait(is_so, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not is_so():

@@ -28,7 +28,7 @@ HELD_UP = {
     "pieces:_COMPOUND": ("finditer", "", "x"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),
     "readers.checklist:_MARKED": ("finditer", "", " "),
-    "readers.copilot_cli:_CWD": ("finditer", "cwd:a", " "),
+    "readers.beside:_CWD": ("finditer", "cwd:a", " "),
     "readers.cursor:_QUERY": ("finditer", "", "<user_query>"),
     "readers.issue_files:_COMMENT": ("finditer", "", "<!--"),
     "readers.issue_files:_ID": ("match", "a", "0"),

@@ -92,6 +92,19 @@ def test_a_box_makes_a_checklist_only_where_the_name_or_half_of_the_lines_say_so
     assert checklist.recognise(Source(path))
 
 
+def test_a_list_in_the_folder_of_a_session_of_copilot_cli_is_that_session_s(tmp_path):
+    plan = tmp_path / "5f1c9a2e-session" / "plan.md"
+    plan.parent.mkdir()
+    plan.write_text("# Plan\n\n- [ ] Mend the gate\n- [x] Oil the hinge\n", encoding="utf-8")
+    alone = rows(checklist, plan)
+    plan.with_name("events.jsonl").write_text("", encoding="utf-8")
+    plan.with_name("workspace.yaml").write_text("cwd: /srv/garden\n", encoding="utf-8")
+    told = rows(checklist, plan)
+    assert [(task.conversation_id, task.cwd) for task in told] == [("5f1c9a2e-session", "/srv/garden")] * 2
+    assert {task.native_id[:9] for task in told} == {"5f1c9a2e-"}
+    assert {task.conversation_id for task in alone} == {None}
+
+
 def test_the_same_box_further_down_is_the_same_task(tmp_path):
     path = tmp_path / "todo.md"
     path.write_text("- [ ] one\n- [ ] two\n", encoding="utf-8")

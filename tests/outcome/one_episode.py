@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.outcome import Row, outcome_of
 
+MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]})
 ASKED = Row("user", "prompt", "Make the login test pass, it is flaky since Monday.")
 GREEN = Row("tool", "result", "$ pytest -q\n............\n12 passed in 0.81s")
 RED = Row(

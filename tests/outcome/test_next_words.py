@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, RED, verdict
+from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
 
 from pastchats_memory.outcome import Row, outcome_of
 
@@ -172,25 +172,6 @@ def test_the_persons_words_beat_the_check() -> None:
     assert verdict(GREEN, DONE, following="you forgot the second test") == "unknown"
 
 
-def test_the_same_prompt_again_is_failed() -> None:
-    assert verdict(ANSWER, following=ASKED.content) == "failed"
-    assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
-    assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
-    assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
-
-
-def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:
-    context = "│def read_clock():\n│    return clock()\n" * 4
-    above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'
-    first, second = (
-        f"{above}\n\nsrc/clock/reading_the_clock_once.py:\n⋮\n{context}█# {asked} AI?"
-        for asked in ("Why is the clock read twice?", "Where would a cache belong?")
-    )
-    for following, expected in ((first, "failed"), (second, "unknown")):
-        assert outcome_of((Row("user", "prompt", first), ANSWER), following).verdict == expected
-    assert outcome_of((ASKED, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
-
-
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
     advice = Row("assistant", "answer", "Run `npm run dev` in another terminal.")
     pasted = "(venv) mira@home shop % npm run dev\nnpm error Missing script: dev"
@@ -229,9 +210,6 @@ def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
 def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, expected: str) -> None:
     edit = Row("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
     assert verdict(edit, following=words) == expected
-
-
-MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]})
 
 
 @pytest.mark.parametrize(
@@ -405,11 +383,6 @@ def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
 def test_what_is_sent_back_is_no_praise_of_it() -> None:
     text = "Perfect the order of the modules, so that the build finds them"
     assert verdict(Row("assistant", "answer", text), following=text) == "unknown"
-
-
-def test_the_same_request_in_the_plural_is_the_same_request() -> None:
-    turns = (Row("user", "prompt", "fix the error in roster.ts"), MADE)
-    assert outcome_of(turns, "fix the errors in roster.ts").signal == "asked_again"
 
 
 def test_the_difference_that_a_client_shows_is_an_edit() -> None:

@@ -195,10 +195,14 @@ def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):
     assert not scrollback.recognise(Source(path))
 
 
-@pytest.mark.parametrize("path", inputs("scrollback"), ids=lambda path: path.name)
-def test_a_terminals_screen_gives_what_was_said_on_it(path):
-    assert reader_for(Source(path)) is scrollback
-    assert [plain(row) for row in turns(scrollback, path)] == expected(path)
+@pytest.mark.parametrize(
+    ("reader", "path"),
+    [(reader, path) for reader in (scrollback, perplexity) for path in inputs(reader.FORMAT)],
+    ids=lambda value: getattr(value, "FORMAT", None) or value.name,
+)
+def test_a_copy_without_roles_gives_what_was_said(reader, path):
+    assert reader_for(Source(path)) is reader
+    assert [plain(row) for row in turns(reader, path)] == expected(path)
 
 
 @pytest.mark.parametrize(
@@ -234,12 +238,6 @@ def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
     path = tmp_path / "port.md"
     path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
     assert not dialogue.recognise(Source(path))
-
-
-@pytest.mark.parametrize("path", inputs("perplexity"), ids=lambda path: path.name)
-def test_a_thread_of_perplexity_gives_questions_and_answers_without_the_numbers_of_sources(path):
-    assert reader_for(Source(path)) is perplexity
-    assert [plain(row) for row in turns(perplexity, path)] == expected(path)
 
 
 @pytest.mark.parametrize(

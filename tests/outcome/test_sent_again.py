@@ -1,0 +1,31 @@
+"""What it means that the person asks for the same thing once more."""
+
+from __future__ import annotations
+
+from one_episode import ANSWER, ASKED, MADE, verdict
+
+from pastchats_memory.outcome import Row, outcome_of
+
+
+def test_the_same_prompt_again_is_failed() -> None:
+    assert verdict(ANSWER, following=ASKED.content) == "failed"
+    assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
+    assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
+    assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
+
+
+def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:
+    context = "│def read_clock():\n│    return clock()\n" * 4
+    above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'
+    first, second = (
+        f"{above}\n\nsrc/clock/reading_the_clock_once.py:\n⋮\n{context}█# {asked} AI?"
+        for asked in ("Why is the clock read twice?", "Where would a cache belong?")
+    )
+    for following, expected in ((first, "failed"), (second, "unknown")):
+        assert outcome_of((Row("user", "prompt", first), ANSWER), following).verdict == expected
+    assert outcome_of((ASKED, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
+
+
+def test_the_same_request_in_the_plural_is_the_same_request() -> None:
+    turns = (Row("user", "prompt", "fix the error in roster.ts"), MADE)
+    assert outcome_of(turns, "fix the errors in roster.ts").signal == "asked_again"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
@@ -30,14 +29,9 @@ def recognise(source: Source) -> bool:
 def read(source: Source) -> Iterator[Row]:
     """The turns in the order of the file; messages that are none."""
     telling = Telling(_about(mapping_of(source.outline), source.path.stem))
-    for position, item in enumerate(source.elements("messages")):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := _take(telling, mapping_of(item.value), item.line):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    messages = source.elements("messages")
+    yield from taken(source, telling, messages, lambda item: _take(telling, mapping_of(item.value), item.line))
+    yield from telling.rest()
 
 
 def _about(thread: Json, stem: str) -> About:

@@ -16,7 +16,7 @@ from pastchats_memory.readers.cline_api import Sent, is_api_message, is_tagged
 from pastchats_memory.readers.cline_ui import Shown, is_ui_message
 from pastchats_memory.readers.fields import list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Element, NotText, Record, Source
-from pastchats_memory.readers.telling import About, Row, Telling
+from pastchats_memory.readers.telling import About, Row, Telling, taken
 
 FORMAT = "cline"
 VERSION = 6
@@ -64,15 +64,9 @@ def read(source: Source) -> Iterator[Row]:
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
     telling = Telling(About(task, _recorded(path, task) or _told(source) or _told_beside(path)))
     taking = Shown(telling) if shown else Sent(telling)
-    for position, item in enumerate(_items(source)):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := taking.take(item.value, item.line):
-            yield Unreadable(str(path), item.line, fault)
-        yield from telling.drafts.ready(position)
+    yield from taken(source, telling, _items(source), lambda item: taking.take(item.value, item.line))
     taking.end()
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 def _items(source: Source) -> Iterator[Record | Element | Unreadable]:

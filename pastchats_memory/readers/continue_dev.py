@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.beside import is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
 
@@ -53,14 +52,9 @@ def read(source: Source) -> Iterator[Row]:
         )
     )
     telling.model = text_of(session.get("chatModelTitle"))
-    for position, item in enumerate(source.elements("history")):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := _take(telling, mapping_of(item.value), item.line):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    history = source.elements("history")
+    yield from taken(source, telling, history, lambda item: _take(telling, mapping_of(item.value), item.line))
+    yield from telling.rest()
 
 
 def _began(folder: Path, session_id: str) -> str | None:

@@ -62,8 +62,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             telling.prompt("\n".join(section.body), at)
         elif section.who == "Copilot":
             telling.answer("\n".join(section.body), at)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,7 @@ def read(source: Source) -> Iterator[Row]:
             telling.prompt(typed("\n".join(lines)), At(line, branch=branch))
         else:
             _spoken(telling, lines, At(line, branch=branch))
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 def _from_store(database: Database, path: Path) -> Iterator[Row]:
@@ -115,8 +114,7 @@ def _from_store(database: Database, path: Path) -> Iterator[Row]:
                 yield Unreadable(str(path), 0, f"a message is not JSON: {message.reason}")
             else:
                 _take_stored(telling, message)
-        yield from telling.drafts.rest()
-        yield from telling.drafts.tasks()
+        yield from telling.rest()
 
 
 def _take_stored(telling: Telling, message: Json) -> None:

@@ -89,8 +89,7 @@ def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folde
             _tool(telling, mapping_of(bubble.get("toolFormerData")), at)
             model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
             telling.answer(text_of(bubble.get("text")), at, model)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 def _time(bubble: Json) -> object:
@@ -153,5 +152,4 @@ def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
                 telling.prompt(_words(bubble), at)
             elif bubble.get("type") == "ai":
                 telling.answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
-        yield from telling.drafts.rest()
-        yield from telling.drafts.tasks()
+        yield from telling.rest()

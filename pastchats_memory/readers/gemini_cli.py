@@ -70,8 +70,7 @@ def read(source: Source) -> Iterator[Row]:
         yield from session.telling.drafts.ready(position)
     if source.shape == "jsonl":
         yield from records.checkpoint(session.state())
-    yield from session.telling.drafts.rest()
-    yield from session.telling.drafts.tasks()
+    yield from session.telling.rest()
 
 
 class _Session:

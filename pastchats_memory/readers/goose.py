@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database, Value
-from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
-from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
@@ -56,14 +55,9 @@ def read(source: Source) -> Iterator[Row]:
 
 def _exported(source: Source, telling: Telling) -> Iterator[Row]:
     _take(telling, Record(1, source.outline))
-    for position, item in enumerate(source.elements(EXPORTED)):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := _take(telling, Record(item.line, item.value)):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    messages = source.elements(EXPORTED)
+    yield from taken(source, telling, messages, lambda item: _take(telling, Record(item.line, item.value)))
+    yield from telling.rest()
 
 
 def _from_database(database: Database) -> Iterator[Row]:
@@ -74,8 +68,7 @@ def _from_database(database: Database) -> Iterator[Row]:
             telling = Telling(About(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _messages(database, own_id):
                 _take(telling, Record(1, record))
-            yield from telling.drafts.rest()
-            yield from telling.drafts.tasks()
+            yield from telling.rest()
 
 
 def _messages(database: Database, session_id: Value) -> Iterator[Json]:

@@ -6,15 +6,16 @@ identity, tools noted with the answer they followed, and which results are worth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
-from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.source import Element, Record, Source
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept
 
@@ -23,6 +24,7 @@ MEDIA_ONLY = "[image]"
 
 Row = Turn | Task | Unreadable | Checkpoint
 """What reading a session gives."""
+Item = TypeVar("Item", bound=Record | Element)
 
 _NO_CALL = Call("tool")
 
@@ -112,6 +114,11 @@ class Telling:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
             self.say(*found, replace(at, native_id=own))
 
+    def rest(self) -> Iterator[Turn | Task]:
+        """What could still change as long as there was more to read."""
+        yield from self.drafts.rest()
+        yield from self.drafts.tasks()
+
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
@@ -141,15 +148,21 @@ def told(
     if source.resumed is not None:
         telling.go_on(source.resumed.state)
     records = source.records()
-    for position, item in enumerate(records):
+    yield from taken(source, telling, records, take)
+    yield from records.checkpoint(telling.state() | (kept or {}))
+    yield from telling.rest()
+
+
+def taken(
+    source: Source, telling: Telling, items: Iterable[Item | Unreadable], take: Callable[[Item], str | None]
+) -> Iterator[Row]:
+    """The turns that no further item can change, as soon as that is known, and which items are none; `take` as `told` has it."""
+    for position, item in enumerate(items):
         if isinstance(item, Unreadable):
             yield item
         elif fault := take(item):
             yield Unreadable(str(source.path), item.line, fault)
         yield from telling.drafts.ready(position)
-    yield from records.checkpoint(telling.state() | (kept or {}))
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
 
 
 def texts_of(content: object, kinds: tuple[str, ...] = ("text",)) -> str:

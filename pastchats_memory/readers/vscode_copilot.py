@@ -52,8 +52,7 @@ def read(source: Source) -> Iterator[Row]:
             yield Unreadable(str(source.path), line, "a request without the text of a message")
         yield from telling.drafts.ready(position)
     if telling is not None:
-        yield from telling.drafts.rest()
-        yield from telling.drafts.tasks()
+        yield from telling.rest()
 
 
 def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]:

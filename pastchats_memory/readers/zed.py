@@ -147,8 +147,7 @@ def _turns(document: Json, thread: Json) -> Iterator[Row]:
             _earlier(telling, message, branch)
         else:
             _message(telling, message, branch)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 def _folder(thread: Json) -> str | None:

@@ -1,4 +1,4 @@
-"""Gemini CLI sessions to turns: one JSON document, or a log of messages that are written again when they grow.
+"""Gemini CLI sessions to turns: one JSON document, a log of messages that are written again when they grow, or a chat that was saved.
 
 The last record of an id has its words, the first one its place; what was rewound, or is missing from a checkpoint, is
 `abandoned`.
@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.drafts import Draft
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.gemini_history import history_of, is_history
 from pastchats_memory.readers.gemini_record import (
     Overview,
     is_change,
@@ -20,29 +21,27 @@ from pastchats_memory.readers.gemini_record import (
     project_folder,
     records_of,
 )
-from pastchats_memory.readers.gemini_shell import shell_output
-from pastchats_memory.readers.gemini_words import command_in, shell_in, summary_in, typed, words_of
-from pastchats_memory.readers.injected import BUILT_INS
+from pastchats_memory.readers.gemini_telling import answered, say_prompt
+from pastchats_memory.readers.gemini_words import TAKEN_NOTES, typed, words_of
 from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import output_of, text_in
 
 FORMAT = "gemini-cli"
-VERSION = 4
+VERSION = 5
 
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
 NAMED = "session-"
 """How the name of a file begins that stands among the sessions: a subagent's there has the id of the session that called it."""
 CANCELLED = "Request cancelled"
-TAKEN_NOTE = "Got it. Thanks for the additional context!"
-"""What is put in the model's mouth behind a summary."""
 
 
 def recognise(source: Source) -> bool:
-    """Whether the document or a line tells of a session with a project's hash, or a line changes what stands above it."""
+    """Whether the document or a line tells of a session with a project's hash, a line changes what stands above it, or a chat was saved."""
+    if is_history(source):
+        return True
     if source.shape == "json":
         document = mapping_of(source.outline)
         return is_header(document) and isinstance(document.get("messages", []), list)
@@ -51,6 +50,9 @@ def recognise(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Row]:
     """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
+    if is_history(source):
+        yield from history_of(source)
+        return
     view = Overview()
     before = source.resumed.state if source.resumed else {}
     if before:
@@ -145,21 +147,13 @@ class _Session:
             return
         self._prompts.add(at.native_id)
         sent = words_of(record.get("displayContent") or record["content"])
-        self.telling.say("system", "summary", summary_in(sent), replace(at, native_id=""))
-        command, printed = shell_in(sent)
-        text = f"! {command}" if command else typed(sent)
-        if text.startswith(INVESTIGATION) and self._branch == "main":
+        if typed(sent).startswith(INVESTIGATION) and self._branch == "main":
             self._branch = "sidechain"
             self.telling.about.metadata["parent_conversation_id"] = self.telling.about.conversation_id
             self.telling.about.conversation_id = f"{self.telling.about.conversation_id}/{self._stem}"
             at = At(at.line, at.time, at.native_id, self._branch)
-        name = command_in(text)
-        if name.lower() not in BUILT_INS:
-            pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
-            self.telling.prompt(text, at, pictures, kind="command" if command or name else "prompt")
-        if command:
-            self.telling.call(at.native_id, "shell", {"command": command})
-            self.telling.result(at.native_id, output_of(printed), at)
+        pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
+        say_prompt(self.telling, sent, at, pictures)
 
     def _answer(self, record: Json, at: At, position: int) -> None:
         draft = self._begun.get(at.native_id)
@@ -168,7 +162,7 @@ class _Session:
             draft.until = self._view.last[at.native_id]
             self._begun[at.native_id] = draft
         words = words_of(record["content"])
-        draft.texts = [words if words and words != TAKEN_NOTE else draft.texts[0]]
+        draft.texts = [words if words and words not in TAKEN_NOTES else draft.texts[0]]
         if position != self._view.last[at.native_id]:
             return
         del self._begun[at.native_id]
@@ -183,11 +177,7 @@ class _Session:
             mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
             for part in list_of(call.get("result"))
         ]
-        fault = "\n".join(text for response in responses if (text := text_of(response.get("error"))))
-        output = shell_output(
-            fault or "\n".join(text_in(response.get("output")) for response in responses),
-            failed=status == "error" or bool(fault),
-        )
+        output = answered(responses, failed=status == "error")
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.telling.result(call_id, output, own)

@@ -23,6 +23,8 @@ TRUNCATED = (
     "[System Note: Prior conversation history was truncated",
 )
 """What stands in a summary's place where none was made."""
+TAKEN_NOTES = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
+"""What is put in the model's mouth behind what it was told of the folder, and behind a summary."""
 RAN = "I ran the following shell command:\n```sh\n"
 OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
 

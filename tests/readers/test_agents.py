@@ -193,6 +193,27 @@ def test_a_folder_is_a_path_or_an_address_of_one(value, path):
     assert folder_of(value) == path
 
 
+def test_a_saved_chat_of_gemini_has_the_name_it_was_saved_under(tmp_path):
+    saved = tmp_path / "checkpoint-the%20latch.json"
+    shutil.copy(FIXTURES / "gemini-cli" / "gemini-cli-q9-checkpoint.json", saved)
+    assert {turn.metadata["title"] for turn in turns(gemini_cli, saved)} == {"the latch"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"history": [{"role": "user", "parts": [{"text": "Hello?"}]}]},
+        [{"role": "user", "parts": [{"text": "Hello?"}]}, {"role": "model", "parts": ["Hello."]}],
+        [{"role": ["user"], "parts": []}, {"role": "model", "parts": []}],
+        [{"role": "user", "parts": [], "at": 1}, {"role": "model", "parts": []}],
+    ],
+)
+def test_a_chat_in_which_one_side_is_silent_or_messages_are_of_another_make_is_none_that_gemini_saved(value, tmp_path):
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps(value))
+    assert not gemini_cli.recognise(Source(path))
+
+
 @pytest.mark.parametrize("reader", [pi, goose, qwen_code, copilot_cli, gemini_cli], ids=lambda reader: reader.FORMAT)
 def test_memory_does_not_grow_with_the_words_of_a_session(reader, tmp_path):
     path = tmp_path / "long.jsonl"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
+from pastchats_memory.readers.shapes.naming import has, words_of
+from pastchats_memory.readers.shapes.values import LONGEST_WORD
 
 ROLE_KEYS = ("role", "sender", "from", "author", "speaker", "type")
 ROLE_PARTS = frozenset(
@@ -54,7 +56,6 @@ PART_ROLES = {
 DOING, SEEING = "action", "observation"
 """Keys of events in which an agent did something and saw what came of it, among those in which somebody spoke."""
 SPOKEN_ACTIONS = ("message", "finish")
-LONGEST_WORD = 40
 MOST_NUMBERS = 10
 LONGEST_KEY = 64
 
@@ -79,7 +80,6 @@ _MODEL_NAME = re.compile(
 )
 _MACHINE = re.compile(r"(?:\A|[^a-zA-Z])(?:AI|[Bb]ot|[Cc]hat[Bb]ot|[Aa]ssistant|GPT|ChatGPT|Copilot)(?:[^a-zA-Z]|\Z)")
 """Such a word within a speaker's name makes it a program's: `AI helper`, `@kiln-bot:home.org`."""
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +160,13 @@ def _done(fields: Json) -> Speaker | None:
 @lru_cache(maxsize=4096)
 def is_role_key(key: str) -> bool:
     """Whether the key says by its name who speaks."""
-    return (key in ROLE_KEYS and key != "type") or bool(
-        parts_of(key) & ROLE_PARTS and not parts_of(key) & NOT_A_SPEAKER
-    )
+    return (key in ROLE_KEYS and key != "type") or (has(key, ROLE_PARTS) and not has(key, NOT_A_SPEAKER))
 
 
 @lru_cache(maxsize=4096)
 def is_doubtful_key(key: str) -> bool:
     """Whether the key says who speaks only if its value is a word for a role."""
-    return key == "type" or key in DOUBTFUL_KEYS or bool(parts_of(key) & KINDS and parts_of(key) & KINDS_OF)
+    return key == "type" or key in DOUBTFUL_KEYS or (has(key, KINDS) and has(key, KINDS_OF))
 
 
 def hints_at_speakers(fields: Json) -> bool:
@@ -185,7 +183,7 @@ def _hints(key: str, value: object) -> bool:
     if isinstance(value, bool):
         return _plain(key) in FLAGS
     if isinstance(value, int):
-        return "speaker" in parts_of(key)
+        return "speaker" in words_of(key)
     return isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in DOUBTFUL_KEYS)
 
 
@@ -193,8 +191,8 @@ def _role_of_name(key: str, word: str) -> str | None:
     """The role in a name, as `support_agent` or `Kiln bot` has it."""
     if not is_role_key(key) and key not in NAME_KEYS:
         return None
-    last = _PART.findall(word)[-1:]
-    spelled = last and " " not in word and not word.startswith("@") and ROLE_OF_WORD.get(last[0].lower())
+    last = words_of(word)[-1:]
+    spelled = last and " " not in word and not word.startswith("@") and ROLE_OF_WORD.get(last[0])
     return spelled or ("assistant" if key != "role" and _MACHINE.search(word) else None)
 
 
@@ -202,7 +200,7 @@ def _number(fields: Json, key: str) -> str | None:
     """Who speaks where speakers are numbered."""
     value = fields.get(key)
     numbered = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_NUMBERS
-    return str(value) if numbered and "speaker" in parts_of(key) else None
+    return str(value) if numbered and "speaker" in words_of(key) else None
 
 
 def _role_keys(fields: Json) -> list[str]:
@@ -226,18 +224,13 @@ def _plain(key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def parts_of(key: str) -> frozenset[str]:
-    """The words of a key in any of the usual spellings, lower-cased; none of a key that is too long to be one."""
-    return frozenset(part.lower() for part in _PART.findall(key)) if len(key) <= LONGEST_KEY else frozenset()
-
-
-@lru_cache(maxsize=4096)
 def known_role(word: str) -> str | None:
     """The role for a word of the table, a model's name, or such a word with another beside it: `user_message`."""
     plain = word.strip().lower()
     role = ROLE_OF_WORD.get(re.sub(r"[-_ ]", "", plain)) or ("assistant" if _MODEL_NAME.match(plain) else None)
-    if role is None and len(rest := parts_of(word) - FILLERS) == 1 and len(parts_of(word)) > 1 and " " not in plain:
-        return ROLE_OF_WORD.get(next(iter(rest)))
+    words = set(words_of(word))
+    if role is None and len(rest := words - FILLERS) == 1 and len(words) > 1 and " " not in plain:
+        return ROLE_OF_WORD.get(rest.pop())
     return role
 
 

@@ -7,8 +7,8 @@ from html import unescape
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
-from pastchats_memory.readers.shapes.naming import TEXT, has
-from pastchats_memory.readers.speakers import DOING, Speaker, kind_of, parts_of
+from pastchats_memory.readers.shapes.naming import TEXT, has, words_of
+from pastchats_memory.readers.speakers import DOING, Speaker, kind_of
 
 TEXT_KEYS = (
     "content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data", "items", "Items",
@@ -93,7 +93,7 @@ def body_of(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
 
 def _spells_a_text(key: str) -> bool:
     """Whether a key of several words says that a person was shown what is under it."""
-    return bool(parts_of(key) & TEXT_PARTS) and not parts_of(key) & NOT_A_TEXT and not _HIDDEN_PART.search(key)
+    return has(key, TEXT_PARTS) and not has(key, NOT_A_TEXT) and not _HIDDEN_PART.search(key)
 
 
 def _holds_objects(value: object) -> bool:
@@ -177,7 +177,7 @@ def _is_flagged_hidden(fields: Json) -> bool:
 
 def _is_a_system_s(part: Json) -> bool:
     """Whether a part of a message says of itself that it is the program's own instruction."""
-    return len(words := parts_of(kind_of(part))) > 1 and "system" in words
+    return len(words := words_of(kind_of(part))) > 1 and "system" in words
 
 
 def _is_hidden(part: Json) -> bool:

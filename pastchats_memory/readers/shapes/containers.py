@@ -29,7 +29,6 @@ from pastchats_memory.readers.speakers import (
     ROLE_PARTS,
     hints_at_speakers,
     is_doubtful_key,
-    parts_of,
     roles_of_names,
 )
 
@@ -263,18 +262,18 @@ def _is_told(conversation: Conversation) -> bool:
     roles = {speaker.role for speaker in speakers if speaker.certainty > 0}
     if roles.union(roles_of_names(speakers).values()) >= SIDES:
         return True
-    named = all(parts_of(speaker.key) & ROLE_PARTS or speaker.key == "from" for speaker in speakers)
+    named = all(has(speaker.key, ROLE_PARTS) or speaker.key == "from" for speaker in speakers)
     return named and len({speaker.word for speaker in speakers}) > 1
 
 
 def _asked_and_answered(fields: Json, context: Context, depth: int) -> Conversation | None:
     """What a log of requests to a model has: the messages that were sent under one key, the answer under another."""
-    named = [key for key in fields if key == "messages" or parts_of(key) & REQUESTS]
+    named = [key for key in fields if key == "messages" or has(key, REQUESTS)]
     named.sort(key="messages".__ne__)  # beside it `request_tags` is no request
     asked = next((key for key in named if isinstance(fields[key], dict | list)), None)
     if asked is None:
         return None
-    responses = [value for key, value in fields.items() if key != asked and parts_of(key) & RESPONSES]
+    responses = [value for key, value in fields.items() if key != asked and has(key, RESPONSES)]
     answer = next((messages for value in responses if (messages := _answer_in(value) or _plain_answer(value))), ())
     sent = _sent_in(fields[asked], context, depth + 1) if answer else []
     if any(one.messages[-1].speaker.role == "assistant" for one in sent):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
+from pastchats_memory.readers.shapes.naming import SIGNS, has, words_of
 from pastchats_memory.readers.shapes.values import FEWEST_WORDS, words_in
 from pastchats_memory.readers.source import parse_json
-from pastchats_memory.readers.speakers import (
-    FILLERS,
-    parts_of,
-)
+from pastchats_memory.readers.speakers import FILLERS
 
 ASKS = frozenset(
     {"prompt", "question", "query", "instruction", "q", "request", "user", "human", "customer", "visitor", "me"}
@@ -38,9 +36,6 @@ PLAIN = frozenset({"query", "question", "q", "a", "answer", "request", "response
 """Words that are used of other things too: pairs of them must look like speech, and tell when or by what they were said."""
 ASKED = frozenset({"question", "q"})
 EXAM_KEYS = frozenset({"options", "choices", "distractors", "incorrect_answers", "answer_start", "difficulty"})
-SIGNS = frozenset({
-    "model", "token", "tokens", "latency", "session", "conversation", "time", "timestamp", "date", "created", "asked", "ts", "at", "when",
-})  # fmt: skip
 SIDE_KEYS = ("text", "content", "value", "message", "body")
 MOST_BESIDE = 8
 DEEPEST_SIDE = 4
@@ -128,11 +123,12 @@ def asks_in(key: str) -> bool:
 def answers_in(key: str) -> bool:
     """Whether a key names what was answered."""
     words = _words_of(key)
-    return words <= ANSWERS | MODELS and bool(words & ANSWERS or (words & MODELS and len(parts_of(key)) > 1))
+    return words <= ANSWERS | MODELS and bool(words & ANSWERS or (words & MODELS and len(words_of(key)) > 1))
 
 
 def _words_of(key: str) -> frozenset[str]:
-    return (parts_of(key) - FILLERS) or parts_of(key)
+    words = frozenset(words_of(key))
+    return (words - FILLERS) or words
 
 
 def _sides(fields: Json) -> tuple[list[str], list[str]]:
@@ -145,15 +141,15 @@ def _sides(fields: Json) -> tuple[list[str], list[str]]:
         asks = ["instruction", "input"] if "input" in fields else ["instruction"]
     elif not asks and "input" in fields:
         asks = ["input"]
-    if not answers and len(asks) == 1 and "utterance" in parts_of(asks[0]):
-        answers = [key for key in fields if {"system", "utterance"} <= parts_of(key)]
+    if not answers and len(asks) == 1 and "utterance" in words_of(asks[0]):
+        answers = [key for key in fields if {"system", "utterance"} <= set(words_of(key))]
     return (asks, answers) if len(asks) == 1 or asks == ["instruction", "input"] else ([], [])
 
 
 def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
     spoken = words_in(question) >= FEWEST_WORDS and words_in(answer) >= FEWEST_WORDS
     told = [fields, *(value for value in fields.values() if isinstance(value, dict) and len(value) <= MOST_BESIDE)]
-    signed = any(parts_of(key) & SIGNS for held in told for key in held)
+    signed = any(has(key, SIGNS) for held in told for key in held)
     return spoken and (signed or bool(_words_of(ask) & ASKED))
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
-from pastchats_memory.readers.speakers import HOLDERS, Speaker, parts_of, speaker_of
+from pastchats_memory.readers.shapes.naming import has
+from pastchats_memory.readers.speakers import HOLDERS, Speaker, speaker_of
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.visible import IMAGE, TEXT_KEYS, body_of, shown_of
@@ -161,7 +162,7 @@ def time_of(fields: Json) -> tuple[str, str | None]:
         for key in TIME_KEYS:
             if moment := iso_utc(_plain_time(holder.get(key))):
                 return key if holder is fields else "", moment
-    spelled = (key for key in fields if parts_of(key) & TIME_PARTS)
+    spelled = (key for key in fields if has(key, TIME_PARTS))
     return next(((key, moment) for key in spelled if (moment := iso_utc(_plain_time(fields[key])))), ("", None))
 
 

@@ -106,7 +106,7 @@ _CURRENT = "current selected active chosen latest primary accepted final best sh
 _PAGES = "page offset cursor batch shard"
 _KIND = "type kind group event ev evt action op operation class category mode verb topic tag channel"
 
-_SIGNS = "time timestamp at session latency model ms date turn when ts tokens"
+_SIGNS = "time timestamp at session conversation latency model ms date created asked turn when ts token tokens"
 _EXAMS = "options choices difficulty distractors context passage correct explanation category votes"
 _ORDERS = "seq n no nr num index idx order ord position pos step turn number i ordinal rank"
 _NAMES = "id n num number uid uuid mid ref key no nr guid message msg reply of target for turn node"

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pastchats_memory.readers.shapes.message import Message
-from pastchats_memory.readers.shapes.naming import SIDES, has
+from pastchats_memory.readers.shapes.naming import SIDES, has, words_of
 from pastchats_memory.readers.shapes.values import is_word
-from pastchats_memory.readers.speakers import Speaker, parts_of, roles_of_names
+from pastchats_memory.readers.speakers import Speaker, roles_of_names
 
 STRONG_SHARE = 0.2
 """Of a list's objects that say a known role outright, so many make it a conversation among other records."""
@@ -52,7 +52,7 @@ def is_dialogue(messages: list[Message], objects: int) -> bool:
 def _people_talk(speakers: list[Speaker]) -> bool:
     """Whether a few names take turns, as people do, and columns of a table do not."""
     words = Counter(speaker.word for speaker in speakers)
-    numbered = all("speaker" in parts_of(speaker.key) for speaker in speakers)
+    numbered = all("speaker" in words_of(speaker.key) for speaker in speakers)
     named = all(_NAME.match(word) and (numbered or not word.isnumeric()) for word in words)
     fits = 1 < len(words) <= MOST_SPEAKERS and named
     return fits and len(speakers) >= max(FEWEST_SPEECHES, 2 * len(words))

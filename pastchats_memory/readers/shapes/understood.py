@@ -21,8 +21,8 @@ from pastchats_memory.readers.shapes.lookalikes import are_asked_again, are_pair
 from pastchats_memory.readers.shapes.message import OWN_ID_KEYS, Message, message_of
 from pastchats_memory.readers.shapes.naming import PERSPECTIVE, SIDES
 from pastchats_memory.readers.shapes.spelled import spelled_out
-from pastchats_memory.readers.shapes.values import is_prose
-from pastchats_memory.readers.speakers import LONGEST_WORD, Speaker, roles_of_names
+from pastchats_memory.readers.shapes.values import LONGEST_WORD, is_prose
+from pastchats_memory.readers.speakers import Speaker, roles_of_names
 from pastchats_memory.readers.text import conversation_hash
 
 

@@ -17,6 +17,7 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.copied_chat import COPILOT, account
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.exported import Told, lists_calls, told_in
+from pastchats_memory.readers.exported_calls import in_unfenced_code, is_answer
 from pastchats_memory.readers.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
 from pastchats_memory.readers.note_dates import date_in_path
 from pastchats_memory.readers.role_lines import RoleLine, role_line, signed_lines
@@ -26,7 +27,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 9
+VERSION = 10
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -59,7 +60,7 @@ DATE_KEYS = (
 ID_KEYS = ("conversation_id", "conversationid", "session_id", "sessionid", "session", "threadid", "uuid", "id")
 FACT_KEYS = frozenset({*DATE_KEYS, *ID_KEYS, "model", "project", "title", "source", "url", "tags"})
 """What a line above the dialogue may tell without being a list item."""
-CWD_KEYS = ("cwd", "project_directory", "working_directory", "workspace")
+CWD_KEYS = ("cwd", "project_directory", "working_directory", "work_dir", "workspace")
 
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
 _FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
@@ -196,12 +197,16 @@ class _Dialogue:
         return [RoleLine(begun, "user", first.syntax, first.family, words=self._lines[begun].strip())]
 
     def _candidates(self) -> list[RoleLine]:
-        code = in_code(self._lines)
+        code = in_unfenced_code(self._lines)
         folded = in_details(self._lines, code)
         places = (
             place for place in range(self._front.lines, len(self._lines)) if not code[place] and not folded[place]
         )
-        return [marker for place in places if (marker := role_line(self._lines, place))]
+        return [
+            marker
+            for place in places
+            if (marker := role_line(self._lines, place)) and not is_answer(self._lines[place])
+        ]
 
     def _is_dialogue(self, markers: list[RoleLine]) -> bool:
         doubtful = bool(markers) and (markers[0].syntax in DOUBTFUL or DOCUMENTS.match(self._path.stem) is not None)

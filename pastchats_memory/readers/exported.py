@@ -6,6 +6,7 @@ OpenCode, Cline with its forks, and the many tools that export Claude Code's ses
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ import orjson
 
 from pastchats_memory.readers.chatgpt_message import NEVER_SHOWN
 from pastchats_memory.readers.copied_chat import without_notes
+from pastchats_memory.readers.exported_calls import OPENCODE, Used, in_unfenced_code, without_calls
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
@@ -51,18 +53,6 @@ MOST_FOLDED_ABOVE = 3
 """Lines of a fold within which its summary stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """A call of a tool, what it answered, or both."""
-
-    name: str
-    arguments: Json
-    answered: str
-    failed: bool
-    line: int
-    """0-based place within the part."""
-
-
 @dataclass(slots=True)
 class Told:
     """What a part of a dialogue says, once all that a program put into it is out."""
@@ -77,16 +67,23 @@ class Told:
 def lists_calls(lines: Sequence[str]) -> bool:
     """Whether several lines of a file name a tool: one alone may be a sentence about an export."""
     return sum(_CALL.match(line) is not None for line in lines) > 1 and (
-        sum(_CALL.match(line) is not None for line, code in zip(lines, in_code(lines), strict=True) if not code) > 1
+        sum(
+            _CALL.match(line) is not None for line, code in zip(lines, in_unfenced_code(lines), strict=True) if not code
+        )
+        > 1
     )
 
 
 def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     """The words of a part, and the tools in it."""
-    kept, runs = without_notes(lines)
+    noted, runs = without_notes(lines)
+    kept, used = without_calls(noted)
+    if not person:
+        kept = _without_musings(kept)
     reading = _Part(kept, person=person, lists_calls=lists_calls)
     reading.read()
-    reading.used += [Used("Terminal", {"command": run.command}, "", failed=False, line=run.place) for run in runs]
+    used += [Used("Terminal", {"command": run.command}, "", failed=False, line=run.place) for run in runs]
+    reading.used = sorted([*reading.used, *used], key=lambda one: one.line)
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _without_contents("\n".join(reading.words).strip(), unseen)
     if kept != list(lines):
@@ -117,7 +114,8 @@ class _Part:
         self._lines = lines
         self._person = person
         self._lists_calls = lists_calls
-        self._code = in_code(lines)
+        self._cuts = [place for place, line in enumerate(lines) if lists_calls and OPENCODE.match(line)]
+        self._code = in_code(lines, self._cuts)
         self._thinking = -1
 
     def read(self) -> None:
@@ -180,6 +178,7 @@ class _Part:
         while at < len(self._lines):
             line = self._lines[at]
             if fence := self._fence(at):
+                fence = (fence[0], self._last_close(*fence)) if label == "output" else fence
                 inside = self._inside(*fence)
                 if label == "input":
                     arguments = _parsed(inside)
@@ -237,6 +236,14 @@ class _Part:
         ends = (at for at in range(place + 1, len(self._lines)) if _closes(self._lines[at].strip(" \t>"), run))
         return place, next(ends, len(self._lines) - 1)
 
+    def _last_close(self, first: int, end: int) -> int:
+        """Where a block of OpenCode's ends that may have others in it: at the last bare fence before the next call; else `end`."""
+        if self._lines[first] != "```" or not self._cuts:
+            return end
+        later = bisect_right(self._cuts, first)
+        following = self._cuts[later] if later < len(self._cuts) else len(self._lines)
+        return next((at for at in range(following - 1, end, -1) if self._lines[at] == "```"), end)
+
     def _inside(self, first: int, last: int) -> str:
         return "\n".join(self._lines[first + 1 : last])
 
@@ -264,6 +271,18 @@ def _behind_musing(lines: Sequence[str]) -> int:
     first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
     end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
     return end if end > first and _MUSED.match(lines[end - 1]) else 0
+
+
+def _without_musings(lines: Sequence[str]) -> list[str]:
+    """The lines, blank in the place of thoughts between tags that stand on lines of their own."""
+    kept, code, opened = list(lines), in_code(lines), -1
+    for place, line in enumerate(lines):
+        if line == "<thinking>" and not code[place] and opened < 0:
+            opened = place
+        elif line == "</thinking>" and opened >= 0:
+            kept[opened : place + 1] = [""] * (place + 1 - opened)
+            opened = -1
+    return kept
 
 
 def _without_contents(text: str, unseen: frozenset[str]) -> str:

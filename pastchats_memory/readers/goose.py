@@ -109,7 +109,7 @@ def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None
         call_id = text_of(block.get("id"))
         if block.get("type") in CALLS:
             call = mapping_of(mapping_of(block.get("toolCall")).get("value"))
-            telling.call(call_id, *_named(text_of(call.get("name")), mapping_of(call.get("arguments"))))
+            telling.call(call_id, text_of(call.get("name")), call.get("arguments"))
         elif block.get("type") == "toolResponse":
             result = mapping_of(block.get("toolResult"))
             value = result.get("value")
@@ -129,13 +129,6 @@ def _told(value: object) -> str:
     """What a tool answered: of two copies, one for the model and one for the person, the person's."""
     parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
     return text_in([part for part in parts if _is_shown(part)]) or text_in(value)
-
-
-def _named(name: str, arguments: Json) -> tuple[str, Json]:
-    """A tool and its input. The editor's `command` is no shell's: it goes to the name."""
-    if not name.endswith("text_editor"):
-        return name, arguments
-    return f"{name} {text_of(arguments.get('command'))}", {**arguments, "command": None}
 
 
 def _is_shown(block: Json) -> bool:

@@ -26,7 +26,7 @@ COMMAND_TAGS = ("command-name", "command-message", "command-args", "command-cont
 BASH_OUTPUTS = ("bash-stdout", "bash-stderr")
 
 MACHINE_MAIL = (
-    "<task-notification", "<teammate-message", "<agent-notification", "[SYSTEM NOTIFICATION",
+    "<task-notification", "<teammate-message", "<agent-notification", '<notification id="', "[SYSTEM NOTIFICATION",
 )  # fmt: skip
 """Beginnings of text that is a program's from its first to its last character."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.text import beginning
@@ -89,8 +90,16 @@ def _scalar(text: str) -> str:
     return "" if text in ("null", "~") else beginning(text.strip("\"'") if quoted else text, LONGEST_VALUE)
 
 
-def in_code(lines: Sequence[str]) -> list[bool]:
-    """For every line whether it belongs to a fenced block. A fence that is never closed is none: cut-off answers end so."""
+def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:
+    """For every line whether it belongs to a fenced block. A fence that is never closed is none: cut-off answers end so.
+
+    Args:
+        lines: of a text.
+        cuts: places, in order, beyond which no block that began above reaches.
+
+    """
+    if cuts:
+        return [flag for start, end in pairwise((0, *cuts, len(lines))) for flag in in_code(lines[start:end])]
     inside = [False] * len(lines)
     place = 0
     closings = _closings(lines)

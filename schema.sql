@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 12.
+-- The database contract of pastchats-memory, schema version 13.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- forgettings with their tombstones.
@@ -128,6 +128,27 @@ CREATE TABLE vector_blocks (
   codes BLOB NOT NULL,                     -- int8, one row of dim for each id
   scales BLOB NOT NULL                     -- float32, one for each id: component = code × scale
 );
+
+-- By what it is known that a block is as it was read: drawn by chance at each writing, so that no restore brings back a number
+-- for something else. Triggers write it, whoever writes the block.
+CREATE TABLE vector_block_versions (
+  block INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL
+);
+
+CREATE TRIGGER vector_block_versions_insert AFTER INSERT ON vector_blocks BEGIN
+  DELETE FROM vector_block_versions WHERE block = new.block;
+  INSERT INTO vector_block_versions(block, version) VALUES (new.block, random());
+END;
+
+CREATE TRIGGER vector_block_versions_update AFTER UPDATE ON vector_blocks BEGIN
+  DELETE FROM vector_block_versions WHERE block IN (old.block, new.block);
+  INSERT INTO vector_block_versions(block, version) VALUES (new.block, random());
+END;
+
+CREATE TRIGGER vector_block_versions_delete AFTER DELETE ON vector_blocks BEGIN
+  DELETE FROM vector_block_versions WHERE block = old.block;
+END;
 
 -- Rows whose vector, or whose fields that filters use, have changed since an engine last caught up. Triggers write it,
 -- so nothing that changes a row can leave an engine behind unnoticed, with or without the extension.

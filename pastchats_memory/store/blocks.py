@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import groupby
 from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
+from pastchats_memory.store.blobs import Blobs
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.faults import DAMAGED
 from pastchats_memory.store.ids import Ids, among
@@ -27,7 +28,7 @@ TABLE = "vector_blocks"
 BLOCK = 512
 """Prompt ids a row."""
 STRIDE = 8
-"""Blocks that are read before they are compared in the other thread."""
+"""Blocks that are read, and kept, together: those whose numbers begin alike. They are compared in the other thread."""
 WIDENED = 3 << 17
 """Components that are compared at once: they fit into the processor's cache, and OpenBLAS would divide a product of more than
 460,800 among threads that wait for each other, on a busy machine for many times as long as one of them takes."""
@@ -48,6 +49,12 @@ class Part(NamedTuple):
     """Of shape (rows, dim)."""
     buffer: Codes
     """What the codes lie in."""
+
+
+Versions = tuple[tuple[int, int], ...]
+"""Blocks, ascending, and the number that each was given when it was written."""
+Versioned = tuple[Versions, Part]
+"""Of a stride: what it was read of, and what was read."""
 
 
 def propose(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
@@ -78,39 +85,75 @@ def propose(database: Database, direction: Floats, k: int, excluded: Ids, allowe
 
 
 def kept(database: Database) -> list[Part] | None:
-    """All of the blocks, where earlier questions have read them and nothing was written since. Raises StoreFault."""
-    parts: list[Part] | None = database.kept.values().get(TABLE)
+    """All of the blocks, where earlier questions have read them: of what was written since, once more. Raises StoreFault."""
+    values = database.kept.values()
+    if TABLE not in values and (known := database.kept.versioned.get(TABLE)):
+        values[TABLE] = _brought_up_to_date(database, known)
+    parts: list[Part] | None = values.get(TABLE)
     return parts
 
 
+def _brought_up_to_date(database: Database, known: dict[int, Versioned]) -> list[Part] | None:
+    """None where nothing is as it was, another model's perhaps, or where it has become too much to be kept."""
+    now = _versions(database)
+    for stride in [stride for stride, (versions, _) in known.items() if now.get(stride) != versions]:
+        del known[stride]
+    if not known:
+        return None
+    dim = next(iter(known.values()))[1].codes.shape[1]
+    if len(now) * STRIDE * BLOCK * dim > MOST_KEPT:
+        known.clear()
+        return None
+    with closing(database.blobs(TABLE, "codes")) as blobs:
+        for stride in now.keys() - known.keys():
+            known[stride] = now[stride], _part(database, blobs, stride, np.empty((STRIDE * BLOCK, dim), np.int8))
+    return [known[stride][1] for stride in now]
+
+
+def _versions(database: Database) -> dict[int, Versions]:
+    """By stride which blocks it has, and the version of each; one that has none is never as it was."""
+    rows = database.run(
+        "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
+        "FROM vector_blocks b ORDER BY block"
+    )
+    return {stride: tuple(found) for stride, found in groupby(rows, key=lambda row: row[0] // STRIDE)}
+
+
 def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: SimpleQueue[Codes]) -> None:
-    """All of the blocks, part by part; the second question in a row to read them keeps what it reads."""
-    values, size = database.kept.values(), STRIDE * BLOCK
-    strides = -(-most_rows(database) // size)
-    keeps = ASKED in values and strides * size * dim <= MOST_KEPT
-    values[ASKED] = True
-    for buffer in np.empty((strides if keeps else 2, size, dim), np.int8):
+    """All of the blocks, part by part; the second question to read them keeps what it reads."""
+    now, versioned = _versions(database), database.kept.versioned
+    keeps = ASKED in versioned and len(now) * STRIDE * BLOCK * dim <= MOST_KEPT
+    versioned[ASKED] = True
+    for buffer in np.empty((len(now) if keeps else 2, STRIDE * BLOCK, dim), np.int8):
         free.put(buffer)
-    parts: list[Part] = []
-    with closing(database.blobs("vector_blocks", "codes")) as blobs:
-        # Scales stand behind codes, and each page of a row leads to the next: both are read while its pages are at hand.
-        rows = database.rows("SELECT block, length(codes) / ?, ids, scales FROM vector_blocks", (dim,))
-        while few := list(islice(rows, STRIDE)):
-            for block, vectors, of_ids, of_scales in few:
-                if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
-                    raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", DAMAGED)
-            ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
-            scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
-            buffer, end = free.get(), 0
-            for block, vectors, *_ in few:
-                start, end = end, end + vectors
-                blobs.read(block, buffer[start:end].data)
-            part = Part(ids, scales, buffer[:end], buffer)
+    parts: dict[int, Versioned] = {}
+    with closing(database.blobs(TABLE, "codes")) as blobs:
+        for stride, versions in now.items():
+            part = _part(database, blobs, stride, free.get())
             read.put(part)
             if keeps:
-                parts.append(part)
+                parts[stride] = versions, part
     if keeps:
-        values[TABLE] = parts
+        versioned[TABLE] = parts
+        database.kept.values()[TABLE] = [part for _, part in parts.values()]
+
+
+def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
+    # Scales stand behind codes, and each page of a row leads to the next: both are read while its pages are at hand.
+    few = database.run(
+        "SELECT block, length(codes) / ?, ids, scales FROM vector_blocks WHERE block BETWEEN ? AND ?",
+        (buffer.shape[1], stride * STRIDE, stride * STRIDE + STRIDE - 1),
+    )
+    for block, vectors, of_ids, of_scales in few:
+        if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
+            raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", DAMAGED)
+    ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
+    scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
+    end = 0
+    for block, vectors, *_ in few:
+        start, end = end, end + vectors
+        blobs.read(block, buffer[start:end].data)
+    return Part(ids, scales, buffer[:end], buffer)
 
 
 def most_rows(database: Database) -> int:

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from pastchats_memory.errors import (
     DatabaseReadOnly,
     DiskFull,
 )
+from pastchats_memory.store.blobs import Blobs
 from pastchats_memory.store.faults import translated
 from pastchats_memory.store.kept import Kept
 from pastchats_memory.store.migrations import SCHEMA_VERSION, migration, schema
@@ -35,6 +36,8 @@ PAUSE = 0.12
 """Seconds after which a step follows a step: a writer that waits looks ten times a second."""
 MMAP_BYTES = 1 << 40
 """All of the file: pages of vec0 and of the vector blocks are then read without being copied first."""
+CACHE_KB = 8192
+"""Of what is read page by page: most of what the next question reads of the words' index, too."""
 
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -114,6 +117,11 @@ class Database:
             if self.connection.in_transaction:
                 self.run("ROLLBACK")
 
+    def unmap(self) -> None:
+        """Read pages one by one from now on: to map few of them anew after each commit takes longer."""
+        self.run("PRAGMA mmap_size=0")
+        self.run(f"PRAGMA cache_size=-{CACHE_KB}")
+
     @contextmanager
     def unmapped(self) -> Iterator[None]:
         """For writing much: pages come through a small cache, where mapped the process would grow as the file does."""
@@ -150,44 +158,6 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class Blobs:
-    """Values of a column, row by row, without the two copies that a statement would make of each."""
-
-    def __init__(self, database: Database, table: str, column: str, *, writable: bool) -> None:
-        self._database = database
-        self._table = table
-        self._column = column
-        self._writable = writable
-        self._open: apsw.Blob | None = None
-
-    def read(self, row: int, into: memoryview) -> None:
-        """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
-        with translated(str(self._database.path)):
-            self._of(row).read_into(into)
-
-    def write(self, row: int, start: int, content: bytes) -> None:
-        """Overwrite a part of a row's value, inside the caller's transaction. Raises StoreFault."""
-        with translated(str(self._database.path)):
-            blob = self._of(row)
-            blob.seek(start)
-            blob.write(content)
-
-    def _of(self, row: int) -> apsw.Blob:
-        if self._open is None:
-            self._open = self._database.connection.blob_open(
-                "main", self._table, self._column, row, writeable=self._writable
-            )
-        else:
-            self._open.reopen(row)
-        return self._open
-
-    def close(self) -> None:
-        """Let go of the row that was read last."""
-        if self._open is not None:
-            with suppress(apsw.Error):  # which is what reading it has said already
-                self._open.close()
 
 
 def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:

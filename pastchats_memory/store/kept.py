@@ -1,4 +1,4 @@
-"""What was read of the file and holds until something is written to it, whoever writes."""
+"""What was read of the file and holds until something is written to it, whoever writes, or as long as versions say that it does."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ STATE = "SELECT data_version, schema_version FROM pragma_data_version CROSS JOIN
 
 
 class Kept:
-    """Values by name, of one connection; nothing outlives a change of the file, however small."""
+    """Values by name, of one connection."""
 
     def __init__(self, database: Database) -> None:
         self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
         self._state: tuple[int, ...] = ()
         self._values: dict[str, Any] = {}
+        self.versioned: dict[str, Any] = {}
+        """What outlives a change, beside versions that were read before it, by which whoever takes it sees whether it holds."""
 
     def once(self, name: str, make: Callable[[], Value]) -> Value:
         """The value of a name, made where there is none that holds. Raises StoreFault, and whatever `make` raises."""
@@ -32,7 +34,7 @@ class Kept:
         return made
 
     def values(self) -> dict[str, Any]:
-        """Those that hold in this snapshot, to be added to.
+        """Those that hold in this snapshot, to be added to; none of them outlives a change of the file, however small.
 
         Without a snapshot the file may change at once, and what a transaction has written may be taken back: what is
         added then is not kept. Raises StoreFault.

@@ -186,6 +186,8 @@ def nearest(
         found = None
         if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)
+        elif blocks.kept(database):
+            database.unmap()
         return score(database, query, candidates)[:k] if found is None else found
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import signal
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,11 +18,16 @@ from numpy.typing import NDArray
 from vector_rows import DIM, Row, answers, by_hand, insert, moment, unit, write
 
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, lexical, vectors
+from pastchats_memory.store import blocks, generations, lexical, vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.sources import set_meta
 
 ALL, GARDEN, SHED = Filters(), Filters(project="garden"), Filters(project="shed")
 QUERY = unit(np.random.default_rng(9))
+ROWS = 240
+SPREAD = 100
+"""Between two ids, so that there are blocks enough to be kept as several parts."""
+PARTS = 1 + ROWS * SPREAD // (blocks.STRIDE * blocks.BLOCK)
 
 
 class Kept:
@@ -29,7 +37,8 @@ class Kept:
         random = np.random.default_rng(5)
         self.path = path
         self.rows = {
-            id_: Row(unit(random), ("garden", "shed")[id_ % 2], timestamp=moment(id_)) for id_ in range(1, 601)
+            1 + SPREAD * number: Row(unit(random), ("garden", "shed")[number % 2], timestamp=moment(number))
+            for number in range(ROWS)
         }
         with open_database(path, create=True, vec0=False) as database:
             insert(database, self.rows)
@@ -45,13 +54,13 @@ class Kept:
         for filters in (SHED, ALL):
             assert answers(self.database, QUERY, 40, filters) == by_hand(self.rows, QUERY, 40, filters)
 
-    def reads_blocks(self) -> bool:
-        """Whether a question that is asked now reads them."""
+    def reads_blocks(self) -> int:
+        """How often two questions that are asked now read some of them."""
         statements: list[str] = []
         self.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
         self.assert_right()
         self.database.connection.trace_v2(0, None)
-        return any("scales FROM vector_blocks" in statement for statement in statements)
+        return sum("scales FROM vector_blocks" in statement for statement in statements)
 
     @property
     def nearest(self) -> int:
@@ -87,7 +96,16 @@ def move_one_to_another_project(database: Database, kept: Kept) -> None:
     kept.rows[moved] = replace(kept.rows[moved], project="shed")
 
 
-WAYS = (forget_the_nearest, add_one, move_one_to_another_project)
+def redact_the_nearest(database: Database, kept: Kept) -> None:
+    """It has another text, and so another vector."""
+    nearest = kept.nearest
+    kept.rows[nearest] = replace(kept.rows[nearest], vector=-QUERY)
+    changed = vectors.encode(-QUERY)
+    database.run("UPDATE prompt_embeddings SET vector_json = ? WHERE prompt_id = ?", (changed, nearest))
+    vectors.catch_up(database)
+
+
+WAYS = (forget_the_nearest, add_one, move_one_to_another_project, redact_the_nearest)
 
 
 @pytest.mark.parametrize("change", WAYS)
@@ -134,12 +152,12 @@ def test_what_is_written_during_a_question_is_seen_by_the_next(kept: Kept) -> No
 
 
 def test_how_many_rows_have_a_word_is_counted_again_after_a_change(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "FREQUENT", 500)
-    assert frequency(kept.database) == 600
-    assert frequency(kept.database) == 600
+    monkeypatch.setattr(lexical, "FREQUENT", ROWS // 2)
+    assert frequency(kept.database) == ROWS
+    assert frequency(kept.database) == ROWS
     with open_database(kept.path, vec0=False) as other, other.transaction():
         forget_the_nearest(other, kept)
-    assert frequency(kept.database) == 599
+    assert frequency(kept.database) == ROWS - 1
 
 
 def frequency(database: Database) -> int:
@@ -148,14 +166,14 @@ def frequency(database: Database) -> int:
 
 
 def test_a_memory_that_is_too_large_is_read_for_each_question(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MOST_KEPT", 600 * DIM)  # which is less than the blocks have room for
+    monkeypatch.setattr(blocks, "MOST_KEPT", ROWS * DIM)  # which is less than the blocks have room for
     with kept.database.transaction():
         forget_the_nearest(kept.database, kept)
-    assert [kept.reads_blocks() for _ in range(4)] == [True] * 4
+    assert [kept.reads_blocks() for _ in range(4)] == [2 * PARTS] * 4
 
 
 def test_more_filters_than_are_kept_each_let_through_what_they_should(kept: Kept) -> None:
-    several = [Filters(since=moment(100 * number)) for number in range(vectors.MOST_FILTERS + 2)]
+    several = [Filters(since=moment(20 * number)) for number in range(vectors.MOST_FILTERS + 2)]
     for filters in (*several, *several):
         assert answers(kept.database, QUERY, 9, filters) == by_hand(kept.rows, QUERY, 9, filters)
 
@@ -198,10 +216,10 @@ def test_a_database_that_nobody_has_any_more_is_gone_at_once(kept: Kept) -> None
 
 def test_what_is_copied_into_the_file_from_another_is_seen(kept: Kept, tmp_path: Path) -> None:
     with open_database(tmp_path / "copy.db", create=True, vec0=False) as copy:
-        insert(copy, dict(list(kept.rows.items())[:300]))
+        insert(copy, dict(list(kept.rows.items())[: ROWS // 2]))
         with kept.database.connection.backup("main", copy.connection, "main") as copied:
             copied.step()
-    kept.rows = dict(list(kept.rows.items())[:300])
+    kept.rows = dict(list(kept.rows.items())[: ROWS // 2])
     kept.assert_right()
     kept.ask_often()
 
@@ -236,3 +254,125 @@ def test_rows_that_the_blocks_have_as_they_were_take_no_place_among_those_propos
 def test_nothing_is_proposed_for_a_vector_of_another_model(kept: Kept) -> None:
     with kept.database.snapshot():
         assert proposed(kept, 5, unit(np.random.default_rng(1), 2 * DIM)) is None
+
+
+@pytest.mark.parametrize("change", WAYS)
+def test_of_the_blocks_those_alone_are_read_again_that_were_written_by_another_process(
+    kept: Kept, change: Change
+) -> None:
+    with open_database(kept.path, vec0=False) as other, other.transaction():
+        change(other, kept)
+    assert [kept.reads_blocks() for _ in range(2)] == [change is not move_one_to_another_project, 0]
+
+
+def test_what_was_read_again_stands_where_it_stood(kept: Kept) -> None:
+    with open_database(kept.path, vec0=False) as other, other.transaction():
+        other.run("UPDATE vector_blocks SET scales = scales WHERE block = 0")
+    kept.assert_right()
+    with kept.database.snapshot():
+        ids = np.concatenate([part.ids for part in blocks.kept(kept.database) or ()])
+    assert ids.tolist() == sorted(kept.rows)
+
+
+def test_a_commit_that_writes_no_block_has_none_read_again(kept: Kept) -> None:
+    with open_database(kept.path, vec0=False) as other, other.transaction():
+        set_meta(other, {"touched": "yes"})
+    assert not kept.reads_blocks()
+
+
+def test_what_is_written_after_an_older_state_was_restored_is_not_taken_for_what_was_written_before(
+    kept: Kept, tmp_path: Path
+) -> None:
+    before, nearest = dict(kept.rows), kept.nearest
+    another = next(id_ for id_ in before if id_ != nearest and id_ // blocks.BLOCK == nearest // blocks.BLOCK)
+    with open_database(kept.path, vec0=False) as other, open_database(tmp_path / "copy.db", create=True) as copy:
+        copy_into(copy, other)
+        with other.transaction():
+            forget_the_nearest(other, kept)
+        kept.assert_right()
+        copy_into(other, copy)
+        with other.transaction():  # the same change of the same block, but of another row
+            other.run("DELETE FROM prompts WHERE id = ?", (another,))
+            vectors.catch_up(other)
+    kept.rows = {id_: row for id_, row in before.items() if id_ != another}
+    kept.assert_right()
+
+
+def copy_into(target: Database, source: Database) -> None:
+    with target.connection.backup("main", source.connection, "main") as copied:
+        copied.step()
+
+
+@pytest.mark.parametrize("dim", [DIM, 2 * DIM])
+def test_the_vectors_of_another_model_are_seen_at_once(kept: Kept, dim: int) -> None:
+    query, random = unit(np.random.default_rng(11), dim), np.random.default_rng(12)
+    hashes = {id_: hashlib.sha256(str(id_).encode()).digest() for id_ in kept.rows}
+    kept.rows = {id_: replace(row, vector=unit(random, dim)) for id_, row in kept.rows.items()}
+    with open_database(kept.path, vec0=False) as other:
+        with other.transaction():
+            other.run_many(
+                "UPDATE prompts SET text_hash = ? WHERE id = ?", [(hash_, id_) for id_, hash_ in hashes.items()]
+            )
+        generations.begin(other, "other", "1")
+        made = [(hashes[id_], vectors.encode(row.vector)) for id_, row in kept.rows.items()]
+        with other.transaction():
+            generations.add(other, "other", "1", made)
+        generations.code_ahead(other)
+        with other.transaction():
+            generations.switch(other, "other", "1", dim)
+    for _ in range(3):
+        assert answers(kept.database, query, 40, ALL) == by_hand(kept.rows, query, 40, ALL)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_process_that_is_killed_leaves_what_is_kept_as_right_as_it_was(kept: Kept, is_committed: bool) -> None:
+    before = dict(kept.rows)
+    nearest = kept.nearest
+    child = os.fork()
+    if child == 0:
+        other = open_database(kept.path, vec0=False)
+        other.run("BEGIN IMMEDIATE")
+        forget_the_nearest(other, kept)
+        if is_committed:
+            other.run("COMMIT")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    kept.rows = {id_: row for id_, row in before.items() if not is_committed or id_ != nearest}
+    assert kept.reads_blocks() == is_committed
+    kept.ask_often()
+
+
+def test_a_block_of_whose_writing_nothing_is_known_is_read_for_each_state_of_the_file(kept: Kept) -> None:
+    with open_database(kept.path, vec0=False) as other:
+        for value in "ab":
+            other.run("DELETE FROM vector_block_versions WHERE block = 0")
+            set_meta(other, {"touched": value})
+            assert kept.reads_blocks() == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE vector_blocks SET scales = scales WHERE block = 1",
+        "INSERT OR REPLACE INTO vector_blocks SELECT * FROM vector_blocks WHERE block = 1",
+        "INSERT OR IGNORE INTO vector_blocks SELECT 9999, ids, codes, scales FROM vector_blocks WHERE block = 1",
+        "UPDATE OR REPLACE vector_blocks SET block = 1 WHERE block = 2",
+        "DELETE FROM vector_blocks WHERE block = 1",
+    ],
+)
+def test_whoever_writes_a_block_gives_it_a_number_that_none_has_had(kept: Kept, statement: str) -> None:
+    database = kept.database
+    before = dict(database.run("SELECT block, version FROM vector_block_versions"))
+    database.run(statement)
+    after = dict(database.run("SELECT block, version FROM vector_block_versions"))
+    changed = {block for block in before.keys() | after.keys() if before.get(block) != after.get(block)}
+    assert {1, 9999} & changed
+    assert after.keys() == {block for (block,) in database.run("SELECT block FROM vector_blocks")}
+    assert not {after[block] for block in changed & after.keys()} & set(before.values())
+
+
+def test_where_the_blocks_are_kept_the_file_is_mapped_no_more(kept: Kept) -> None:
+    assert kept.database.value("PRAGMA mmap_size") == 0
+    with open_database(kept.path, vec0=False) as another:
+        answers(another, QUERY, 40, ALL)
+        assert another.value("PRAGMA mmap_size") > 0

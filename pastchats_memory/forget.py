@@ -83,6 +83,8 @@ class Forgotten:
     """Of tasks that stay."""
     private: int
     """Further rows, of private projects, that are not to be seen from here and stay."""
+    missing: tuple[str, ...] = ()
+    """Where nothing is forgotten yet: ids that name nothing."""
     rows: tuple[Shown, ...] = ()
     """Where nothing is forgotten yet: the first of them, the latest first."""
     forgetting: Forgetting | None = None
@@ -110,7 +112,13 @@ def find(database: Database, selector: Selector, unseen: Collection[str] = ()) -
     with database.snapshot():
         reach = forgetting.reach_of(database, _choice(database, selector))
         rows = tuple(_shown(row, unseen) for row in forgetting.shown(database, reach, MOST_SHOWN))
-        return _came_to(reach, _private(database, selector, reach), rows=rows)
+        found = _came_to(reach, _private(database, selector, reach), rows=rows)
+        return replace(found, missing=tuple(id_ for id_ in selector.ids if not _is_there(database, id_)))
+
+
+def _is_there(database: Database, id_: str) -> bool:
+    """Whether an id names anything, be it of a private project."""
+    return bool(forgetting.reach_of(database, _choice(database, Selector((id_,)))))
 
 
 def _came_to(reach: Reach, private: int, rows: tuple[Shown, ...] = ()) -> Forgotten:

@@ -168,7 +168,7 @@ def _database_findings(database: Database) -> list[Finding]:
             "embeddings",
             orphans == 0,
             "one for every turn" if not orphans else f"{orphans} turns without one",
-            MEND,
+            MEND if orphans else "",
         )
     )
     return findings
@@ -238,7 +238,7 @@ def _extension(database: Database) -> Finding:
     elif not database.vec0_loaded:
         detail = "sqlite-vec does not load; the exact engine answers the same"
     elif vec0.is_there(database):
-        detail = f"above {vectors.VEC0_ROWS:,} vectors the exact engine is faster than sqlite-vec, and answers the same"
+        detail = f"from about {vectors.VEC0_ROWS:,} vectors on the exact engine is faster than sqlite-vec, and answers the same"
     else:
         detail = "sqlite-vec is loaded and its table not made yet; the exact engine answers the same"
     return Finding("engine", is_well=True, detail=detail)

@@ -80,7 +80,7 @@ def command(
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")
         found = memory.forget(*ids, **by, dry_run=True)
-        _about_private(found)
+        _about_what_stays(found)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "forget", as_json=as_json)
         return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
@@ -148,7 +148,10 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_private(found: Forgotten) -> None:
+def _about_what_stays(found: Forgotten) -> None:
+    if found.missing and found:
+        more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
+        warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])
     if found.private:
         rows = counted(found.private, "row")
         warn([f"{rows} of private projects stay: forget from inside them, or name one with --project"])

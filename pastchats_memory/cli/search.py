@@ -75,7 +75,8 @@ def command(
         if explain and hits.time_read is not None:
             click.echo(time_text(hits.time_read))
     else:
-        click.echo("Nothing found. Fewer words or another --mode may find more.", err=True)
+        further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
+        click.echo(f"Nothing found.{further}", err=True)
     warn(hits.warnings)
     return DONE if hits else NOTHING
 

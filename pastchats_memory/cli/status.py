@@ -55,7 +55,9 @@ def _text(status: Status) -> str:
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
         (
             "Vectors",
-            f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else ""),
+            f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else "")
+            if status.indexed
+            else "none yet",
         ),
         *([("Derived", _derived(status))] if status.whole_words_only or status.unpacked else []),
         ("Embedded", _embedded(status)),

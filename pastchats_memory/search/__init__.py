@@ -29,6 +29,7 @@ from pastchats_memory.rank import (
     read_again,
     relevance,
 )
+from pastchats_memory.search.absent import nothing_passes
 from pastchats_memory.search.asked import asked_in
 from pastchats_memory.search.hits import Fit, hit_of
 from pastchats_memory.search.parts import NO_FILTERS
@@ -167,7 +168,10 @@ def search_terms(
         found = _rows(database, [row.id for row in fused[:READ_AGAIN]])
         texts = [found[row.id].content for row in fused[:READ_AGAIN]]
         fused = read_again(fused, scoring(asked.said, texts))
-    return Hits(_page(database, request, fused, matches, near), tuple(warnings), times.read), terms
+    hits = _page(database, request, fused, matches, near)
+    if not hits:
+        warnings += nothing_passes(database, request.filters)
+    return Hits(hits, tuple(warnings), times.read), terms
 
 
 def _is_unread(request: Request, said: str, matches: Matches, embedder: Embedder) -> bool:

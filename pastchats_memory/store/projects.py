@@ -33,6 +33,12 @@ def remember(database: Database, folders: Mapping[str, str]) -> None:
     )
 
 
+def names(database: Database) -> list[str]:
+    """Of every project that turns or tasks are filed under. Raises StoreFault."""
+    rows = database.run("SELECT source_project FROM prompts UNION SELECT project FROM tasks")
+    return [name for (name,) in rows if name]
+
+
 def folders(database: Database) -> list[tuple[str, str]]:
     """Every folder with its project. Raises StoreFault."""
     return [(folder, project) for folder, project in database.run("SELECT folder, project FROM project_folders")]

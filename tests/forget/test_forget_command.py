@@ -60,6 +60,13 @@ def test_without_a_terminal_it_is_shown_and_nothing_is_forgotten(garden: Program
     assert SECRET in texts(garden)
 
 
+def test_an_id_that_is_not_there_is_named_beside_those_that_are(garden: Program) -> None:
+    shown = garden("forget", "--id", id_of(garden, SECRET), "--id", "4711", "--id", "t:NONE-1")
+    assert shown.status == 1
+    assert "there is no 4711, t:NONE-1" in shown.stderr
+    assert forgotten(garden("forget", "--id", id_of(garden, ANSWER), "--yes", "--json")) == 1
+
+
 @pytest.mark.parametrize(
     ("by", "gone"),
     [

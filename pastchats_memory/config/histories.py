@@ -139,6 +139,11 @@ def _zed(around: Surroundings) -> Iterator[Path]:
     yield data / "conversations"
 
 
+def _amazon_q(around: Surroundings) -> Iterator[Path]:
+    for folder in (around.data, around.programs):
+        yield from (folder / name / "data.sqlite3" for name in ("amazon-q", "kiro-cli"))
+
+
 def _llm(around: Surroundings) -> Iterator[Path]:
     yield around.named("LLM_USER_PATH", around.programs / "io.datasette.llm") / "logs.db"
 
@@ -162,6 +167,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Zed": _zed,
     "Qwen Code": _below_home(".qwen/projects", ".qwen/tmp"),
     "pi": _below_home(".pi/agent/sessions"),
+    "Amazon Q, Kiro CLI": _amazon_q,
     "llm": _llm,
     "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
 }

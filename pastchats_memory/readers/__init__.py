@@ -9,6 +9,7 @@ from typing import Protocol
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers import (
     aider,
+    amazon_q,
     amp,
     beads,
     chatgpt,
@@ -102,6 +103,7 @@ READERS: tuple[Reader, ...] = (
     chatgpt,
     aider,
     specstory,
+    amazon_q,
     copilot_share,
     prompt_history,
     beads,

@@ -11,6 +11,8 @@ from pastchats_memory.readers.claude_record import (
     NO_TEXT,
     SPOKEN,
     Said,
+    as_kept,
+    is_streamed,
     is_synthetic,
     parent_of,
     said,
@@ -27,7 +29,7 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept, output_of
 
 FORMAT = "claude-code"
-VERSION = 4
+VERSION = 5
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
@@ -69,7 +71,7 @@ def _is_marked(record: Json) -> bool:
     if isinstance(record.get("loglines"), list):
         return True
     typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
-    return typed and any(mark in record for mark in MARKS)
+    return typed and (any(mark in record for mark in MARKS) or is_streamed(record))
 
 
 def _is_spoken(record: Json) -> bool:
@@ -119,6 +121,8 @@ def _items(source: Source, records: Records) -> Iterator[Record | Unreadable]:
         lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
         if isinstance(lines, list):
             yield from (Record(item.line, value) for value in lines)
+        elif isinstance(item, Record):
+            yield Record(item.line, as_kept(item.value))
         else:
             yield item
 

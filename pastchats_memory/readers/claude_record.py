@@ -153,6 +153,20 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
     return f"{own}/{name}" if own and name else own
 
 
+def is_streamed(record: Json) -> bool:
+    """Whether `claude --output-format stream-json` printed the record, which names its session and its subagents otherwise."""
+    return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
+
+
+def as_kept(value: object) -> object:
+    """A record as a transcript has it, for one that was printed; anything else as it is."""
+    record = mapping_of(value)
+    if not is_streamed(record):
+        return value
+    agent = text_of(record.get("parent_tool_use_id"))
+    return record | {"sessionId": record["session_id"], "isSidechain": bool(agent), "agentId": agent}
+
+
 def is_errand(told: Said, conversation: str | None) -> bool:
     """Whether a subagent's prompt is one that the client writes for itself: warming up, or summarising for compaction."""
     text = told.text.strip()

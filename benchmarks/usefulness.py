@@ -1,6 +1,6 @@
 """How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
 
-    python benchmarks/usefulness.py FOLDER [--tasks first|fresh] [--db FILE] [--misses]
+    python benchmarks/usefulness.py FOLDER [--tasks first|fresh] [--db FILE] [--bytes N] [--misses]
 
 The folder holds the transcripts that the files in `usefulness/` name: of each task a question as a later session would ask it, and
 file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
@@ -84,8 +84,8 @@ def decisive_line(folder: Path, task: Task) -> str | None:
     return None
 
 
-def asked(memory: Memory, question: str) -> Block:
-    return memory.recall(question, BYTES, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
+def asked(memory: Memory, question: str, size: int = BYTES) -> Block:
+    return memory.recall(question, size, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
 
 
 def as_first_released() -> None:
@@ -109,6 +109,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--db", type=Path)
     parser.add_argument("--tasks", choices=FILES, default="first")
+    parser.add_argument("--bytes", type=int, default=BYTES, help="of a block")
     parser.add_argument("--misses", action="store_true", help="name the tasks whose line is missing")
     arguments = parser.parse_args()
     lines = {task: decisive_line(arguments.folder, task) for task in tasks(arguments.tasks)}
@@ -127,7 +128,7 @@ def main() -> None:
         for name in ("decisive lines", "plain excerpts"):
             if name == "plain excerpts":
                 as_first_released()
-            blocks = {task: asked(memory, task.question) for task in known}
+            blocks = {task: asked(memory, task.question, arguments.bytes) for task in known}
             report(name, blocks, known, names=arguments.misses)
 
 

@@ -12,24 +12,18 @@ LONG_LINE = 120
 
 CODE = 0.3
 """What a line of code counts for: it has the question's words and seldom says what came of it."""
+CONCLUDES = 0.1
+"""What a word of conclusion counts for, where all words of the question count for 1."""
+LATE = 0.2
+"""What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
 
-_WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])")
-_SAYS_WHY = re.compile(
-    r"\b(?:fix(?:ed|es)?|because|caused?|cause|culprit|reason|problem|issue|solution|solved|turn(?:s|ed) out|instead|works?|root|must|need(?:s|ed)? to"
-    r"|has to|so that|now|chang(?:e|ed)|add(?:ed)?|remov(?:e|ed)|replac(?:e|ed)|use[sd]?|set|install|run|pass(?:es|ed)?|missing|wrong|should|only)\b",
-    re.IGNORECASE,
-)
-_CODE = re.compile(
-    r"`[^`]+`|(?<=\w\.)\w++\(|\b\w[^\W_]*+_\w++\(|--\w[\w-]|\w[/.-]*\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java|rb|php|css|html)\b"
-)
 _CONCLUDES = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no)\b",
     re.IGNORECASE,
 )
-_STRESSED = re.compile(r"\*\*[^*]{3,}\*\*")
 _ANNOUNCES = re.compile(
-    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|you're right|i (?:see|understand|apologize)"
+    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?]\s*$",
     re.IGNORECASE,
 )
@@ -40,8 +34,8 @@ _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
     """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
 
-    A line tells by the question's words in it, by saying why or what was changed, and by what it names of code; one that
-    announces or asks tells little. What stands between fences is code and counts by the question's words alone.
+    A line tells by the question's words in it, by concluding and by standing late; one that announces or asks tells nothing.
+    What stands between fences is code and counts by the question's words alone.
 
     Args:
         text: an answer of any length.
@@ -53,13 +47,13 @@ def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
         return text
     lines = _lines(text)
     total = sum(weights.values()) or 1.0
-    ranked = sorted(range(len(lines)), key=lambda place: -_worth(lines[place], weights, total))
+    worth = [_worth(line, place / len(lines), weights, total) for place, line in enumerate(lines)]
     chosen: set[int] = set()
     left = width
-    for place in ranked:
+    for place in sorted(range(len(lines)), key=lambda place: -worth[place]):
         line = lines[place][0]
         cost = len(line) + 2 + (place - 1 not in chosen)
-        if cost > left or _worth(lines[place], weights, total) <= 0:
+        if cost > left or worth[place] <= 0:
             continue
         chosen.add(place)
         left -= cost
@@ -86,13 +80,12 @@ def _lines(text: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _worth(line: tuple[str, bool], weights: Mapping[str, float], total: float) -> float:
+def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
+    """What a line tells that stands at that share of the answer."""
     text, is_code = line
     if _BARE.match(text):
         return 0.0
     about = present(text, weights) / total
     if is_code:
         return CODE * about
-    worth = about + 0.25 * min(2, len(set(map(str.lower, _SAYS_WHY.findall(text))))) + 0.2 * bool(_CODE.search(text))
-    worth += 0.2 * bool(_CONCLUDES.search(text)) + 0.25 * bool(_STRESSED.search(text))
-    return worth * (0.3 if _ANNOUNCES.search(text) else 1.0) if len(set(_WORD.findall(text.lower()))) > 2 else about  # noqa: PLR2004 - a phrase tells nothing
+    return 0.0 if _ANNOUNCES.search(text) else about + CONCLUDES * bool(_CONCLUDES.search(text)) + LATE * place

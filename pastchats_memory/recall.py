@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -37,8 +37,8 @@ CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
 ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
-SHORTER_WIDTHS = (600, 350, 160, 100, 60)
-"""Of an excerpt where there is no room for more, tried in this order before an entry is left out."""
+SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
+"""Of an excerpt where there is no room for more; the steps are small so that little room is left over."""
 BESIDE = 150
 """Characters of an excerpt for each further line that may stand beside it."""
 DECISIVE = 0.5
@@ -269,15 +269,16 @@ def _within_budget(
     query = request.search.text
     kept: list[Recollection] = []
     left = request.budget - count_tokens(block_text(query, [], ""))
+
+    def needed(memory: Recollection) -> int:
+        return count_tokens(entry_text(len(kept) + 1, memory))
+
     for memory in memories:
-        for shortened in _shorter(memory, terms):
-            needed = count_tokens(entry_text(len(kept) + 1, shortened))
-            if needed <= left:
-                kept.append(shortened)
-                left -= needed
-                break
-        else:
+        fitting = _fitting(memory, terms, needed, left)
+        if fitting is None:
             break
+        kept.append(fitting[0])
+        left -= fitting[1]
     text = block_text(query, kept, TOO_SMALL if memories else NOTHING)
     tokens = count_tokens(text)
     if tokens > request.budget:
@@ -285,16 +286,36 @@ def _within_budget(
     return Block(query, tuple(kept), text, tokens, warnings)
 
 
-def _shorter(memory: Recollection, terms: Terms) -> Iterator[Recollection]:
-    """The memory, then with excerpts cut down in steps, still around what matched; at last without what stands beside it."""
-    yield memory
-    for width in SHORTER_WIDTHS:
-        room = width // BESIDE
-        yield memory._replace(
-            asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
-            answered=memory.answered and decisive(memory.answered, terms.weights, width),
-            done=memory.done[:room],
-            before=memory.before[-room:] if room else (),
-            after=memory.after if room else None,
-            superseded_by=memory.superseded_by if room else None,
-        )
+def _fitting(
+    memory: Recollection, terms: Terms, needed: Callable[[Recollection], int], left: int
+) -> tuple[Recollection, int] | None:
+    """The memory, or that with the longest excerpts that fit, and what it needs; None where even the shortest need more.
+
+    Few widths are tried, by halves: counting tokens is what takes time.
+    """
+    if (whole := needed(memory)) <= left:
+        return memory, whole
+    fitting = None
+    low, high = 0, len(SHORTER_WIDTHS)
+    while low < high:
+        middle = (low + high) // 2
+        shortened = _shortened(memory, terms, SHORTER_WIDTHS[middle])
+        if (tokens := needed(shortened)) <= left:
+            fitting = shortened, tokens
+            high = middle
+        else:
+            low = middle + 1
+    return fitting
+
+
+def _shortened(memory: Recollection, terms: Terms, width: int) -> Recollection:
+    """With excerpts cut down to the width, still around what matched; at last without what stands beside it."""
+    room = width // BESIDE
+    return memory._replace(
+        asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
+        answered=memory.answered and decisive(memory.answered, terms.weights, width),
+        done=memory.done[:room],
+        before=memory.before[-room:] if room else (),
+        after=memory.after if room else None,
+        superseded_by=memory.superseded_by if room else None,
+    )

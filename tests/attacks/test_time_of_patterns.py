@@ -20,7 +20,6 @@ NOTHING = 0.02
 
 HELD_UP = {
     "config.file:_HEADER": ("match", "[", " "),
-    "decisive:_CODE": ("search", "", "_"),
     "echo:_QUOTES": ("match", "", "1"),
     "commands:_BETWEEN": ("finditer", "", " "),
     "hooks.settings:_TOKEN": ("finditer", "", "/*"),

@@ -258,3 +258,9 @@ def test_the_decisive_lines_of_an_answer_are_taken_in_their_order() -> None:
     assert len(shown) <= 200
     assert all(line == "…" or line in answer for line in shown.split("\n"))
     assert decisive("Short.", {}, 200) == "Short."
+
+
+def test_of_lines_that_tell_as_much_the_last_ones_are_shown_and_no_announcement() -> None:
+    steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
+    shown = decisive("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
+    assert shown == "\n".join(["…", *steps[-3:]])

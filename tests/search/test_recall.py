@@ -264,6 +264,14 @@ def test_shortened_excerpts_are_parts_of_what_was_said(demo_memory: Memory) -> N
                 assert part is None or part.strip("…") in whole
 
 
+def test_the_last_entry_is_cut_no_further_than_the_budget_asks(memory: Memory, said: Path) -> None:
+    limits = [f"Rate limiter {number} counts the requests of one user." for number in range(30)]
+    recalled(memory, said, ("assistant", "\n".join(limits)))
+    for budget in range(500, 1100, 50):
+        block = memory.recall(QUESTION, budget, limit=1, count_tokens=len)
+        assert budget - 120 < block.tokens <= budget
+
+
 def test_a_budget_that_holds_no_entry_says_that_there_are_some(demo_memory: Memory) -> None:
     block = demo_memory.recall("build webhook retries", budget=60)
     assert (block.memories, TOO_SMALL in block.text) == ((), True)

@@ -74,9 +74,7 @@ class Context:
     def inside(self, fields: Json) -> Context:
         """The same, with what this object says instead or besides."""
         info = mapping_of(next(filter(None, map(fields.get, ABOUT_KEYS)), None)) | fields
-        env = mapping_of(mapping_of(info.get("env")).get("initial"))
-        trees = list_of(env.get("trees"))
-        cwd, project = place_of(info | ({"cwd": mapping_of(trees[0]).get("uri")} if trees else {}) | env)
+        cwd, project = place_of(info)
         model = info.get("model")
         id_key, own_id = first_text(info, CONVERSATION_ID_KEYS + OWN_ID_KEYS)
         return Context(

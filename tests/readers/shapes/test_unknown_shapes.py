@@ -117,6 +117,36 @@ def test_half_an_exchange_is_none(value, tmp_path):
     assert not messages.recognise(Source(written(tmp_path, value)))
 
 
+SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"$schema": "https://kiln.example/chat.json", "messages": SPOKEN}, id="a talk that names its schema"),
+        pytest.param([{**message, "price": 0.01, "votes": 2, "level": "info"} for message in SPOKEN], id="messages with prices"),
+        pytest.param(
+            {"request": {"body": {"messages": SPOKEN[:1]}}, "response": {"body": {"content": ANSWER}}}, id="a request's body"
+        ),
+        pytest.param(
+            [SPOKEN[0], {"role": "assistant", "content": [
+                {"type": "text", "text": "{'rows': 5}", "annotations": {"audience": ["assistant"]}}, {"type": "text", "text": ANSWER},
+            ]}],
+            id="a part for the program alone",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_what_was_said_changes_none_of_it(value, tmp_path):
+    assert said(written(tmp_path, value)) == [("user", ASK), ("assistant", ANSWER)]
+
+
+def test_times_as_databases_write_them_are_times(tmp_path):
+    sent = {"createdAt": {"$date": {"$numberLong": "1738404000000"}}}
+    path = tmp_path / "dump.jsonl"
+    path.write_text("".join(f"{json.dumps(message | sent)}\n" for message in SPOKEN), encoding="utf-8")
+    assert {turn.timestamp for turn in turns(messages, path)} == {"2025-02-01T10:00:00.000Z"}
+
+
 AGAIN, ONCE_MORE = "Who replaces a relay here?", "The caretaker does."
 TALK = (("user", ASK), ("assistant", ANSWER), ("user", AGAIN), ("assistant", ONCE_MORE))
 """What every one of these shapes holds."""
@@ -230,6 +260,16 @@ def test_numbered_speakers_are_people(tmp_path):
         [{"lc": 1, "kwargs": {"temperature": 0}}],
         [{"sender": "kiln bot", "text": ANSWER}, {"sender": "ada", "text": ASK}],
         [{"user": "ada", "candidates": ["x"]}, {"role": "ada", "items": []}],
+        {"type": "object", "properties": {}, "examples": SPOKEN},
+        {
+            "changes": [
+                {"user": name, "text": f"{name} {ANSWER}", "time": 1738404000 + n}
+                for n, name in enumerate(("ada", "eve") * 3)
+            ]
+        },
+        [{"question": ASK, "answer": ANSWER, "choices": [ANSWER, "It is too cold."]}],
+        {f"C{number}": "A country" for number in range(50)}
+        | {"ME": "Republic of Montenegro", "AI": "Anguilla in the West"},
     ],
 )
 def test_what_only_has_the_words_of_a_conversation_is_none(value, tmp_path):

@@ -51,7 +51,7 @@ _ERROR = re.compile(
     r"\b(?:(?:[A-Z]\w*)?(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b(?: ?\[\w+\])?[:! ]"
 )
 _BULLET = re.compile(r"(?<![ \t])[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
+_WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|(?![^\W\d_])[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
 """Letters, and all that scripts without spaces put among them."""
 
 

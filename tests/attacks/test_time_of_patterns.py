@@ -9,6 +9,7 @@ from collections import deque
 
 import pytest
 
+from pastchats_memory.pasted import parted
 from pastchats_memory.readers.role_lines import _LEADING
 from pastchats_memory.redact.believed import looks_random
 
@@ -74,3 +75,9 @@ def test_whether_a_value_looks_random_takes_no_longer_for_many_parts(part: str) 
     start = time.process_time()
     looks_random(part * (1_000 // len(part)) + "é!")
     assert time.process_time() - start < 1, "each part more doubled it: sixty took longer than anyone waits"
+
+
+def test_a_run_of_ideographs_with_a_number_behind_it_is_no_longer_read_in_every_way() -> None:
+    start = time.process_time()
+    parted("设" * 24 + "1")
+    assert time.process_time() - start < NOTHING, "each ideograph was a letter in two ways, so each more doubled it"

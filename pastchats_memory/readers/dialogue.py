@@ -114,9 +114,13 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     )
     draft.timestamp = to_the_minute(dialogue.started)
     drafts, call = Drafts(), Call("tool")
-    for part, what in told:
+    following = [*(part.marker.role for part, _ in told[1:]), "user"]
+    for (part, what), next_role in zip(told, following, strict=True):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
         call = _add(part, what, call, draft, drafts)
+        if what.notes and next_role == "user":
+            # nothing else tells that the prompt was answered, and that the next one begins something new
+            drafts.add(_like(draft, "assistant", "answer", what.notes, part.start + 1, part.end + 1))
     yield from drafts.rest()
     yield from drafts.tasks()
 

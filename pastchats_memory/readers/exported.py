@@ -62,6 +62,8 @@ class Told:
     """`prompt`, `command`, `summary` or `answer`."""
     used: list[Used] = field(default_factory=list)
     interrupted: bool = False
+    notes: str = ""
+    """What a program noted below a person's words of the work that they began."""
 
 
 def lists_calls(lines: Sequence[str]) -> bool:
@@ -102,7 +104,8 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
         )
     typed = typed_in_claude(text)
     kind = "command" if typed.command else "prompt"
-    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted)
+    notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
+    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
 
 
 class _Part:

@@ -115,7 +115,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     draft.timestamp = to_the_minute(dialogue.started)
     drafts, call = Drafts(), Call("tool")
     following = [*(part.marker.role for part, _ in told[1:]), "user"]
-    for (part, what), next_role in zip(told, following, strict=True):
+    for (part, what), next_role in zip(told, following, strict=False):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
         call = _add(part, what, call, draft, drafts)
         if what.notes and next_role == "user":

@@ -132,6 +132,18 @@ class Database:
             self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
 
     @contextmanager
+    def unattended(self) -> Iterator[None]:
+        """Without triggers and foreign keys, for who writes very many rows and sees to both: they take as long as the rows themselves."""
+        switches = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
+        try:
+            for switch in switches:
+                self.connection.config(switch, 0)
+            yield
+        finally:
+            for switch in switches:
+                self.connection.config(switch, 1)
+
+    @contextmanager
     def patient(self) -> Iterator[None]:
         """For what has begun and is to be ended: on a busy machine another writer may hold the lock for longer than a person waits."""
         self.wait(PATIENT_MS)

@@ -122,14 +122,17 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
         StoreFault: nothing was changed.
     """
     rows = 0
-    for texts, embeddings, key in EMBEDDED:
-        # NOT INDEXED: in the order of the texts' index pages would be written many times.
-        database.run(
-            f"INSERT OR REPLACE INTO {embeddings}({key}, model, dim, vector_json) "
-            f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t NOT INDEXED JOIN next_vectors n ON n.text_hash = t.text_hash",
-            (name, dim),
-        )
-        rows += database.connection.changes()
+    with database.unattended():  # every row that is written is of a text that is there
+        for texts, embeddings, key in EMBEDDED:
+            # NOT INDEXED: in the order of the texts' index pages would be written many times.
+            database.run(
+                f"INSERT OR REPLACE INTO {embeddings}({key}, model, dim, vector_json) "
+                f"SELECT t.id, ?, ?, n.vector_json FROM {texts} t NOT INDEXED JOIN next_vectors n ON n.text_hash = t.text_hash",
+                (name, dim),
+            )
+            rows += database.connection.changes()
+    # In the order of ids, in which the engines take them in page by page.
+    database.run(f"INSERT INTO vector_changes(prompt_id) SELECT id FROM {TEXTS} ORDER BY id")
     database.run_many("DELETE FROM embedding_meta WHERE key = ?", [(key,) for key in NEXT])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}

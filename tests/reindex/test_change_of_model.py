@@ -6,6 +6,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,18 @@ def test_the_same_model_again_embeds_nothing_and_makes_the_engines_anew(database
     report = reindex_embeddings(database, again)
     assert (report.embedded, report.cached, again.embedded) == (0, TURNS, [])
     whole(database, again)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_happens_to_a_row_after_the_change_is_followed_as_before(database: Database, fails: bool) -> None:
+    with suppress(InterruptedError), database.transaction(), database.unattended():
+        if fails:
+            raise InterruptedError
+    reindex_embeddings(database, Checksums())
+    database.run("DELETE FROM prompts WHERE id = 1")
+    assert database.value("SELECT count(*) FROM prompt_embeddings WHERE prompt_id = 1") == 0
+    assert vectors.pending(database) == {"blocks": 1, "vec0": 1}
+    assert checks.damage(database) == []
 
 
 def test_a_lost_embedding_row_is_made_again(database: Database) -> None:

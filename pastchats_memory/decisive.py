@@ -17,7 +17,8 @@ CONCLUDES = 0.1
 LATE = 0.2
 """What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
+"""Where one begins, but not behind the number of a list."""
 _CONCLUDES = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no)\b",
     re.IGNORECASE,

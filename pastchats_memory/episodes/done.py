@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from pastchats_memory.commands import SHELLS, is_editor, is_look
 from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
+_GONE_TO = re.compile(r"\Acd [^\s;&|]+ *&& *")
+"""What agents put before a command, which leaves little room for it."""
 
 
-def done_in(episode: Sequence[Item], failed: Iterable[int] = ()) -> tuple[str, ...]:
-    """The last few commands as `$ make test` and the files, each on one line; commands of the rows `failed` are left out.
+def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
+    """The last few commands as `$ make test` and the files, each on one line; commands that failed are left out.
 
     What only looks at files tells nobody what was done.
     """
-    left = frozenset(failed)
-    commands = list(dict.fromkeys(line for turn in episode if turn.id not in left for line in commands_of(turn)))
+    commands = list(dict.fromkeys(_GONE_TO.sub("", line) for turn in episode for line in commands_of(turn)))
     files = list(dict.fromkeys(name for turn in episode for name in _files(turn)))
     shown = [f"$ {command}" for command in commands[-MOST_COMMANDS:]]
     if files:

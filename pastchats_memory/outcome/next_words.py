@@ -50,7 +50,7 @@ _STILL = Pattern(
 
 _TROUBLED = Pattern(
     r"""\b(?:is|are|was|were|it's|that's|looks?|seems?|got|gets|went|goes|became|comes?\ (?:up|back)|stays?|remains?)\ (?:(?:now|all|just|still|always|very|a\ bit|\w+ly)\ )*
-    (?:not\ (?!needed|necessary|urgent|required|important|allowed|sure|bad|a\b|the\b|so\b)\w+|missing|empty|blank|broken|gone|invisible|wrong|off|down|dead|red|failing|stuck|frozen|unreachable|unresponsive|worse|ugly|terrible|duplicated|cut\ off|overlapping|misaligned|undefined|null|NaN|lost|useless|incomplete)\b
+    (?:not\ (?!needed|necessary|urgent|required|important|allowed|sure|bad|a\b|the\b|so\b)\w+|missing|empty|blank|broken|gone|invisible|wrong|down|dead|red|failing|stuck|frozen|unreachable|unresponsive|worse|ugly|terrible|duplicated|cut\ off|overlapping|misaligned|undefined|null|NaN|lost|useless|incomplete)\b
     |\b(?:cannot|can't|cant|can\ not)\ (?!be\b|use\b|change\b|wait\b)\w+|\b(?:do(?:es)?|did|wo)(?:n't|nt|\ not)\ (?!need|want|have|think|know|care|mind|worry|forget|use|like|support)\w+
     |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|freezes|breaks|broke|errors\ out|throws|disappear(?:s|ed)?|vanish(?:es|ed)?|overlaps?|flickers|time[sd]\ out|keeps\ \w+ing|never\ \w+s|takes\ forever|got\ lost)\b
     |\b(?:i|we)(?:'m|m|\ am|'re|\ are)?\ (?:still\ |now\ |just\ |only\ )*(?:get|getting|got|see|seeing|have|having|hit|hitting)\ (?:(?:an?|the|this|these|some|lots\ of|many|another|more)\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|[45]\d\d|failures?)\b

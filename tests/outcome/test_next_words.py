@@ -46,6 +46,10 @@ def test_words_that_reject_are_failed(words: str) -> None:
     assert verdict(ANSWER, following=words) == "failed"
 
 
+def test_what_is_switched_off_is_no_fault() -> None:
+    assert verdict(ANSWER, following="The clock is off. Validated.") == "unknown"
+
+
 def test_a_fault_that_comes_after_something_else_may_be_of_something_else() -> None:
     assert verdict(ANSWER, following="hm, ok. it fell over at once") == "failed"
     later = "Deployed to staging. I stopped the receiver for a minute, and it fell over at once."

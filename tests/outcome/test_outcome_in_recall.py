@@ -184,7 +184,7 @@ def test_what_is_asked_about_or_advised_by_a_program_replaces_nothing(
 def test_commands_and_files_are_told_but_for_what_only_looks_or_failed(program: Program) -> None:
     write_messages(
         program.home / "chat.jsonl", ("user", ASKED), ("tool", "$ cat worker.py && ls\nimport time"),
-        ("assistant", SECOND), ("tool", "$ pytest -q tests/test_worker.py\n8 passed in 1.2s"), ("assistant", "Sent once."),
+        ("assistant", SECOND), ("tool", "$ cd /home/ada/shop && pytest -q tests/test_worker.py\n8 passed in 1.2s"), ("assistant", "Sent once."),
     )  # fmt: skip
     assert program("index", program.home / "chat.jsonl").status == 0
     text = program("recall", "webhook worker sends events twice").stdout
@@ -264,3 +264,12 @@ def test_of_lines_that_tell_as_much_the_last_ones_are_shown_and_no_announcement(
     steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
     shown = decisive("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
     assert shown == "\n".join(["…", *steps[-3:]])
+
+
+def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
+    steps = [
+        f"{number}. The webhook was tried in the garden. " + "It was a long and windy day. " * 4
+        for number in range(1, 30)
+    ]
+    shown = decisive("\n".join(steps), {"webhook": 1.0}, 200)
+    assert shown.split("\n")[1] == "26. The webhook was tried in the garden."

@@ -165,7 +165,7 @@ def search_terms(
         warnings.append(f"{terms.behind} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
     fused = _fused(database, request, matches, near, times)
     if scoring is not None and fused:
-        found = _rows(database, [row.id for row in fused[:READ_AGAIN]])
+        found = _rows(database, [row.id for row in fused[:READ_AGAIN]], request.filters.hidden)
         texts = [found[row.id].content for row in fused[:READ_AGAIN]]
         fused = read_again(fused, scoring(asked.said, texts))
     hits = _page(database, request, fused, matches, near)
@@ -265,14 +265,14 @@ def _page(
     if fits:
         window = [row for row in window if request.takes(fits.get(row.id, UNFIT))]
     shown = window[last - request.limit : last]
-    found = _rows(database, [row.id for row in shown])
+    found = _rows(database, [row.id for row in shown], request.filters.hidden)
     first = last - request.limit + 1
     return tuple(hit_of(found[row.id], row, place, fits.get(row.id)) for place, row in enumerate(shown, start=first))
 
 
-def _rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskText]:
+def _rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:
     turns: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
-    return turns | {text.id: text for text in task_rows.task_texts(database, ids)}
+    return turns | {text.id: text for text in task_rows.task_texts(database, ids, hidden)}
 
 
 def _fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:

@@ -25,7 +25,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def exported(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every turn and then every task but those of hidden projects, the oldest first; in a snapshot. Raises StoreFault."""
     folders = _folders(database)
     for values in database.rows(TURNS, (orjson.dumps(hidden).decode(),)):

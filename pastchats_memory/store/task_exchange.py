@@ -89,7 +89,7 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
     )
 
 
-def exported(database: Database, hidden: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def exported(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every task but those of hidden projects, the oldest first. Raises StoreFault."""
     for row in database.run(
         f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {SEEN} ORDER BY id",

@@ -45,9 +45,7 @@ ATTACHED = {
 """What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
 
 
-def tasks(
-    database: Database, ids: Sequence[int], *, whole: bool = False, hidden: Sequence[str] = ()
-) -> list[StoredTask]:
+def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
     """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault.
 
     A link to a task of a hidden project is not told: its key alone may say what it is about.
@@ -61,7 +59,7 @@ def tasks(
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def with_parts(database: Database, task: StoredTask, hidden: Sequence[str] = ()) -> StoredTask:
+def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
     """The task with those that are part of it, in the order in which they were made; none of a hidden project. Raises StoreFault."""
     rows = database.run(
         "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
@@ -104,7 +102,7 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
     return grouped
 
 
-def find(database: Database, name: str, hidden: Sequence[str] = ()) -> list[int]:
+def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
     """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault.
 
     Those of the hidden projects are not there.
@@ -118,7 +116,7 @@ def find(database: Database, name: str, hidden: Sequence[str] = ()) -> list[int]
     return []
 
 
-def task_of(database: Database, table: str, id_: int, hidden: Sequence[str] = ()) -> int | None:
+def task_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
     """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
     found = database.value(
         f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
@@ -157,14 +155,17 @@ def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
     )
 
 
-def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
-    """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault."""
+def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
+    """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault.
+
+    No link to a task of a hidden project is told.
+    """
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
         "WHERE t.id IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(ids)).decode(),),
     )
-    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}))}
+    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}), hidden)}
     found = {}
     for id_, task_id, comment_id, attachment_id, content, timestamp in rows:
         kind, shown = "task", f"t:{owners[task_id].key}"

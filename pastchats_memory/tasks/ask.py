@@ -84,7 +84,8 @@ def ask(
         by_place, others = (about, ids) if order is None else (ids, about)
         both = frozenset(others)
         ids = [id_ for id_ in by_place if id_ in both]
-    return Answer(reading, tuple(task_rows.tasks(database, ids[: reading.limit or MOST])), len(ids), warnings)
+    shown = task_rows.tasks(database, ids[: reading.limit or MOST], standing.hidden)
+    return Answer(reading, tuple(shown), len(ids), warnings)
 
 
 def _task_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> int | None:

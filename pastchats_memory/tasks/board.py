@@ -33,7 +33,7 @@ class TaskBoard(Desk):
         """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
         seen = self._seen(filters)
         ids = task_rows.listed(self._database, seen, limit=limit)
-        return task_rows.tasks(self._database, ids, hidden=self._standing.hidden)
+        return task_rows.tasks(self._database, ids, self._standing.hidden)
 
     def _seen(self, filters: Filters) -> Filters:
         return filters._replace(hidden=self._standing.hidden)

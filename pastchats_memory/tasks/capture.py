@@ -89,7 +89,7 @@ def capture(
                 if similar is not None:
                     desk.relate(id_, similar.task.id)
             vectors.catch_up(database)
-        (task,) = task_rows.tasks(database, [id_], whole=True, hidden=standing.hidden)
+        (task,) = task_rows.tasks(database, [id_], standing.hidden, whole=True)
         return Captured("commented" if answer == "comment" else "created", task, similar)
 
 

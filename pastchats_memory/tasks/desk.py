@@ -132,7 +132,7 @@ class Desk:
         return self._with_parts(self.id_of(name))
 
     def _whole(self, id_: int) -> StoredTask:
-        return task_rows.tasks(self._database, [id_], whole=True, hidden=self._standing.hidden)[0]
+        return task_rows.tasks(self._database, [id_], self._standing.hidden, whole=True)[0]
 
     def _with_parts(self, id_: int) -> StoredTask:
         return task_rows.with_parts(self._database, self._whole(id_), self._standing.hidden)
@@ -143,7 +143,7 @@ class Desk:
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:
-            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5]))
+            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5], self._standing.hidden))
             raise UsageFault(f"{name} names {len(found)} tasks", f"Use the whole key: {keys}.")
         return found[0]
 
@@ -168,7 +168,7 @@ class Desk:
             metadata={"format": BY_HAND},
         )
         Change(title=task.title)
-        if key is not None and (not key or task_rows.find(self._database, key)):
+        if key is not None and (not key or task_rows.find(self._database, key, hidden=())):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         ready = self.ready([task])
         with self._database.transaction():
@@ -272,7 +272,7 @@ class Desk:
             else:
                 id_ = self.id_of(name)
                 belonging = Belonging("tasks", id_, id_)
-            (task,) = task_rows.tasks(self._database, [belonging.owner])
+            (task,) = task_rows.tasks(self._database, [belonging.owner], self._standing.hidden)
             delete_rows(self._database, belonging.table, belonging.id)
             vectors.catch_up(self._database)
         return task.title
@@ -292,10 +292,12 @@ class Desk:
     def _link(self, id_: int, kind: str, other: int) -> None:
         target = task_rows.identity(self._database, other)
         if kind in ("parent", "depends") and closes_circle(self._database, id_, target, kind):
-            one, two = task_rows.tasks(self._database, [id_, other]) if id_ != other else (None, None)
+            one, two = (
+                task_rows.tasks(self._database, [id_, other], self._standing.hidden) if id_ != other else (None, None)
+            )
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
-        key = task_rows.tasks(self._database, [other])[0].key
+        key = task_rows.tasks(self._database, [other], self._standing.hidden)[0].key
         self.writer().link(id_, kind, target, key)
 
     def _untie(self, id_: int, kind: str, target: str | None = None) -> None:

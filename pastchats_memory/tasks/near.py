@@ -69,7 +69,7 @@ def near(database: Database, embedder: Embedder, one: Asked, filters: Filters, b
             ),
             cosines[text.id],
         )
-        for text in task_rows.task_texts(database, sorted(found))
+        for text in task_rows.task_texts(database, sorted(found), filters.hidden)
         if text.task.id != but
     ]
     return sorted(compared, key=lambda one: (-one.likeness.score, -one.similarity, one.task.id))

@@ -27,7 +27,6 @@ MOST_ASKED = 10
 """Turns nearest to what is wanted whose episodes are looked at."""
 LONGEST_ASKED = 400
 """Characters of such a turn that are compared."""
-MOST_EPISODIC = 5
 LEAST_SIMILARITY = 0.35
 """Cosine below which a solved task that shares no word with the problem says nothing about it."""
 
@@ -131,7 +130,7 @@ def verdict_of(task: StoredTask) -> tuple[Verdict, str]:
 
 
 def consult(
-    database: Database, embedder: Embedder, problem: str, limit: int = MOST_EPISODIC, hidden: tuple[str, ...] = ()
+    database: Database, embedder: Embedder, problem: str, limit: int, hidden: tuple[str, ...]
 ) -> tuple[list[Resolved], tuple[str, ...]]:
     """Solved tasks that have to do with a problem, the best first, and warnings; none of a hidden project. Raises UsageFault, StoreFault."""
     filters = Filters(statuses=RESOLVED, hidden=hidden)

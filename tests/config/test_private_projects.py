@@ -187,6 +187,12 @@ def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boa
         ["task", "show", "bal-1"],
         ["show", "t:bal-1"],
         ["task", "list", "--json"],
+        ["ask", "which tasks are finished?"],
+        ["similar", "bal-0"],
+        ["find-duplicates", "burner valve leaks"],
+        ["consult-episodic-memory", "burner valve leaks"],
+        ["check-prior-work", "burner valve leaks"],
+        ["capture", "burner valve leaks"],
         ["task", "update", "bal-1", "--title", "Valve"],
     ):
         assert "sub-1" in inside(program, submarine, *arguments, "--json").stdout

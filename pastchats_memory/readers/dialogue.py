@@ -27,12 +27,12 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 10
+VERSION = 11
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""Plain `User:` lines, list items, and files that are usually documentation must show more of a dialogue."""
-DOUBTFUL = ("plain", "list")
+"""Plain `User:` lines, those of logs, list items, and files that are usually documentation must show more of a dialogue."""
+DOUBTFUL = ("plain", "list", "timed")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
 """Non-blank lines before the first marker, of all: a longer preface makes the dialogue an example in a document."""

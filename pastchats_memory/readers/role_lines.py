@@ -83,7 +83,7 @@ class RoleLine:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `said`, `plain` or `signed`."""
+    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `said`, `plain`, `timed` or `signed`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -105,10 +105,15 @@ def role_line(lines: Sequence[str], place: int) -> RoleLine | None:
     if start[:1] == ">":
         return _callout(line, place)
     if start in ("==", "--", "~~") or start[:1] == "[":
-        return _ruled(line, place)
+        return _ruled(line, place) or _timed(line, place)
     if start in ("- ", "* "):
         return _bold(line[2:], "list", place)
-    return _bold(line, "bold", place) if start in ("**", "__") else _said(line, place) or _plain(lines, place)
+    return _bold(line, "bold", place) if start in ("**", "__") else _named(lines, line, place)
+
+
+def _named(lines: Sequence[str], line: str, place: int) -> RoleLine | None:
+    """A line without any mark that begins with who speaks."""
+    return _said(line, place) or _plain(lines, place) or _timed(line, place)
 
 
 def _unwrapped(line: str) -> str:
@@ -149,6 +154,19 @@ def _plain(lines: Sequence[str], place: int) -> RoleLine | None:
         return None
     family, role = _ROLES[found[1].lower()]
     return RoleLine(place, role, "plain", family, words=(found[2] or "").rstrip())
+
+
+def _timed(line: str, place: int) -> RoleLine | None:
+    """A time, a name and a colon before the words, as logs have them on lines that follow one another."""
+    leading = _LEADING.match(line)
+    found = _PLAIN.match(line, leading.end()) if leading else None
+    if leading is None or found is None or not found[2]:
+        return None
+    family, role = _ROLES[found[1].lower()]
+    if role == "system":  # logs of servers have more of these
+        return None
+    moment = iso_utc(leading[1], LOCAL) if leading[1] else None
+    return RoleLine(place, role, "timed", family, timestamp=moment, words=found[2].rstrip())
 
 
 def _heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleLine | None:

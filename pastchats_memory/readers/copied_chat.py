@@ -84,5 +84,6 @@ def _blank_empty_fences(lines: list[str]) -> None:
             opened = place
         elif opened >= 0 and line == "```":
             if not any(map(str.strip, lines[opened + 1 : place])):
-                lines[opened : place + 1] = [""] * (place + 1 - opened)
+                end = min(place + 1, len(lines))
+                lines[opened:end] = [""] * (end - opened)
             opened = -1

@@ -266,3 +266,9 @@ def test_a_logo_alone_says_nothing(tmp_path):
     path = tmp_path / "a.md"
     path.write_text('<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n', encoding="utf-8")
     assert list(perplexity.read(Source(path))) == []
+
+
+def test_a_prompt_that_ends_with_a_fence_that_was_just_opened_is_read(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text("### User Input\n\nMove it.\n\n```sh\n\n### Planner Response\n\nMoved.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(dialogue, path)] == ["Move it.", "Moved."]

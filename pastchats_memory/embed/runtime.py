@@ -32,9 +32,8 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
-    if (
-        for_one
-    ):  # weights are then used as the file has them, where otherwise each is copied into the order of the processor
+    if for_one:
+        # weights are then used as the file has them, not copied into the processor's order first
         options.add_session_config_entry("session.disable_prepacking", "1")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 

@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 
 WEEK_S = 7 * 24 * 3600
-MOST_IDS = 2000
 
 
 def given(folder: Path, session: str) -> frozenset[str]:
@@ -26,10 +25,9 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     """Add to what the session was given. Raises OSError."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = sorted(given(folder, session) | ids)[-MOST_IDS:]
     fresh = file.with_name(f"{file.name}.{os.getpid()}")
     fresh.touch(mode=0o600)
-    fresh.write_text(json.dumps(kept), encoding="utf-8")
+    fresh.write_text(json.dumps(sorted(given(folder, session) | ids)), encoding="utf-8")
     fresh.replace(file)
 
 

@@ -165,12 +165,12 @@ def taken(
         yield from telling.drafts.ready(position)
 
 
-def texts_of(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
+def texts_of(content: object) -> str:
     """Visible text of a message's content: a string, or the text blocks of a list, a paragraph each."""
     if isinstance(content, str):
         return content
     blocks = (mapping_of(block) for block in list_of(content))
-    return "\n\n".join(text for block in blocks if block.get("type") in kinds and (text := text_of(block.get("text"))))
+    return "\n\n".join(text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text"))))
 
 
 def pictures_in(content: object, kinds: tuple[str, ...] = ("image",)) -> int:

@@ -57,8 +57,6 @@ SAMPLE = 200
 FEWEST = 2
 ENOUGH = 6
 """Points of evidence that make a table talk."""
-SURE = 4
-"""Points for speakers all of whom are known."""
 MOST_TEXTS = 4
 LEAST_PROSE = 0.34
 OFTEN = 0.7

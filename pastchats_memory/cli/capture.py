@@ -58,6 +58,8 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
         click.echo(f"✅ Comment added to {one_line(captured.task.key)}")
     elif captured.outcome == "created":
         click.echo(f"✅ Task created: {one_line(captured.task.key)}")
+    else:
+        click.echo("Nothing was written; --yes adds it as a comment, --no creates a task all the same.", err=True)
     return NOTHING if captured.outcome == "found" else DONE
 
 

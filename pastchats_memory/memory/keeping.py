@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -261,7 +262,7 @@ class Keeping(Opened):
                 lacked = complete(new._database, new._model())  # noqa: SLF001 - our own
             return Mended(saved, lacked, put_in_place(partial, file))
 
-    def export(self) -> Iterator[str]:
+    def export(self) -> Generator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""
         from pastchats_memory.store.export import exported
 
@@ -274,7 +275,8 @@ class Keeping(Opened):
         from pastchats_memory.store.partial import write_lines
 
         own = (self._database.path, *side_files(self._database.path))
-        return write_lines(Path(file), own, self.export(), force=force)
+        with closing(self.export()) as lines:  # also where they cannot be written: it holds a snapshot
+            return write_lines(Path(file), own, lines, force=force)
 
     def unseen(self) -> tuple[int, int]:
         """How many turns and tasks are hidden from here, since they are of private projects. Raises StoreFault."""

@@ -7,6 +7,7 @@ word of asking, is what the question is about.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 
 from pastchats_memory.questions import marks, named, times
@@ -34,10 +35,10 @@ STEPS = (
 """In this order, since each leaves to the next what it does not take."""
 
 
-def read_question(question: str, today: date) -> Reading:
-    """The reading of a question asked on a day."""
+def read_question(question: str, today: date, projects: Iterable[str] = ()) -> Reading:
+    """The reading of a question asked on a day, where there are these projects."""
     plain = " ".join(question.strip().lower().replace("’", "'").rstrip("?!. ").split())
-    draft = Draft(question, plain, today)
+    draft = Draft(question, plain, today, {name.lower(): name for name in projects})
     for step in STEPS:
         step(draft)
     draft.note(concept=draft.reading.concept or _rest(draft.text) or None)

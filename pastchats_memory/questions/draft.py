@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -19,6 +20,8 @@ class Draft:
     text: str
     """What is left of it, in small letters; a bar stands where something was taken."""
     today: date
+    projects: Mapping[str, str] = field(default_factory=dict)
+    """Names of those that there are, by their small letters."""
     reading: Reading = field(default_factory=Reading)
 
     def take(self, pattern: str) -> re.Match[str] | None:

@@ -20,6 +20,7 @@ from pastchats_memory.questions.phrases import (
 _ABOUT = re.compile(
     r"(?:about|regarding|concerning|related to|to do with|mention(?:s|ing)?|involv(?:es|ing)|on the topic of|around)\s+(.+)"
 )
+_IN = re.compile(r"\b(?:in|for|of|from) ['\"]?([\w./-]+)['\"]?")
 
 
 def relation(draft: Draft) -> None:
@@ -62,7 +63,7 @@ def about(draft: Draft) -> None:
 
 
 def project(draft: Draft) -> None:
-    """A project by its name; `.` for the one that the person stands in."""
+    """A project by its name, alone where there is such; `.` for the one that the person stands in."""
     found = draft.take(r"\b(?:in|for|of|from) (?:the )?project ['\"]?([\w./-]+)['\"]?") or draft.take(
         r"\b(?:in|for|of|from) (?:the )?['\"]?([\w./-]+)['\"]? project\b"
     )
@@ -70,6 +71,9 @@ def project(draft: Draft) -> None:
         draft.note(project=draft.as_written(found[1]))
     elif found:
         draft.note(project=".")
+    elif bare := next((one for one in _IN.finditer(draft.text) if one[1] in draft.projects), None):
+        draft.text = f"{draft.text[: bare.start()]} | {draft.text[bare.end() :]}"
+        draft.note(project=draft.projects[bare[1]])
 
 
 def tags(draft: Draft) -> None:

@@ -148,6 +148,10 @@ def _only_read(file: Path) -> Iterator[Database]:
         raise DatabaseCorrupt(f"{file} is no regular file", "Name a file that `backup` wrote.")
     alone = "?immutable=1" if not any(os.path.lexists(side) for side in side_files(file)) else "?mode=ro"
     with _raw(file, file.absolute().as_uri() + alone, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI) as source:
+        try:
+            source.run("PRAGMA schema_version")
+        except DatabaseCorrupt as fault:
+            raise DatabaseCorrupt(fault.message, "Name a file that `backup` wrote.") from fault
         yield source
 
 

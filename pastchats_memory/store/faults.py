@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from pastchats_memory.errors import (
 from pastchats_memory.store.migrations import schema
 
 DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
+FULL = "Free some space and run the same command again; nothing is lost."
+CHUNK_BYTES = 1024 * 1024 * 4
+"""More than sqlite-vec writes at once: 1,024 vectors of 768 numbers are three quarters of it."""
 TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
     (
         apsw.BusyError,
@@ -39,7 +43,7 @@ TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
         "the database may not be opened",
         "Check the permissions of the file and its folder, or name another one with --db.",
     ),
-    (apsw.FullError, DiskFull, "the disk is full", "Free some space and run the same command again; nothing is lost."),
+    (apsw.FullError, DiskFull, "the disk is full", FULL),
     (
         apsw.NotADBError,
         DatabaseCorrupt,
@@ -82,10 +86,23 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
     for told in (first, fault):  # the first may be one that only damage explains, which was then looked for
         for foreign, ours, message, hint in TABLE:
             if isinstance(told, foreign):
-                return ours(f"{place}: {message} ({told})", hint)
+                details = "" if str(told) == "not an error" else f" ({told})"  # of a copy by pages
+                return ours(f"{place}: {message}{details}", hint)
     if isinstance(first, apsw.SQLError) and _tells_of_damage(str(first)):
+        if "sqlite-vec" in str(first) and _is_full(place):
+            return DiskFull(f"{place}: the disk is full", FULL)
         return DatabaseCorrupt(f"{place}: the database is damaged ({first})", DAMAGED)
     return None
+
+
+def _is_full(place: str) -> bool:
+    """Whether the disk has less room than a chunk of vectors takes: sqlite-vec says of a failed write no more than that it failed."""
+    from shutil import disk_usage
+
+    try:
+        return disk_usage(os.path.dirname(os.path.abspath(place))).free < CHUNK_BYTES  # noqa: PTH100, PTH120 - pathlib takes longer to import
+    except OSError:
+        return False
 
 
 _OF_A_VIRTUAL_TABLE = re.compile(

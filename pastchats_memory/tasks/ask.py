@@ -15,7 +15,7 @@ from pastchats_memory.questions import read_question
 from pastchats_memory.questions.reading import Reading
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import TYPES
-from pastchats_memory.store import task_conditions, task_rows
+from pastchats_memory.store import projects, task_conditions, task_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.desk import Standing
 from pastchats_memory.tasks.near import asked, near
@@ -58,7 +58,8 @@ def ask(
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    reading = read_question(question, today or date.today())  # noqa: DTZ011 - in the person's own zone
+    seen = [name for name in projects.names(database) if name not in standing.hidden]
+    reading = read_question(question, today or date.today(), seen)  # noqa: DTZ011 - in the person's own zone
     conditions = [task_conditions.without(name) for name in reading.missing]
     if (span := reading.span) is not None:
         since = None if span.since is None else moment(span.since.isoformat(), is_end=False)

@@ -107,6 +107,7 @@ def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Prog
     }.items():  # fmt: skip
         explained(indexed("restore", folder / name, "--yes"), said)
     explained(indexed("restore", folder, "--yes"), "no regular file")
+    assert "Name a file that `backup` wrote" in indexed("restore", folder / "text", "--yes").stderr
     assert _state(indexed.database) == before
     assert _beside(indexed.database) == ["memory.db"]
 

@@ -278,6 +278,25 @@ def test_a_disk_without_any_room_is_explained(indexed: Program, small_disk: Path
     explained(run, "disk is full")
 
 
+def test_a_disk_with_too_little_room_for_a_chunk_of_vectors_is_full_and_no_damage(
+    indexed: Program, small_disk: Path
+) -> None:
+    (small_disk / "ballast").write_bytes(b"\0" * (1 << 20))
+    _long_history(indexed.home / "long")
+    explained(indexed.altered(QUICK)("index", "long", "--db", small_disk / "memory.db"), "the disk is full")
+
+
+def test_an_export_for_which_there_is_no_room_is_explained_and_leaves_no_traceback(
+    indexed: Program, small_disk: Path
+) -> None:
+    _long_history(indexed.home / "long")
+    assert indexed.altered(QUICK)("index", "long").status == 0
+    (small_disk / "ballast").write_bytes(b"\0" * (11 << 18))
+    exported = indexed("export", small_disk / "memory.jsonl")
+    explained(exported, "No space left")
+    assert "Traceback" not in exported.stderr
+
+
 def test_a_file_size_limit_is_explained_and_the_database_keeps_what_it_has(indexed: Program) -> None:
     _long_history(indexed.home / "long")
     limit = indexed.database.stat().st_size + (1 << 18)

@@ -340,6 +340,7 @@ def test_the_words_of_capture_and_its_exit_codes(program) -> None:
     assert (made.status, made.stdout) == (0, "✅ Task created: T-1\n")
     found = program("capture", "Fix the login bug")
     assert (found.status, found.stdout) == (1, "⚠️ Similar task found: [T-1] Fix the login bug (Score: 1.00)\n")
+    assert "--yes adds it as a comment, --no creates a task" in found.stderr
     yes = program("capture", "Fix the login bug", "--yes")
     assert (yes.status, yes.stdout.splitlines()[1]) == (0, "✅ Comment added to T-1")
     no = program("capture", "Fix the login bug", "--no")

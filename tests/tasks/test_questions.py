@@ -35,6 +35,15 @@ def test_neither_case_nor_marks_change_the_reading(question: str, reading: str) 
     assert other.lower() == reading.lower()
 
 
+def test_a_project_that_there_is_is_known_by_its_name_alone() -> None:
+    def read(question: str) -> str:
+        return read_question(question, SUNDAY, ["Ledgerly", "pay.core"]).described()
+
+    assert read("what is blocked in ledgerly?") == "tasks · status blocked · project Ledgerly"
+    assert read("anything about retries in pay.core?") == "tasks · project pay.core · about 'retries'"
+    assert read("what is blocked in payments?") == "tasks · status blocked · about 'payments'"
+
+
 @pytest.mark.parametrize("days", ["in march 0000", "in december 9999", "before 0001-01-01", "on 2026-13-45"])
 def test_days_that_no_calendar_has_do_not_stop_the_reading(days: str) -> None:
     assert read_question(f"tasks {days}", SUNDAY).described().startswith("tasks")

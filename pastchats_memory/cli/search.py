@@ -14,6 +14,9 @@ from pastchats_memory.search import MODES, MOST_HITS
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""
 
+ID_WIDTH = 12
+"""Columns that ids get beside the text; where one is longer, as trackers' are, they stand below it and leave it the room."""
+
 
 @click.command(
     "search",
@@ -82,8 +85,11 @@ def command(
 
 
 def _table(hits: Hits, *, explain: bool) -> str:
-    headers = ["#", "score", "words", "meaning", "what", "id"]
-    return table([_row(hit, explain=explain) for hit in hits], headers, stretch=4)
+    headers = ["#", "score", "words", "meaning", "what"]
+    rows = [(_row(hit, explain=explain), one_line(hit.id)) for hit in hits]
+    if max(len(id_) for _, id_ in rows) > ID_WIDTH:
+        return table([[*row, f"{what}\nid {id_}"] for (*row, what), id_ in rows], headers, stretch=4)
+    return table([[*row, id_] for row, id_ in rows], [*headers, "id"], stretch=4)
 
 
 def _row(hit: Hit, *, explain: bool) -> list[str]:
@@ -105,5 +111,4 @@ def _row(hit: Hit, *, explain: bool) -> list[str]:
         "–" if hit.lexical_rank is None else str(hit.lexical_rank),
         "–" if hit.semantic_rank is None else str(hit.semantic_rank),
         what,
-        one_line(hit.id),
     ]

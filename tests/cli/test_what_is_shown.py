@@ -56,3 +56,12 @@ def test_no_turn_has_a_status(indexed: Program) -> None:
     with Memory.open(indexed.database) as memory:
         assert memory.search("webhooks", status=None)
         assert memory.search("webhooks", status="done") == []
+
+
+def test_a_long_id_of_a_tracker_leaves_the_text_its_room_and_stays_whole(indexed: Program) -> None:
+    key = "payments-service-rob.safe.retry.of.webhooks"
+    assert "id t:" not in indexed("search", "webhooks").stdout
+    assert indexed("task", "add", "Retry the webhooks of all customers", "--key", key).status == 0
+    lines = indexed("search", "retry webhooks of customers").stdout.splitlines()
+    assert f"id t:{key}" in [line.strip() for line in lines]
+    assert any("Retry the webhooks of all customers" in line for line in lines)

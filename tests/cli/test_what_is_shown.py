@@ -32,9 +32,13 @@ def test_an_item_of_nought_is_named_as_it_was_asked_for(indexed: Program) -> Non
 
 def test_without_its_table_sqlite_vec_is_not_said_to_be_missing(program: Program, tmp_path: Path) -> None:
     (program.home / "empty").mkdir()
-    assert program.without_sqlite_vec(tmp_path)("index", "empty").status == 1
-    assert "exact (NumPy; `doctor` says why)" in program("status").stdout
+    without = program.without_sqlite_vec(tmp_path)
+    assert without("index", "empty").status == 1
+    assert "Vectors   none yet" in program("status").stdout
     assert "sqlite-vec is loaded and its table not made yet" in program("doctor").stdout
+    write_messages(program.home / "history" / "pans.jsonl", ("user", "Which pan is for eggs?"))
+    assert without("index", "history").status == 0
+    assert "exact (NumPy; `doctor` says why)" in without("status").stdout
 
 
 def test_the_doctor_examines_a_database_that_may_only_be_read(indexed: Program, ordinary: Program) -> None:

@@ -212,7 +212,10 @@ def test_what_prune_and_purge_print_fits_their_schemas(own_demo: Program) -> Non
 
 
 def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
-    assert answered(demo("search", "--json", "retry", "--project", "nowhere"), "search", status=1)["results"] == []
+    nothing = demo("search", "--json", "retry", "--project", "nowhere")
+    assert (nothing.status, nothing.stderr) == (1, "Warning: nothing is stored of the project nowhere\n")
+    said = validated(nothing.stdout, "search")
+    assert (said["results"], said["warnings"]) == ([], ["nothing is stored of the project nowhere"])
     assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []
     assert answered(demo("show", 999999, "--json"), "show", status=1)["results"] == []
 

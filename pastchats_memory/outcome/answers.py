@@ -61,6 +61,10 @@ _ASKS_LEAVE = Pattern(
     r"""\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
     |请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
 )
+_WHAT_ELSE = Pattern(
+    r"\b(?:(?:any|some)thing\ else|what\ else|algo\ más|mais\ alg(?:o|uma\ coisa)|autre\ chose|noch\ etwas|qualcos'altro|ada\ (?:lagi|hal\ lain)|что-(?:нибудь|то)\ ещ[её])\b[^.!?\n]*\?\Z|(?:还有|其他)(?:什么|问题|需要)[^。！\n]*[?？吗]\Z"
+)
+"""What a finished answer ends with out of politeness."""
 _ADMITTED = Pattern(
     r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
     |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b|\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b|无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
@@ -172,6 +176,11 @@ def edit_made(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     if found := _APPLIED.search(text):
         return quoted(text, place, found.end() - 1)
+    return edited(episode)
+
+
+def edited(episode: Episode) -> tuple[Evidence, ...]:
+    """The last edit that the client made, unless something after it failed."""
     made = edits(episode)
     broken = [episode.step_of(at) for at, row in episode.traffic() if row.kind == "error" and not episode.is_mended(at)]
     if made and not any(step > made[-1][0] for step in broken):
@@ -216,8 +225,9 @@ def claimed_before(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def ends_asking(episode: Episode) -> bool:
-    """Whether the last answer ends in a question."""
-    return last_answer(episode)[1].rstrip("*_`) \n").endswith(("?", "？", "吗", "呢"))
+    """Whether the last answer ends in a question, other than what else is wanted."""
+    ending = last_answer(episode)[1].rstrip("*_`) \n")
+    return ending.endswith(("?", "？", "吗", "呢")) and not _WHAT_ELSE.search(ending[-OPENING:])
 
 
 @once

@@ -13,6 +13,7 @@ from pastchats_memory.outcome.answers import (
     commits,
     committed,
     edit_made,
+    edited,
     edits,
     ends_asking,
     is_edit,
@@ -119,11 +120,14 @@ def _green(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and the person asks for something else or goes on from it; where the answer asks something, more than a claim is."""
+    """Work is in sight, and the person asks for something else or goes on from it; where the answer asks something, more than a claim is.
+
+    Clients that note words and calls apart put last what was announced first: an edit counts whatever the answer ends with.
+    """
     is_kept = bool(listed(episode.turns[last_answer(episode)[0]], "commits"))
     waits = asks_back(episode) or (ends_asking(episode) and not is_shown(episode))
     went = went_on(episode) or goes_on(episode) or agreed(episode)
-    return _done(episode) if went and (is_kept or not waits) else ()
+    return _done(episode) or _unhurt_edit(episode) if went and (is_kept or not waits) else ()
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
@@ -141,6 +145,10 @@ def _done(episode: Episode) -> tuple[Evidence, ...]:
     if _red(episode) or _ends_in_error(episode):
         return ()
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
+
+
+def _unhurt_edit(episode: Episode) -> tuple[Evidence, ...]:
+    return () if _red(episode) or _ends_in_error(episode) else edited(episode)
 
 
 def _ends_in_error(episode: Episode) -> bool:

@@ -42,7 +42,7 @@ _ASKS = Pattern(
     |what|how|which|where|who|should|shall|will|(?!did\ that\b)(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing))\b
     |(?:как|что|почему|где|как(?:ой|ая|ие)|можно|давай|нужно|надо|хочу|посмотри|проверь|покажи|cómo|qué|cuál|dónde|hay|comment|quel(?:le)?s?|est-ce|où|wie|was|wo|welche[rns]?|gibt\ es|qual|onde|bagaimana|gimana|apa)\b
     |(?:peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)|maintenant|implemente|continue|corrija|remova|atualize|altere|verifique|analise|gere|execute|adicione|crie|faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso
-    |implementa|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
+    |implementa|desarrolla|genera|ejecuta|lanza|muestra|muéstrame|explica|explícame|escribe|dame|dime|usa|mueve|quita|borra|sube|instala|configura|mejora|optimiza|traduce|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
     |добавь|сделай|создай|напиши|измени|теперь|можешь|додай|зроби|створи|тепер)\b
     |(?:[^。！\n]{0,40}[。！]\s*){0,3}[只仅先再也还就都]?(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)|[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
 )

@@ -297,3 +297,18 @@ def test_a_prompt_that_got_no_answer_is_failed() -> None:
     assert outcome_of((stopped,)).verdict == "failed"
     assert outcome_of((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
     assert outcome_of((Row("system", "summary", "The start was to be faster."),)) == UNKNOWN
+
+
+def test_an_edit_counts_where_the_client_put_what_was_announced_before_it_behind_it() -> None:
+    announced = Row("assistant", "answer", "Let me first look at the test.", {"tools": ("Edit test_login.py", "Read")})
+    assert verdict(announced, following=GOES_ON) == "worked"
+    assert verdict(announced) == "unknown"
+    assert verdict(announced, Row("tool", "error", "$ pytest -q\nExit code 2"), following=GOES_ON) != "worked"
+
+
+def test_to_ask_what_else_is_wanted_is_no_question_that_keeps_work_open() -> None:
+    steps = Row("tool", "result", "$ ls\ntest_login.py"), DONE
+    polite = Row("assistant", "answer", "Fixed: the clock is read once. Is there anything else I can help with?")
+    open_ = Row("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
+    assert verdict(*steps, polite, following=GOES_ON) == "worked"
+    assert verdict(*steps, open_, following=GOES_ON) == "unknown"

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.traffic import Call, call_of
 
 THOUGHTS = "think"
@@ -17,6 +18,14 @@ SUMMARY_WITHIN = 3
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
 _SUMMARY = re.compile(r" {0,80}(?:<details>)?<summary>Tool use: \*\*([^*\n]{1,80})\*\*")
+_UNFOLDED = re.compile(r"Tool use: \*\*([^*\n]{1,80})\*\*\s*\Z")
+"""How some versions open a tool's section between two rules, with what it did below."""
+RULE = "---"
+ROLE = "_**"
+"""How a role line begins."""
+_BELOW = re.compile(
+    r"(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (?P<subject>\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
+)
 _INLINE = re.compile(r"`([^`\n]{1,4000})`\Z")
 _FENCE = re.compile(r"```(\w*)\Z")
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
@@ -41,9 +50,14 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
     """All of them, in order; an element that is never closed folds nothing, one that is no tool's and no thoughts is text."""
     closings = {tag: [place for place, line in enumerate(lines) if line.rstrip().endswith(f"</{tag}>")] for tag in TAGS}
     found: list[Fold] = []
+    sections = _sections(lines)
     for place, line in enumerate(lines):
         tag = next((tag for tag in TAGS if line.startswith((f"<{tag} ", f"<{tag}>"))), None)
-        if tag is None or (found and place <= found[-1].end):
+        if found and place <= found[-1].end:
+            continue
+        if place in sections:
+            found.append(Fold(place, sections[place], TAGS[0]))
+        if tag is None or place in sections:
             continue
         if tag == "details" and not any(map(_summarised, lines[place : place + SUMMARY_WITHIN])):
             continue
@@ -53,13 +67,34 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
     return found
 
 
+def _sections(lines: Sequence[str]) -> dict[int, int]:
+    """First and last line of every tool's section that stands unfolded below a rule or a role line, up to the next one."""
+    opened = [place for place, line in enumerate(lines) if _UNFOLDED.match(line)]
+    if not opened:
+        return {}
+    code = in_code(lines)
+    rims = [
+        place
+        for place, line in enumerate(lines)
+        if not code[place] and (line.rstrip() == RULE or line.startswith(ROLE))
+    ]
+    sections = {}
+    for place in opened:
+        following = bisect_left(rims, place)
+        above = rims[following - 1] + 1 if following else 0
+        if not code[place] and following and not any(map(str.strip, lines[above:place])):
+            sections[place] = (rims[following] if following < len(rims) else len(lines)) - 1
+    return sections
+
+
 def call_in(block: Sequence[str]) -> tuple[Call, str]:
     """The call of a tool's fold and what it answered: the command in the summary, as inline code or in a fence, the output in a fence."""
     summary, run, about = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", "", ""))
     fences = list(_fences(block))
     typed = next((place for place, (language, _) in enumerate(fences) if language in SHELLS), None)
     inline = (found[1] for line in block[1:] if (found := _INLINE.match(line.strip())))
-    command = fences.pop(typed)[1] if typed is not None else run or about or next(inline, "")
+    below = (found["subject"] for line in block[1:] if (found := _BELOW.match(line)))
+    command = fences.pop(typed)[1] if typed is not None else run or about or next(inline, "") or next(below, "")
     named = _NAME.search(block[0])
     shell = bool(run) or typed is not None or 'data-tool-type="shell"' in block[0]
     call = call_of(named[1] if named else summary or "tool", {"command" if shell else "path": command})
@@ -68,7 +103,7 @@ def call_in(block: Sequence[str]) -> tuple[Call, str]:
 
 def _summarised(line: str) -> tuple[str, str, str] | None:
     """The tool's name, and the command or else the file that a fold's summary tells, if it is one."""
-    found = _SUMMARY.match(line)
+    found = _SUMMARY.match(line) or _UNFOLDED.match(line)
     if found is None:
         return None
     rest = line[found.end() :].partition("</summary>")[0].strip()

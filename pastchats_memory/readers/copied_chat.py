@@ -1,6 +1,7 @@
 """What editors' chats note between the words when a chat is copied or exported: what was run, read and changed.
 
-`Copy All` of VS Code's chat writes `octocat: words` and `GitHub Copilot: words`, and its notes as paragraphs; the exports of Windsurf's
+`Copy All` of VS Code's chat writes `octocat: words` and `GitHub Copilot: words` (in some versions `# octocat: words` and
+`**GitHub Copilot:** words`), and its notes as paragraphs; Cursor's exports fold edits away; the exports of Windsurf's
 and Antigravity's Cascade write theirs in italics, and those of the work that a prompt began below the prompt.
 """
 
@@ -10,65 +11,89 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
+from urllib.parse import unquote
 
 COPILOT = "GitHub Copilot"
 
-_SIGNED = re.compile(r"(\S[^:\n]{0,38}): (?=\S)")
+HEADED, BOLD = "# ", "**"
+"""What some versions write before the name of an account, and around Copilot's."""
+
+_SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
 """The name of an account, which GitHub lets have 39 characters."""
 _RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
 _RUN_ENDS = re.compile(r"` ?\*\Z")
 _INPUT, _INPUT_ENDS = "Completed with input: ", ("}", "]")
 _NOTE = re.compile(
-    r"Made changes\.\Z|Using \"[^\"]{1,80}\"\Z|Created \d{1,4} todos\Z|Checked background terminal output\Z"
-    r"|(?:Read|Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\(file:.*\Z"
+    r"Created \d{1,4} todos\Z|Checked background terminal output\Z"
+    r"|Read \[[^\]]{0,200}\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
     r"|(?:Starting|Completed|Created|Updated): \*.{1,300}\* \(\d{1,3}/\d{1,3}\)\Z"
     r"|Searched .{0,20}`.{1,400}, (?:no|\d{1,6}) (?:results?|match(?:es)?)\Z"
     r"|Continue to iterate\?\Z|Copilot has been working on this problem for a while\.|\[object Object\]\Z"
     r"|\*(?:Edited relevant file|Checked command status|Updated todo list|Grep searched codebase|Searched (?:web|codebase|filesystem)\b[^*]{0,300}"
     r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
 )
-_FENCE = re.compile(r"```\w{0,20}\Z")
+_FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
+_EDIT = re.compile(
+    r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
+    r"|\[\]\((?P<created>file:[^)\n]{1,2000})\) が作成されました\Z|<details><summary>Edit file: (?P<path>[^<\n]{1,1000})</summary>\Z"
+)
+_USED = re.compile(r"Using \"(?P<tool>[^\"]{1,80})\"\Z")
+_DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 
 
-class Run(NamedTuple):
-    """A command that the agent ran."""
+class Deed(NamedTuple):
+    """What the agent did: a command that it ran, a file that it changed, a tool that it used."""
 
     place: int
     """0-based line."""
-    command: str
+    tool: str
+    arguments: dict[str, object]
 
 
-def account(lines: Sequence[str]) -> str | None:
-    """The name before the first words of a chat of VS Code's that was copied whole; None for any other text."""
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    found = _SIGNED.match(first)
+def signers(lines: Sequence[str]) -> dict[str, str]:
+    """Role by what stands before the colon of the first words, and of Copilot's, in a chat of VS Code's that was copied whole; empty for any other text."""
+    begun = [line for line in lines if line.strip()]
+    headed = bool(begun) and _SIGNED.match(begun[0]) is not None and begun[0].startswith(HEADED)
+    first = next((line for line in begun if headed or not line.startswith("#")), "")
+    found, answer = _SIGNED.match(first), f"{BOLD}{COPILOT}" if headed else COPILOT
     is_copied = found is not None and any(
-        line.startswith(f"{COPILOT}:") and not above.strip() for above, line in pairwise(lines)
+        line.startswith(f"{answer}:") and not above.strip() for above, line in pairwise(lines)
     )
-    return found[1] if found and is_copied and found[1] != COPILOT else None
+    return {found[1]: "user", answer: "assistant"} if found and is_copied and found[1] != COPILOT else {}
 
 
-def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Run]]:
-    """The lines, blank in the place of notes and of the empty fences around edits, and the commands that were run."""
-    words, runs = list(lines), list[Run]()
+def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:
+    """The lines, blank in the place of notes and of the empty fences around edits, and what was done."""
+    words, deeds = list(lines), list[Deed]()
     place = 0
     while place < len(lines):
-        end = place + 1
+        line, end = lines[place].rstrip(), place + 1
         if found := _RUN.match(lines[place]):
             if lines[place].startswith("*"):
                 end = _behind(lines, place, lambda line: _RUN_ENDS.search(line) is not None)
             command = "\n".join([lines[place][found.end() :], *lines[place + 1 : end]])
-            runs.append(Run(place, _RUN_ENDS.sub("", command)))
+            deeds.append(Deed(place, "Terminal", {"command": _RUN_ENDS.sub("", command)}))
+        elif found := _EDIT.match(line):
+            if found["path"]:
+                end = _behind(lines, place, lambda line: line == "</details>")
+            path = found["path"] or _path(found["uri"] or found["created"] or "")
+            deeds.append(Deed(place, "Edit", {"path": path}))
+        elif found := _USED.match(line):
+            deeds.append(Deed(place, found["tool"].title().replace(" ", ""), {}))
         elif lines[place].startswith(_INPUT):
             if lines[place].endswith(("{", "[")):
                 end = _behind(lines, place, lambda line: line in _INPUT_ENDS)
-        elif not _NOTE.match(lines[place].rstrip()):
+        elif not _NOTE.match(line):
             place = end
             continue
         words[place:end] = [""] * (end - place)
         place = end
     _blank_empty_fences(words)
-    return words, runs
+    return words, deeds
+
+
+def _path(uri: str) -> str:
+    return _DRIVE.sub("", unquote(uri.partition("#")[0].removeprefix("file://")), count=1)
 
 
 def _behind(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
@@ -78,12 +103,11 @@ def _behind(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> in
 
 def _blank_empty_fences(lines: list[str]) -> None:
     """Blank fences with nothing in them, and one that is opened at the end."""
-    opened = -1
-    for place, line in enumerate([*lines, "```"]):
-        if opened < 0 and _FENCE.match(line):
-            opened = place
-        elif opened >= 0 and line == "```":
+    opened, mark = -1, ""
+    for place, line in enumerate([*lines, ""]):
+        if opened < 0 and (found := _FENCE.match(line)):
+            opened, mark = place, found[1]
+        elif opened >= 0 and (line == mark or place == len(lines)):
             if not any(map(str.strip, lines[opened + 1 : place])):
-                end = min(place + 1, len(lines))
-                lines[opened:end] = [""] * (end - opened)
+                lines[opened : place + 1] = [""] * (min(place + 1, len(lines)) - opened)
             opened = -1

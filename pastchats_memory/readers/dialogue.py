@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.readers.copied_chat import COPILOT, account
+from pastchats_memory.readers.copied_chat import HEADED, signers
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.exported import Told, lists_calls, told_in
 from pastchats_memory.readers.exported_calls import in_unfenced_code, is_answer
@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 11
+VERSION = 12
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -180,8 +180,10 @@ class _Dialogue:
     def markers(self) -> list[RoleLine]:
         """The markers of the file's one style; none when the file is no dialogue."""
         candidates = self._candidates()
-        if name := account(self._lines[self._front.lines :]):
-            candidates = [*signed_lines(self._lines, {name: "user", COPILOT: "assistant"}), *candidates]
+        if names := signers(self._lines[self._front.lines :]):
+            signed = signed_lines(self._lines, names)
+            headed = next(iter(names)).startswith(HEADED)  # as a title may be, above a dialogue in another style
+            candidates = [*candidates, *signed] if headed else [*signed, *candidates]
         styles = dict.fromkeys((marker.syntax, marker.family) for marker in candidates)
         for syntax, family in styles:
             found = _at_locked_levels(

@@ -78,13 +78,13 @@ def lists_calls(lines: Sequence[str]) -> bool:
 
 def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     """The words of a part, and the tools in it."""
-    noted, runs = without_notes(lines)
+    noted, deeds = without_notes(lines)
     kept, used = without_calls(noted)
     if not person:
         kept = _without_musings(kept)
     reading = _Part(kept, person=person, lists_calls=lists_calls)
     reading.read()
-    used += [Used("Terminal", {"command": run.command}, "", failed=False, line=run.place) for run in runs]
+    used += [Used(deed.tool, deed.arguments, "", failed=False, line=deed.place) for deed in deeds]
     reading.used = sorted([*reading.used, *used], key=lambda one: one.line)
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _without_contents("\n".join(reading.words).strip(), unseen)

@@ -128,10 +128,13 @@ def signed_lines(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleLin
 
     Args:
         lines: of the file.
-        names: role by name.
+        names: role by name, with the marks before it: `**Copilot` is of `**Copilot:** words`.
+
     """
     found = (
-        (place, line.partition(":")) for place, line in enumerate(lines) if not place or not lines[place - 1].strip()
+        (place, (line.replace(":**", ":", 1) if line.startswith("**") else line).partition(":"))
+        for place, line in enumerate(lines)
+        if not place or not lines[place - 1].strip()
     )
     return [
         RoleLine(place, names[name], "signed", "names", words=words.strip())

@@ -272,3 +272,22 @@ def test_a_prompt_that_ends_with_a_fence_that_was_just_opened_is_read(tmp_path):
     path = tmp_path / "chat.md"
     path.write_text("### User Input\n\nMove it.\n\n```sh\n\n### Planner Response\n\nMoved.\n", encoding="utf-8")
     assert [turn.content for turn in turns(dialogue, path)] == ["Move it.", "Moved."]
+
+
+def test_a_title_like_an_accounts_name_leaves_the_dialogue_below_it_as_it_is(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# Notes: labels\n\n**User:** Why twice?\n\n**GitHub Copilot:** The loop runs twice.\n", encoding="utf-8"
+    )
+    assert [(turn.role, turn.content) for turn in turns(dialogue, path)] == [
+        ("user", "Why twice?"),
+        ("assistant", "The loop runs twice."),
+    ]
+
+
+def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# Labels: how they are printed\n\n**Copilot** helps.\n\n# Pages: how many\n\nTwo.\n", encoding="utf-8"
+    )
+    assert not dialogue.recognise(Source(path))

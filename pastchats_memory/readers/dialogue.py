@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 12
+VERSION = 13
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -65,7 +65,7 @@ CWD_KEYS = ("cwd", "project_directory", "working_directory", "work_dir", "worksp
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
 _FACT = re.compile(r"([-*][ \t]+)?[*_]{0,2}([A-Za-z][A-Za-z ]{1,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,300})\Z")
 _STAMP = re.compile(
-    rf"[*_\[(<]{{0,6}}(?:(?:sub|small|sup)>)?(?:(?:(?:message )?time|timestamp|date)\W{{1,4}})?[\[(`]?({MOMENT}|\d{{1,2}}/\d{{1,2}}/\d{{4}},? [\d:]{{4,8}}(?:[ \u202f][AP]M)?)"
+    rf"[*_\[(<]{{0,6}}(?:(?:sub|small|sup)>)?(?:(?:(?:message )?time|timestamp|date)\W{{1,4}})?[\[(`]?({MOMENT}|\d{{1,2}}/\d{{1,2}}/\d{{4}},? [\d:]{{4,8}}(?:[ \u202f][AP]M)?|\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? [\d:]{{4,8}})"
     r"[`\])*_]{0,6}(?:</(?:sub|small|sup)>)?[*_]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -77,6 +77,7 @@ _FOOTER = re.compile(
 _SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z")
 """When a message was sent, as Copilot for Obsidian writes it below the words, and above it with which notes."""
 _WITH_NOTES = "[Context: "
+_WRAPPED = re.compile(r"```(?:text|txt|markdown|md)\n(.*)\n```\Z", re.DOTALL)
 _QUOTED = re.compile(r">(?: |\Z)")
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
@@ -95,6 +96,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     parts = [
         part for place in range(len(dialogue.markers)) if (part := dialogue.part(place)).content not in NOTHING_SAID
     ]
+    parts = _unwrapped(parts)
     listed = lists_calls(lines)
     told = [(part, _told(part, lists_calls=listed)) for part in parts]
     facts = dialogue.facts
@@ -166,6 +168,15 @@ class _Part:
     """0-based place of its first line."""
     stamp: str | None
     """The time on a line of its own above or below the marker."""
+
+
+def _unwrapped(parts: list[_Part]) -> list[_Part]:
+    """The parts out of the fences, where all that is said stands in fences, one for each."""
+    wrapped = [_WRAPPED.match(part.content) for part in parts]
+    inside = [found[1] for found in wrapped if found and "\n```" not in found[1]]
+    if len(inside) < max(FEWEST, len(parts)):
+        return parts
+    return [replace(part, content=text, start=part.start + 1) for part, text in zip(parts, inside, strict=True)]
 
 
 class _Dialogue:

@@ -24,6 +24,7 @@ MOMENT = (
 """A date in running text, with the time and the zone behind it where there are any."""
 
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
@@ -43,7 +44,10 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
 
 
 def handwritten(text: str) -> str | None:
-    """The time of a heading or a fact: ISO, or with slashes, where AM and PM or a number above twelve tell which is the month."""
+    """The time of a heading or a fact: ISO, with the day before the dot, or with slashes, where AM and PM or a number above twelve tell which is the month."""
+    if found := _DOTTED.match(text):
+        day, month, year, hour, minute = map(int, found.groups())
+        return iso_utc(f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}", LOCAL)
     if found := _SLASHED.match(text):
         first, second, year, hour, minute = (int(part) for part in found.groups()[:5])
         if not found[6] and max(first, second) <= MONTHS:

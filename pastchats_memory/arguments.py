@@ -51,15 +51,11 @@ def filters_of(
         raise UsageFault(
             "the working directory is gone, and with it the project", "Name the project, or change folder."
         )
-    first = None if since is None else moment(since, is_end=False)
-    last = None if until is None else moment(until, is_end=True)
-    if first is not None and last is not None and first > last:
-        raise UsageFault(f"{since} is after {until}", "--since names the earlier time, --until the later one.")
     return Filters(
         project=project and utf8(project),
         role=role and utf8(role),
-        since=first,
-        until=last,
+        since=None if since is None else moment(since, is_end=False),
+        until=None if until is None else moment(until, is_end=True),
         notes=type_ == "note" if type_ in ("prompt", "note") else None,
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
         statuses=_statuses(status),

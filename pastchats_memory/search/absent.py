@@ -19,6 +19,8 @@ def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
     if not is_any(database, NO_FILTERS):
         return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
     of_project = Filters(project=filters.project, hidden=filters.hidden)
+    if filters.since and filters.until and filters.since > filters.until:
+        return ("no row passes the filters: `since` names a later time than `until`",)
     if filters.project is None or is_any(database, of_project):
         return ("no row passes the filters, whatever is asked",)
     from difflib import get_close_matches

@@ -28,12 +28,6 @@ READING = {
 }  # fmt: skip
 WRITING = {"store_turn", "index_paths"}
 ANSWERS_S = 60
-HELLO = json.dumps(
-    {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-    }
-)  # fmt: skip
 
 
 def server(program: Program, *arguments: str) -> StdioServerParameters:
@@ -306,8 +300,10 @@ def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: P
 
 
 def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client(demo: Program) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     call = {"name": "search", "arguments": {"query": "retry"}}
     messages = [
+        {"id": 1, "method": "initialize", "params": hello},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": call},
     ]
@@ -315,7 +311,6 @@ def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client
         [*demo.command, "mcp"], cwd=demo.home, env=demo.environment, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    running.stdin.write(HELLO + "\n")
     for message in messages:
         running.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     running.stdin.flush()
@@ -323,18 +318,6 @@ def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client
     rest, talk_ = running.communicate(timeout=ANSWERS_S)  # closes stdin: the client is gone
     assert [json.loads(line)["id"] for line in lines] == [1, 2]
     assert (rest, talk_, running.returncode) == ("", "", 0)
-
-
-def test_a_line_that_is_no_message_gets_the_error_of_json_rpc_and_the_next_its_answer(demo: Program) -> None:
-    lines = ("{torn", '{"jsonrpc": "2.0", "id": 7}', '{"jsonrpc": "2.0", "id": 8, "method": "ping"}')
-    done = subprocess.run(
-        [*demo.command, "mcp"], cwd=demo.home, env=demo.environment, encoding="utf-8", check=True,
-        input="".join(f"{line}\n" for line in (HELLO, *lines)), capture_output=True, timeout=ANSWERS_S,
-    )  # fmt: skip
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {one["error"]["code"] for one in said if one["id"] is None} == {-32700, -32600}
-    assert {one["id"] for one in said if "result" in one} == {1, 8}
-    assert done.stderr == ""
 
 
 def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:

@@ -26,7 +26,7 @@ TABLES = ("conversations", "conversations_v2")
 PROMPT = "> "
 NO_WORDS = "[tooluse]"
 
-_CALLED = re.compile(r"\s*\[Tool uses: ([^\]\n]{0,400})\]\s*\Z")
+_CALLED = re.compile(r"\[Tool uses: ([^\]\n]{0,400})\]\s*+\Z")
 _EXIT = re.compile(r"[0-9]{1,9}\Z")
 _COMMAND = re.compile(r"/\w{1,40}\b")
 
@@ -111,7 +111,7 @@ def _tell_line(telling: Telling, line: str, at: At) -> None:
         telling.prompt("" if _COMMAND.match(prompt) else prompt, at)
         return
     called = _CALLED.search(line)
-    words = line[: called.start()] if called else line
+    words = line[: called.start()].rstrip() if called else line
     telling.answer("" if words == NO_WORDS else words, at)
     for name in called[1].split(", ") if called and called[1] != "none" else ():
         telling.call("", name, {})

@@ -26,6 +26,7 @@ HELD_UP = {
     "hooks.settings:_TOKEN": ("finditer", "", "/*"),
     "likeness:_IDENTIFIER": ("finditer", "", "-"),
     "pieces:_COMPOUND": ("finditer", "", "x"),
+    "readers.amazon_q:_CALLED": ("search", "", "\n"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),
     "readers.checklist:_MARKED": ("finditer", "", " "),
     "readers.beside:_CWD": ("finditer", "cwd:a", " "),

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, warn
 from pastchats_memory.render import escaped
+
+
+class Exporting(Protocol):
+    """What can be exported: the whole memory, or its tasks."""
+
+    def export(self) -> Iterable[str]:
+        """Its lines."""
+
+    def export_to(self, file: Path, *, force: bool) -> int:
+        """The same into a file; how many there are."""
+
+
+def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> int:
+    """The lines to FILE, or to stdout; how many there are."""
+    if file is not None:
+        number = what.export_to(file, force=force)
+        click.echo(f"Wrote {counted(number, noun)} to {file}", err=True)
+        return number
+    number = 0
+    for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after
+        click.echo(escaped(line))
+    return number
 
 
 @click.command(
@@ -28,14 +52,8 @@ def command(file: Path | None, force: bool, db: str | None) -> int:
     Nothing of private projects, unless you are in them. Vectors are not in it: they are made anew.
     """
     options.interrupt_in_order()
-    number = 0
     with options.open_memory(db) as memory:
-        if file is None:
-            for number, line in enumerate(memory.export(), start=1):  # noqa: B007 - the count is needed after
-                click.echo(escaped(line))
-        else:
-            number = memory.export_to(file, force=force)
-            click.echo(f"Wrote {counted(number, 'line')} to {file}", err=True)
+        number = put_out(memory, "line", file, force=force)
         turns, tasks = memory.unseen()
     if turns or tasks:
         left = f"{counted(turns, 'turn')} and {counted(tasks, 'task')} of private projects left out"

@@ -11,11 +11,12 @@ import click
 
 from pastchats_memory.arguments import project_here, task_filters
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask, utf8
 from pastchats_memory.query import moment
-from pastchats_memory.render import escaped, hit_json, one_line, sanitised
+from pastchats_memory.render import hit_json, one_line, sanitised
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
@@ -231,23 +232,13 @@ def recall(
 
 @command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
 @options.database
-def export(file: Path | None, db: str | None) -> int:
+def export(file: Path | None, force: bool, db: str | None) -> int:
     """Every task as JSON Lines, to FILE or to stdout. All that belongs to one stands in its line."""
-    number = 0
+    options.interrupt_in_order()
     with options.open_memory(db) as memory:
-        lines = memory.tasks.export()
-        if file is None:
-            for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
-                click.echo(escaped(line))
-        else:
-            try:
-                with file.open("w", encoding="utf-8") as out:
-                    for number, line in enumerate(lines, start=1):  # noqa: B007 - as above
-                        out.write(f"{line}\n")
-            except OSError as fault:
-                raise UsageFault(f"{file}: {fault.strerror}", "Name a file that can be written.") from fault
-            click.echo(f"Wrote {counted(number, 'task')} to {file}")
+        number = put_out(memory.tasks, "task", file, force=force)
         if unseen := memory.tasks.unseen():
             warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
     return DONE if number else NOTHING

@@ -17,7 +17,6 @@ from pastchats_memory.embed.models import embedder_of
 from pastchats_memory.memory.opened import DEFAULTS, Opened
 from pastchats_memory.model import utf8
 from pastchats_memory.privacy import hidden_projects, look_for_private_projects
-from pastchats_memory.store.database import side_files
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 
@@ -274,9 +273,8 @@ class Keeping(Opened):
         """The same into a file for its owner alone, which has its name once it is whole; how many lines. Raises UsageFault, StoreFault."""
         from pastchats_memory.store.partial import write_lines
 
-        own = (self._database.path, *side_files(self._database.path))
         with closing(self.export()) as lines:  # also where they cannot be written: it holds a snapshot
-            return write_lines(Path(file), own, lines, force=force)
+            return write_lines(Path(file), self._database.path, lines, force=force)
 
     def unseen(self) -> tuple[int, int]:
         """How many turns and tasks are hidden from here, since they are of private projects. Raises StoreFault."""

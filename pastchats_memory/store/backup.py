@@ -47,7 +47,7 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
         UsageFault: there is such a file, or it is the database itself.
         StoreFault: it cannot be read, or the copy cannot be written.
     """
-    with taking(to, (database.path, *side_files(database.path)), force=force) as partial:
+    with taking(to, database.path, force=force) as partial:
         with database.snapshot():
             counts = _counts(database)
             _copy(database, partial)

@@ -19,29 +19,29 @@ PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
 
 
 @contextmanager
-def taking(to: Path, own: Iterable[Path], *, force: bool = False) -> Iterator[Path]:
+def taking(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]:
     """An empty file to be filled, which takes the name at the end.
 
     Args:
         to: the name.
-        own: files that must not be written over.
+        database: what must not be written over, nor what lies beside it.
         force: whether another file of that name may be.
 
     Raises:
         UsageFault: something else has the name.
         StoreFault: it cannot be written.
     """
-    refuse(to, own, force=force)
+    refuse(to, database, force=force)
     with beside(to) as partial:
         yield partial
-        refuse(to, own, force=force)
+        refuse(to, database, force=force)
         publish(partial, to)
 
 
-def write_lines(to: Path, own: Iterable[Path], lines: Iterable[str], *, force: bool) -> int:
+def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) -> int:
     """Fill the file with lines of UTF-8; how many there were. Raises UsageFault, StoreFault."""
     number = 0
-    with taking(to, own, force=force) as partial:
+    with taking(to, database, force=force) as partial:
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as out:
                 for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
@@ -53,13 +53,13 @@ def write_lines(to: Path, own: Iterable[Path], lines: Iterable[str], *, force: b
     return number
 
 
-def refuse(to: Path, own: Iterable[Path], *, force: bool) -> None:
+def refuse(to: Path, database: Path, *, force: bool) -> None:
     """Let only a name pass that may be taken. Raises UsageFault."""
     try:
         mode = to.lstat().st_mode
     except OSError:
         return
-    if any(os.path.realpath(to) == os.path.realpath(each) for each in own):
+    if any(os.path.realpath(to) == os.path.realpath(each) for each in (database, *side_files(database))):
         raise UsageFault(f"{to} is the database itself", "Name another file.")
     if not stat.S_ISREG(mode):
         raise UsageFault(f"{to} is no regular file", "Name a file.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,6 +15,7 @@ from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redacted_value
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import task_exchange, task_rows, vectors
+from pastchats_memory.store.partial import write_lines
 from pastchats_memory.store.task_texts import task_text
 from pastchats_memory.store.tasks import without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
@@ -98,11 +101,16 @@ class TaskBoard(Desk):
         best = sorted(once.values(), key=lambda hit: hit.rank)[:limit]
         return Hits(best, hits.warnings)
 
-    def export(self) -> Iterator[str]:
+    def export(self) -> Generator[str]:
         """Every task that may be seen from here, with all that belongs to it, a line of JSON each. Raises StoreFault."""
         with self._database.snapshot():
             for body in task_exchange.exported(self._database, self._standing.hidden):
                 yield orjson.dumps(body).decode()
+
+    def export_to(self, file: Path, *, force: bool = False) -> int:
+        """The same into a file for its owner alone, which has its name once it is whole; how many lines. Raises UsageFault, StoreFault."""
+        with closing(self.export()) as lines:  # also where they cannot be written: it holds a snapshot
+            return write_lines(file, self._database.path, lines, force=force)
 
     def count(self) -> int:
         """How many tasks there are, hidden ones too. Raises StoreFault."""

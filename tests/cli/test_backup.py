@@ -73,14 +73,24 @@ def test_what_is_there_is_replaced_only_when_that_is_said(indexed: Program) -> N
     assert run.results == []
 
 
-def test_nothing_but_a_free_name_in_a_folder_that_may_be_written_takes_a_backup(indexed: Program) -> None:
+@pytest.mark.parametrize("command", [["backup"], ["export"], ["task", "export"]])
+def test_nothing_but_a_free_name_in_a_folder_that_may_be_written_takes_a_copy(
+    indexed: Program, command: list[str]
+) -> None:
     for own in (indexed.database, indexed.home / "history" / ".." / "memory.db", indexed.home / "memory.db-wal"):
         own.touch()
-        explained(indexed("backup", own, "--force"), "is the database itself")
-    explained(indexed("backup", indexed.home / "history", "--force"), "is no regular file")
+        explained(indexed(*command, own, "--force"), "is the database itself")
+    explained(indexed(*command, indexed.home / "history", "--force"), "is no regular file")
     os.mkfifo(indexed.home / "pipe")
-    explained(indexed("backup", indexed.home / "pipe", "--force"), "is no regular file")
-    explained(indexed("backup", indexed.home / "nowhere" / "kept.db"), "No such file")
+    explained(indexed(*command, indexed.home / "pipe", "--force"), "is no regular file")
+    explained(indexed(*command, indexed.home / "nowhere" / "kept.db"), "No such file")
+    (indexed.home / "mine").write_text("mine", encoding="utf-8")
+    explained(indexed(*command, indexed.home / "mine"), "there already")
+    assert (indexed.home / "mine").read_text(encoding="utf-8") == "mine"
+    assert turns(indexed) == 2
+
+
+def test_a_memory_is_not_restored_from_itself(indexed: Program) -> None:
     explained(indexed("restore", indexed.database, "--yes"), "is the database itself")
     assert turns(indexed) == 2
 

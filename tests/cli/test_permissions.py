@@ -59,7 +59,8 @@ def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) 
             path.name for path in (home / "own" / "deep").iterdir()
         }
         assert alone(home / "own"), modes(home / "own")
-    assert private("backup", home / "own" / "deep" / "copy.db").status == 0
+    for copy in (["backup", "copy.db"], ["export", "all.jsonl"], ["task", "export", "tasks.jsonl"]):
+        assert private(*copy[:-1], home / "own" / "deep" / copy[-1]).status == 0
     assert alone(home / "own"), modes(home / "own")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -17,19 +16,22 @@ COPILOT = "GitHub Copilot"
 
 HEADED, BOLD = "# ", "**"
 """What some versions write before the name of an account, and around Copilot's."""
+MOST_LINES = 2000
+"""Of a command, of what a tool was given, of an edit that is folded away."""
 
 _SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
 """The name of an account, which GitHub lets have 39 characters."""
 _RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
 _RUN_ENDS = re.compile(r"` ?\*\Z")
+_HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,40})")
 _INPUT, _INPUT_ENDS = "Completed with input: ", ("}", "]")
 _NOTE = re.compile(
-    r"Created \d{1,4} todos\Z|Checked background terminal output\Z"
-    r"|Read \[[^\]]{0,200}\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
-    r"|(?:Starting|Completed|Created|Updated): \*.{1,300}\* \(\d{1,3}/\d{1,3}\)\Z"
-    r"|Searched .{0,20}`.{1,400}, (?:no|\d{1,6}) (?:results?|match(?:es)?)\Z"
+    r"Created \d{1,4} todos\Z|Checked background terminal output\Z|Read changed files in the active git repository\Z"
+    r"|(?:Read|Checked) \[[^\]]{0,200}\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
+    r"|\w{1,20}(?:: \*.{1,300}\* \(\d{1,3}/\d{1,3}\)| \(\d{1,3}/\d{1,3}\) _.{1,300}_)\Z"
+    r"|Searched .{0,20}`.{1,400}, \w{1,6} [a-z]{5,7}\Z"
     r"|Continue to iterate\?\Z|Copilot has been working on this problem for a while\.|\[object Object\]\Z"
-    r"|\*(?:Edited relevant file|Checked command status|Updated todo list|Grep searched codebase|Searched (?:web|codebase|filesystem)\b[^*]{0,300}"
+    r"|\*(?:Edited relevant file|Checked command status|Updated todo list|(?:Grep s|S)earched [^*]{1,300}"
     r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
 )
 _FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
@@ -37,7 +39,7 @@ _EDIT = re.compile(
     r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
     r"|\[\]\((?P<created>file:[^)\n]{1,2000})\) が作成されました\Z|<details><summary>Edit file: (?P<path>[^<\n]{1,1000})</summary>\Z"
 )
-_USED = re.compile(r"Using \"(?P<tool>[^\"]{1,80})\"\Z")
+_USED = re.compile(r"(?:Using \"|Ran `)([^\"`]{1,80})[\"`]\Z")
 _DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 
 
@@ -51,15 +53,11 @@ class Deed(NamedTuple):
 
 
 def signers(lines: Sequence[str]) -> dict[str, str]:
-    """Role by what stands before the colon of the first words, and of Copilot's, in a chat of VS Code's that was copied whole; empty for any other text."""
-    begun = [line for line in lines if line.strip()]
-    headed = bool(begun) and _SIGNED.match(begun[0]) is not None and begun[0].startswith(HEADED)
-    first = next((line for line in begun if headed or not line.startswith("#")), "")
-    found, answer = _SIGNED.match(first), f"{BOLD}{COPILOT}" if headed else COPILOT
-    is_copied = found is not None and any(
-        line.startswith(f"{answer}:") and not above.strip() for above, line in pairwise(lines)
-    )
-    return {found[1]: "user", answer: "assistant"} if found and is_copied and found[1] != COPILOT else {}
+    """Role by what stands before the colon of the first words, and of Copilot's, as in a chat of VS Code's that was copied whole; empty where no words begin so."""
+    begun = (line for line in lines if line.strip())
+    first = next((line for line in begun if not line.startswith("#") or _SIGNED.match(line)), "")
+    answer = f"{BOLD}{COPILOT}" if first.startswith(HEADED) else COPILOT
+    return {found[1]: "user", answer: "assistant"} if (found := _SIGNED.match(first)) else {}
 
 
 def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:
@@ -69,8 +67,7 @@ def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:
     while place < len(lines):
         line, end = lines[place].rstrip(), place + 1
         if found := _RUN.match(lines[place]):
-            if lines[place].startswith("*"):
-                end = _behind(lines, place, lambda line: _RUN_ENDS.search(line) is not None)
+            end = _behind_command(lines, place)
             command = "\n".join([lines[place][found.end() :], *lines[place + 1 : end]])
             deeds.append(Deed(place, "Terminal", {"command": _RUN_ENDS.sub("", command)}))
         elif found := _EDIT.match(line):
@@ -79,7 +76,7 @@ def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:
             path = found["path"] or _path(found["uri"] or found["created"] or "")
             deeds.append(Deed(place, "Edit", {"path": path}))
         elif found := _USED.match(line):
-            deeds.append(Deed(place, found["tool"].title().replace(" ", ""), {}))
+            deeds.append(Deed(place, found[1].title().replace(" ", "") if " " in found[1] else found[1], {}))
         elif lines[place].startswith(_INPUT):
             if lines[place].endswith(("{", "[")):
                 end = _behind(lines, place, lambda line: line in _INPUT_ENDS)
@@ -96,9 +93,25 @@ def _path(uri: str) -> str:
     return _DRIVE.sub("", unquote(uri.partition("#")[0].removeprefix("file://")), count=1)
 
 
+def _behind_command(lines: Sequence[str], place: int) -> int:
+    """The place behind a command of one line or more: at its own end, where it has begun something that ends, else at that of the paragraph."""
+    first = lines[place].rstrip()
+    if first.startswith("*"):
+        return (
+            place + 1 if _RUN_ENDS.search(first) else _behind(lines, place, lambda line: bool(_RUN_ENDS.search(line)))
+        )
+    if heredoc := _HEREDOC.search(first):
+        return _behind(lines, place, lambda line: line == heredoc[1])
+    if (quote := first[-1]) in "'\"" and first.count(quote) % 2:
+        return _behind(lines, place, lambda line: quote in line.replace(f"\\{quote}", ""))
+    below = range(place + 1, len(lines))
+    return next((at for at in below if not lines[at].strip() or lines[at].startswith(_INPUT)), len(lines))
+
+
 def _behind(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
-    """The place behind the first line from there on that ends something; the next line, where none does."""
-    return next((at + 1 for at in range(place, len(lines)) if ends(lines[at])), place + 1)
+    """The place behind the first line below that ends something; the next line, where none does."""
+    below = range(place + 1, min(len(lines), place + MOST_LINES))
+    return next((at + 1 for at in below if ends(lines[at])), place + 1)
 
 
 def _blank_empty_fences(lines: list[str]) -> None:

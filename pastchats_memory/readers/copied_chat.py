@@ -24,16 +24,17 @@ _SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
 _RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
 _RUN_ENDS = re.compile(r"` ?\*\Z")
 _HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,40})")
-_INPUT, _INPUT_ENDS = "Completed with input: ", ("}", "]")
+_INPUT = "Completed with input: "
 _NOTE = re.compile(
     r"Created \d{1,4} todos\Z|Checked background terminal output\Z|Read changed files in the active git repository\Z"
-    r"|(?:Read|Checked) \[[^\]]{0,200}\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
+    r"|Read \[[^\]]{1,200}\]\(file:.*\Z|.{0,40}\[\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
     r"|\w{1,20}(?:: \*.{1,300}\* \(\d{1,3}/\d{1,3}\)| \(\d{1,3}/\d{1,3}\) _.{1,300}_)\Z"
     r"|Searched .{0,20}`.{1,400}, \w{1,6} [a-z]{5,7}\Z"
     r"|Continue to iterate\?\Z|Copilot has been working on this problem for a while\.|\[object Object\]\Z"
     r"|\*(?:Edited relevant file|Checked command status|Updated todo list|(?:Grep s|S)earched [^*]{1,300}"
     r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
 )
+"""A link without words is VS Code's own, in whichever language it notes something."""
 _FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
 _EDIT = re.compile(
     r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
@@ -78,8 +79,8 @@ def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:
         elif found := _USED.match(line):
             deeds.append(Deed(place, found[1].title().replace(" ", "") if " " in found[1] else found[1], {}))
         elif lines[place].startswith(_INPUT):
-            if lines[place].endswith(("{", "[")):
-                end = _behind(lines, place, lambda line: line in _INPUT_ENDS)
+            if lines[place].endswith("{"):
+                end = _behind(lines, place, lambda line: line == "}")
         elif not _NOTE.match(line):
             place = end
             continue
@@ -95,7 +96,7 @@ def _path(uri: str) -> str:
 
 def _behind_command(lines: Sequence[str], place: int) -> int:
     """The place behind a command of one line or more: at its own end, where it has begun something that ends, else at that of the paragraph."""
-    first = lines[place].rstrip()
+    first = lines[place]
     if first.startswith("*"):
         return (
             place + 1 if _RUN_ENDS.search(first) else _behind(lines, place, lambda line: bool(_RUN_ENDS.search(line)))

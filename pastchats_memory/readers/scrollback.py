@@ -19,7 +19,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 7
+VERSION = 8
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -36,15 +36,19 @@ _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
 _FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
-_STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)")
-_BOX = re.compile(r"\s*[╭│╰]")
-_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for ")
+_STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)|ℹ Request cancelled")
+_BOX = re.compile(r"\s*[╭│╰▀▄]")
+_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for |ℹ ")
 _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
 """What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""
 CALL, RESULT, STOPPED = "call", "result", "stopped"
 _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
 """How a tool's answer begins that is an error."""
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
+RUNNING = " is running…"
+"""Behind a command while it ran."""
+_BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
+"""What Claude Code wrote in the person's place when a skill began."""
 _INDENT = "  "
 _FENCE = "```"
 """In which a screen may stand that was pasted into a document."""
@@ -71,17 +75,19 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     for mark, line, text in said:
         if mark == "user":
             command = _COMMAND.match(text)
-            if command is None or command[1].lower() not in BUILT_INS:
-                telling.prompt(text, At(line), kind="command" if command else "prompt")
+            if not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
+                telling.prompt(text.removesuffix(RUNNING), At(line), kind="command" if command else "prompt")
         elif mark == STOPPED:
             telling.drafts.flag("interrupted")
         elif mark == RESULT:
             telling.result("", _output(text), At(line))
-        elif call := _CALL.match(text) or (_DEED.match(text) if mark == CALL else None):
-            words = " ".join((call[2].partition("\n")[0] if mark == CALL else call[2]).split())
-            telling.call("", call[1], {"command": words if mark == CALL else words.removesuffix(")")})
+        elif call := _CALL.match(text):
+            telling.call("", call[1], {"command": " ".join(call[2].split()).removesuffix(")")})
         elif mark == CALL:
-            telling.call("", text.partition("\n")[0], {})
+            name, subject = (
+                deed.groups() if (deed := _DEED.match(text.partition("\n")[0])) else (text.partition("\n")[0], "")
+            )
+            telling.call("", name, {"command": " ".join(subject.split())})
         else:
             telling.answer(text, At(line))
     yield from telling.drafts.rest()
@@ -99,15 +105,17 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         fault = None if is_called else _FAULT.match(line)
         if (found := prompt or answer or fault) or folded or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
             text = "\n".join(block).strip()
-            is_told = mark == "assistant" and not is_called and _is_deed(text, line)
-            if mark:
-                yield CALL if is_told else mark, first, text
+            words, call = _parted(text, line) if mark == "assistant" and not is_called else (text, "")
+            if words:
+                yield mark, first, words
+            if call:
+                yield CALL, first, call
             if is_stopped := _STOPPED.match(line):
                 yield STOPPED, number, ""
             mark, first, block = "", number, []
             if found:
                 mark, block = "user" if prompt else "assistant", [found[1]]
-            elif (is_called or is_told) and not is_stopped and (answered := _RESULT.match(line)):
+            elif (is_called or call) and not is_stopped and (answered := _RESULT.match(line)):
                 mark, block = RESULT, [line[answered.end() :].strip()]
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
@@ -124,11 +132,14 @@ def _output(text: str) -> Output:
     return Output(text[found.end() :], int(code) if code else None, failed=True)
 
 
-def _is_deed(text: str, line: str) -> bool:
-    """Whether a call is told of in words: what came of it stands on the line behind it, or in Codex how many lines it changed."""
+def _parted(text: str, line: str) -> tuple[str, str]:
+    """The words of an answer, and the call that it tells of or that stands below them: what came of it is on the line behind, or in Codex how many lines it changed."""
+    above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
-        return bool(text) and not _FAULT.match(line) and not _STOPPED.match(line)
-    return bool(_DEED.match(text)) and ("└" in line or _CHANGED.search(text.partition("\n")[0]) is not None)
+        is_called = not _FAULT.match(line) and not _STOPPED.match(line) and (not above or _CALL.match(last))
+        return (above, last) if is_called else (text, "")
+    is_deed = _DEED.match(text) and ("└" in line or _CHANGED.search(text.partition("\n")[0]))
+    return ("", text) if is_deed else (text, "")
 
 
 def _ends(line: str, mark: str) -> bool:

@@ -285,6 +285,12 @@ def test_a_title_like_an_accounts_name_leaves_the_dialogue_below_it_as_it_is(tmp
     ]
 
 
+def test_a_title_above_a_copied_chat_is_nobodys_name(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("# Labels\n\nada: Why twice?\n\nGitHub Copilot: The loop runs twice.\n", encoding="utf-8")
+    assert [turn.role for turn in turns(dialogue, path)] == ["user", "assistant"]
+
+
 def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
     path = tmp_path / "a.md"
     path.write_text(

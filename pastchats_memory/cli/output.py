@@ -13,8 +13,8 @@ import orjson
 
 from pastchats_memory.render import escaped, sanitised
 
-NARROWEST = 10
-"""Columns that a text in a table gets, however narrow the terminal is."""
+NARROWEST = 16
+"""Columns in which a text can still be read: a table that leaves it fewer is none."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
@@ -44,27 +44,46 @@ def width() -> int:
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int | tuple[int, ...]) -> str:
     """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share.
 
-    Where they would get too little, the longest of the others are folded with them.
+    Where they would get too little, the longest of the others are folded with them, and where that is not enough each row
+    takes lines of its own.
     """
     import tabulate
 
     tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
-    folds = [stretch] if isinstance(stretch, int) else [*stretch]
+    told = [stretch] if isinstance(stretch, int) else [*stretch]
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
+    folds = sorted(told, key=lambda column: longest[column])
     whole = sorted({*range(len(headers))}.difference(folds), key=lambda column: longest[column])
     room = width() - sum(longest[column] for column in whole) - 2 * (len(headers) - 1)
-    while room < NARROWEST * len(folds) and whole and longest[whole[-1]] > NARROWEST:
+    least = sum(min(NARROWEST, longest[column]) for column in folds)
+    while room < least and whole and longest[whole[-1]] > NARROWEST:
         folds.append(whole.pop())
         room += longest[folds[-1]]
+        least += NARROWEST
+    if room < least:
+        return "\n".join(_record(row, headers, told) for row in cells[1:])
     for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
-        columns = min(longest[column], max(NARROWEST, room // (len(folds) - place)))
+        columns = min(longest[column], room // (len(folds) - place))
         room -= columns
         # No line of a table begins with what a transcript says, so what is folded in the first column is set in.
         inset = " " if column == 0 and longest[column] > columns else ""
         for row in cells:
             row[column] = f"\n{inset}".join(folded(row[column], columns - len(inset)))
     return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
+
+
+def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> str:
+    """One row of a table that is too narrow for columns: its short cells behind their headers, the texts below, set in."""
+    room = max(NARROWEST, width() - 2)
+    named = ""
+    for place, (header, cell) in enumerate(zip(headers, row, strict=True)):
+        if place not in told and cell:
+            between = "\n" if _columns(f"{named} · {header} {cell}") > room else " · "
+            named += f"{between if named else ''}{header} {cell}"
+    first, *rest = folded(named, room)
+    below = [line for column in told if row[column] for line in folded(row[column], room)]
+    return "\n".join([first, *(f"  {line}" for line in (*rest, *below))])
 
 
 def folded(text: str, columns: int) -> list[str]:

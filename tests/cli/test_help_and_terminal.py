@@ -306,6 +306,21 @@ def test_at_fifty_columns_keys_are_folded_before_a_table_is_broken(program: Prog
     assert max(map(len, shown.splitlines())) <= 50, shown
 
 
+@pytest.mark.parametrize("command", ["search retry strategy", "task recall retry", "config"])
+def test_at_forty_columns_a_row_takes_lines_of_its_own_and_its_text_all_of_their_width(
+    own_demo: Program, command: str
+) -> None:
+    assert own_demo("task", "add", "Retry the webhooks of the shop when they time out").status == 0
+    lines = own_demo.with_variables(COLUMNS="40")(*command.split()).stdout.splitlines()
+    assert max(map(wcswidth, lines)) <= 40, lines
+    assert max(map(wcswidth, (line for line in lines if line.startswith("  ")))) > 30, lines
+
+
+def test_a_terminal_of_one_column_gets_a_table_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1")
+    assert table([["7", "", "two words"]], ["id", "tags", "what"], stretch=2).splitlines() == ["id 7", "  two words"]
+
+
 @pytest.fixture
 def two_long_tasks(program: Program) -> Program:
     for number in (1, 2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
@@ -97,8 +97,7 @@ def _output(block: Json) -> Output:
     """What a tool answered, in a `run` or, in older threads, as Anthropic's API has it."""
     run = mapping_of(block.get("run"))
     result = run.get("result", block.get("content"))
-    code = mapping_of(result).get("exitCode")
-    number = code if isinstance(code, int) and not isinstance(code, bool) else None
+    number = number_of(mapping_of(result).get("exitCode"))
     failed = run.get("status") == "error" or block.get("is_error") is True or bool(number)
     fault = mapping_of(run.get("error")).get("message") or run.get("error")
     return Output(text_in(result) or text_of(fault), number, failed=failed)

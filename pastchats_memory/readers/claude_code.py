@@ -26,7 +26,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept, output_of
+from pastchats_memory.readers.traffic import NO_CALL, Call, Output, call_again, call_of, kept, output_of
 
 FORMAT = "claude-code"
 VERSION = 5
@@ -48,7 +48,6 @@ KINDS = {
 """Role and kind of the turn, by whose words a user record holds."""
 
 SHELL = Call("Bash")
-NO_CALL = Call("tool")
 
 
 def recognise(source: Source) -> bool:

@@ -31,7 +31,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import Call, call_again, call_of, kept, output_of
+from pastchats_memory.readers.traffic import NO_CALL, Call, call_again, call_of, kept, output_of
 
 FORMAT = "codex"
 VERSION = 3
@@ -47,7 +47,6 @@ MOST_TURNS = 20_000
 
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
 SHOWN_PICTURES = ("image", "local_image")
-NO_CALL = Call("tool")
 
 
 def recognise(source: Source) -> bool:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.markdown import CODEX_LOG, OPENING
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
@@ -158,6 +158,5 @@ def _message(telling: Telling, message: Json, at: At) -> None:
 
 
 def _ended(fields: Json) -> Output:
-    code = fields.get("exit_code")
-    code = code if isinstance(code, int) else None
+    code = number_of(fields.get("exit_code"))
     return Output(text_of(fields.get("aggregated_output")), code, failed=bool(code))

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-import orjson
-
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.markdown import in_code
-from pastchats_memory.readers.source import Source
+from pastchats_memory.readers.source import Source, value_of
 from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.times import LOCAL, handwritten, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
@@ -111,7 +109,7 @@ def _moment(began: str | None, since: int) -> str | None:
 def _call(section: _Section) -> tuple[object, Output]:
     """What the tool was given, and what it answered: the last fence that does not hold the arguments."""
     fences = list(_fences(section.body))
-    given = next((_parsed(inside) for is_given, inside in fences if is_given), None)
+    given = next((value_of(inside) for is_given, inside in fences if is_given), None)
     answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")
     above = takewhile(lambda line: not _FENCE.match(line), section.body)
     shown = next((line for line in above if line and not line.startswith(_MARKUP)), "")
@@ -134,10 +132,3 @@ def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:
         elif line == mark:
             yield given, "\n".join(body[opened + 1 : place])
             opened = -1
-
-
-def _parsed(text: str) -> object:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text

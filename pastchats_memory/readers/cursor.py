@@ -17,7 +17,7 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import BadJson, Record, Source
-from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, folder_on, pictures_in, texts_of, told
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
@@ -39,7 +39,6 @@ BY_ITSELF = (
 )
 """How queries begin that Cursor sends when a subagent or a task in the background is done."""
 PICTURE = "[Image]"
-LONGEST_PATH = 1000
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 _QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>|<user_query>.*", re.DOTALL)
@@ -48,7 +47,6 @@ _TIME = re.compile(
     r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
 )
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S[^\n]{0,999})", re.MULTILINE)
-_SEPARATOR = re.compile(r"[/\\]")
 _UNSPELLED = re.compile(r"[^A-Za-z0-9]+")
 _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
@@ -158,16 +156,10 @@ def _folder(source: Source) -> str | None:
         for block in map(mapping_of, list_of(message.get("content"))):
             given = block.get("input") if block.get("type") == "tool_use" else None
             values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
-            if found := next(filter(None, (_folder_spelled(text_of(value), wanted) for value in values)), None):
+            folders = (folder_on(text_of(value), lambda folder: _spelled(folder) == wanted) for value in values)
+            if found := next(filter(None, folders), None):
                 return found
     return None
-
-
-def _folder_spelled(path: str, wanted: str) -> str | None:
-    if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
-        return None
-    ends = [found.start() for found in _SEPARATOR.finditer(path) if found.start()]
-    return next((path[:end] for end in (*ends, len(path)) if _spelled(path[:end]) == wanted), None)
 
 
 def _spelled(path: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from pastchats_memory.foreign import Database
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.beside import text_beside
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.source import BadJson, Source, parse_json, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
@@ -120,19 +120,12 @@ def _tool(telling: Telling, told: Json, at: At) -> None:
         return
     call_id = text_of(told.get("toolCallId"))
     telling.call(call_id, name, told.get("rawArgs") or told.get("params"))
-    fault = mapping_of(_parsed(told.get("error")))
-    result = _parsed(told.get("result"))
+    fault = mapping_of(value_of(told.get("error")))
+    result = value_of(told.get("result"))
     fields = mapping_of(result)
-    code = fields.get("exitCode", fields.get("exitCodeV2"))
+    code = number_of(fields.get("exitCode", fields.get("exitCodeV2")))
     text = text_of(fault.get("clientVisibleErrorMessage")) or text_in(result)
-    exit_code = code if isinstance(code, int) else None
-    telling.result(call_id, Output(text, exit_code, told.get("status") == "error" or bool(exit_code)), at)
-
-
-def _parsed(value: object) -> object:
-    """The value of JSON text; other text as it is."""
-    found = parse_json(value) if isinstance(value, str) else value
-    return value if isinstance(found, BadJson) else found
+    telling.result(call_id, Output(text, code, told.get("status") == "error" or bool(code)), at)
 
 
 def _window_chats(database: Database) -> Iterator[Json]:

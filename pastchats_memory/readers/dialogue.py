@@ -24,7 +24,7 @@ from pastchats_memory.readers.role_lines import RoleLine, role_line, signed_line
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import Call, call_of, output_of
+from pastchats_memory.readers.traffic import NO_CALL, Call, call_of, output_of
 
 FORMAT = "markdown"
 VERSION = 14
@@ -115,7 +115,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
     draft.timestamp = to_the_minute(dialogue.started)
-    drafts, call = Drafts(), Call("tool")
+    drafts, call = Drafts(), NO_CALL
     following = [*(part.marker.role for part, _ in told[1:]), "user"]
     for (part, what), next_role in zip(told, following, strict=False):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)

@@ -10,18 +10,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import orjson
-
 from pastchats_memory.readers.chatgpt_message import NEVER_SHOWN
+from pastchats_memory.readers.cline_api import SPOKEN
 from pastchats_memory.readers.copied_chat import without_notes
 from pastchats_memory.readers.exported_calls import OPENCODE, Used, in_unfenced_code, without_calls
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.visible import shown_of
 
-SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
-"""Tools whose input is said to the person, and the key of the words."""
 NO_WORDS = ("", "No response requested.", "(no content)")
 
 _CALL = re.compile(
@@ -184,7 +182,7 @@ class _Part:
                 fence = (fence[0], self._last_close(*fence)) if label == "output" else fence
                 inside = self._inside(*fence)
                 if label == "input":
-                    arguments = _parsed(inside)
+                    arguments = mapping_of(parse_json(inside))
                 else:
                     answered = inside
                 label, at = "output", fence[1] + 1
@@ -192,7 +190,7 @@ class _Part:
                 end = next(
                     (end for end in range(at, len(self._lines)) if not self._lines[end].strip()), len(self._lines)
                 )
-                arguments = _parsed("\n".join(self._lines[at:end]).removeprefix("Input: "))
+                arguments = mapping_of(parse_json("\n".join(self._lines[at:end]).removeprefix("Input: ")))
                 at = end
             elif _INPUT.match(line):
                 label, at = "input", at + 1
@@ -293,7 +291,7 @@ def _without_contents(text: str, unseen: frozenset[str]) -> str:
     while text.startswith("{") and '"content_type"' in text[:MOST_BEFORE_TYPE]:
         pretty = text.find("\n}") + 2
         ends = (end for end in (pretty if pretty > 1 else 0, text.find("\n"), len(text)) if end > 0)
-        end = next((end for end in ends if _type_of(_parsed(text[:end])) in unseen), 0)
+        end = next((end for end in ends if _type_of(mapping_of(parse_json(text[:end]))) in unseen), 0)
         if not end:
             break
         text = text[end:].lstrip()
@@ -304,10 +302,3 @@ def _type_of(fields: Json) -> str:
     """The type of one of ChatGPT's contents; pictures and recordings are one."""
     kind = text_of(fields.get("content_type"))
     return POINTER if kind.endswith(POINTER) else kind
-
-
-def _parsed(text: str) -> Json:
-    try:
-        return mapping_of(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return {}

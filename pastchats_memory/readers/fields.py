@@ -67,6 +67,11 @@ def _in_days(items: list[object]) -> list[object]:
     return held
 
 
+def number_of(value: object) -> int | None:
+    """The whole number, or None for any other type: a truth value is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def list_of(value: object) -> list[object]:
     """The JSON array, or an empty one for any other type."""
     return value if isinstance(value, list) else []

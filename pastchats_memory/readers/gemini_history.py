@@ -80,8 +80,7 @@ def history_of(source: Source) -> Iterator[Row]:
         else:
             _tell(telling, message)
             yield from telling.drafts.ready(0)
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+    yield from telling.rest()
 
 
 def _about(source: Source) -> About:

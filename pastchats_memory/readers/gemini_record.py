@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,14 +14,11 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.gemini_words import begins_anew, words_of
 from pastchats_memory.readers.resume import RECENT, CannotResume
 from pastchats_memory.readers.source import Element, Record, Records, Source
-from pastchats_memory.readers.telling import folder_of
+from pastchats_memory.readers.telling import folder_of, folder_on
 
 HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
 """What a header says of its messages."""
 SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
-LONGEST_PATH = 1000
-
-_SEPARATOR = re.compile(r"[/\\]")
 
 
 def is_header(record: Json) -> bool:
@@ -130,16 +126,9 @@ class Overview:
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():
-                if found := _folder_with_hash(text_of(value), wanted):
+                if found := folder_on(text_of(value), lambda folder: _hash(folder) == wanted):
                     return found
         return None
-
-
-def _folder_with_hash(path: str, wanted: str) -> str | None:
-    if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
-        return None
-    ends = [found.start() for found in _SEPARATOR.finditer(path) if found.start()]
-    return next((path[:end] for end in (*ends, len(path)) if _hash(path[:end]) == wanted), None)
 
 
 def _hash(path: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database, Value
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
+from pastchats_memory.readers.source import Record, Source, parse_json, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.readers.traffic import Output, text_in
 
@@ -140,8 +140,7 @@ def _is_shown(block: Json) -> bool:
 def _content(record: Json) -> object:
     """The content, which some versions wrote as JSON text of the list."""
     content = record.get("content", record.get("content_json"))
-    value = parse_json(content) if isinstance(content, str) and content.startswith("[") else content
-    return content if isinstance(value, BadJson) else value
+    return value_of(content) if isinstance(content, str) and content.startswith("[") else content
 
 
 def _blocks(record: Json) -> list[Json]:

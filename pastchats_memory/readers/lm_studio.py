@@ -9,7 +9,7 @@ from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.source import Source, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.times import iso_utc, to_the_minute
@@ -100,5 +100,4 @@ def _tool(telling: Telling, part: Json, at: At) -> None:
 
 def _answered(content: object) -> object:
     """What a tool answered, which is kept as JSON text of its parts."""
-    value = parse_json(content) if isinstance(content, str) and content.startswith("[") else content
-    return content if isinstance(value, BadJson) else value
+    return value_of(content) if isinstance(content, str) and content.startswith("[") else content

@@ -12,7 +12,7 @@ from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.source import BadJson, Source, parse_json, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
@@ -121,6 +121,4 @@ def _tool(telling: Telling, attributes: dict[str, str], at: At) -> None:
 
 def _unquoted(text: str) -> object:
     """The value of JSON text, and of JSON text inside such text."""
-    value = parse_json(text)
-    inner = parse_json(value) if isinstance(value, str) else value
-    return (text if isinstance(value, BadJson) else value) if isinstance(inner, BadJson) else inner
+    return value_of(value_of(text))

@@ -12,7 +12,7 @@ from pastchats_memory.model import Turn
 from pastchats_memory.readers.exports import conversations, holds
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.source import BadJson, Source, parse_json
+from pastchats_memory.readers.source import Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.thoughts import without_thoughts
@@ -129,6 +129,5 @@ def _calls(telling: Telling, message: Json) -> None:
         telling.call("", text_of(earlier.get("name")) or "tool", earlier.get("arguments"))
     for part in map(mapping_of, list_of(message.get("content"))):
         if part.get("type") == "tool_call":
-            value = parse_json(text_of(part.get("value")))
-            call = {} if isinstance(value, BadJson) else mapping_of(value)
+            call = mapping_of(parse_json(text_of(part.get("value"))))
             telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))

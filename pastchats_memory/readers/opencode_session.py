@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.drafts import Draft, Drafts
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.injected import REMINDERS, without_spans
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Output, call_of
@@ -101,11 +101,10 @@ class Session:
         drafts.tool(call.label)
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
         drafts.plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
-        code = mapping_of(state.get("metadata")).get("exit")
-        exit_code = code if isinstance(code, int) else None
-        failed = state.get("status") == "error" or bool(exit_code)
+        code = number_of(mapping_of(state.get("metadata")).get("exit"))
+        failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
-        if found := drafts.finding(call, Output(text, exit_code, failed)):
+        if found := drafts.finding(call, Output(text, code, failed)):
             role, kind, words = found
             draft = self._draft(message, role, kind)
             draft.line, draft.texts = message.line_of(part), [words]

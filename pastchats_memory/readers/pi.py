@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from pastchats_memory.readers.branches import Branches
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
@@ -109,9 +109,8 @@ def _answer(telling: Telling, message: Json, at: At) -> None:
 
 def _typed_command(telling: Telling, message: Json, at: At) -> None:
     """A shell command of the person's own, with what it printed."""
-    command, code = text_of(message.get("command")), message.get("exitCode")
+    command, code = text_of(message.get("command")), number_of(message.get("exitCode"))
     if command:
         telling.prompt(f"! {command}", at, kind="command")
         telling.call(at.native_id, "bash", {"command": command})
-        number = code if isinstance(code, int) else None
-        telling.result(at.native_id, Output(text_of(message.get("output")), number, failed=bool(number)), at)
+        telling.result(at.native_id, Output(text_of(message.get("output")), code, failed=bool(code)), at)

@@ -17,7 +17,6 @@ from pastchats_memory.statuses import RESOLVED, folded, priority_of, status_of
 
 LISTS = frozenset({"todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "checklist"})  # fmt: skip
 """Tools, as `folded`, whose call replaces the whole list."""
-CREATE, UPDATE = "taskcreate", "taskupdate"
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")
 DROPPED = "dropped"

@@ -101,7 +101,6 @@ class Source:
     """Lines that two neighbouring chunks of one part share."""
     unpacked: Callable[[], BinaryIO] | None = None
     """Opens the bytes where they are not simply the file's: those of a member of an archive."""
-
     resumed: Checkpoint | None = None
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
@@ -222,8 +221,7 @@ class Source:
     def records(self) -> Records:
         """Every JSON value of a JSONL file, streamed; a line that cannot be parsed comes as Unreadable.
 
-        A torn last line (no line end, not parseable) is passed over: it is read when it is whole. `//` comment lines and
-        blank ones are passed over too.
+        Passed over are a torn last line (no line end, not parseable) until it is whole, `//` comment lines, blank ones.
         """
         return Records(self)
 
@@ -394,3 +392,9 @@ def parse_json(text: str | bytes) -> object:
         return json.loads(decoded, strict=False)
     except (ValueError, RecursionError):
         return BadJson(reason)
+
+
+def value_of(text: object) -> object:
+    """The value of JSON text; any other text, and what is none, as it is."""
+    value = parse_json(text) if isinstance(text, str) else text
+    return text if isinstance(value, BadJson) else value

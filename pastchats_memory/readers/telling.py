@@ -6,6 +6,7 @@ identity, tools noted with the answer they followed, and which results are worth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
@@ -17,16 +18,17 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Element, Record, Source
 from pastchats_memory.readers.times import iso_utc, to_the_minute
-from pastchats_memory.readers.traffic import Call, Output, call_again, call_of, kept
+from pastchats_memory.readers.traffic import NO_CALL, Call, Output, call_again, call_of, kept
 
 MEDIA_ONLY = "[image]"
 """What stands for a prompt of pictures alone."""
 
 Row = Turn | Task | Unreadable | Checkpoint
 """What reading a session gives."""
+LONGEST_PATH = 1000
 Item = TypeVar("Item", bound=Record | Element)
 
-_NO_CALL = Call("tool")
+_SEPARATOR = re.compile(r"[/\\]")
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class Telling:
     def result(self, call_id: str, output: Output, at: At) -> None:
         """What the tool answered: kept as a row when it is an error, the result of tests, a build or a linter, or a person's answer."""
         self.drafts.planned(call_id, None, output.text)
-        found = self.drafts.finding(self._calls.pop(call_id, _NO_CALL), output)
+        found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
             self.say(*found, replace(at, native_id=own))
@@ -186,3 +188,11 @@ def folder_of(value: object) -> str | None:
     path = unquote(urlparse(text).path)
     drive = path[:1] == "/" and path[2:3] == ":"
     return path[1:] if drive else path or None
+
+
+def folder_on(path: str, is_wanted: Callable[[str], bool]) -> str | None:
+    """The first of the folders down an absolute path, the whole of it being the last, that is the wanted one; None where none is."""
+    if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
+        return None
+    ends = [found.start() for found in _SEPARATOR.finditer(path) if found.start()]
+    return next((path[:end] for end in (*ends, len(path)) if is_wanted(path[:end])), None)

@@ -12,7 +12,7 @@ import orjson
 
 from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.readers.asked import Asked, answers_in, questions_of
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.text import beginning, clean, ending
 
 LABEL_LENGTH = 120
@@ -69,6 +69,10 @@ class Output:
     text: str
     exit_code: int | None = None
     failed: bool = False
+
+
+NO_CALL = Call("tool")
+"""What was called, for an answer to which no call is known."""
 
 
 def call_of(name: str, arguments: object) -> Call:
@@ -138,7 +142,7 @@ def output_of(value: object) -> Output:
             inner = mapping_of(orjson.loads(text))
         except orjson.JSONDecodeError:
             inner = {}
-        code = _exit_code(mapping_of(inner.get("metadata")))
+        code = number_of(mapping_of(inner.get("metadata")).get("exit_code"))
         if isinstance(inner.get("output"), str):
             return Output(text_of(inner.get("output")), code, failed=bool(code))
     if found := EXIT_CODE.match(text):
@@ -146,11 +150,6 @@ def output_of(value: object) -> Output:
         mark = OUTPUT_MARK.search(rest[:HEADER_LENGTH])
         return Output(rest[mark.end() :] if mark else rest, code, failed=code != 0)
     return Output(text, failed=success is False or text.startswith(NEVER_RAN))
-
-
-def _exit_code(metadata: Json) -> int | None:
-    code = metadata.get("exit_code")
-    return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str, str] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.model import Unreadable
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.source import Record, Source
 
 BEGIN, SET, PUSH, DELETE = range(4)
@@ -71,9 +71,8 @@ def _at(value: object, path: list[object]) -> object:
 
 def _place(holder: object, key: object) -> int | None:
     """The index that a key means in a list: a number, or one as text."""
-    number = int(key) if isinstance(key, str) and _INDEX.match(key) else key
-    usable = isinstance(holder, list) and isinstance(number, int) and not isinstance(number, bool)
-    return number if usable and isinstance(number, int) and number >= 0 else None
+    number = int(key) if isinstance(key, str) and _INDEX.match(key) else number_of(key)
+    return number if isinstance(holder, list) and number is not None and number >= 0 else None
 
 
 def _put(holder: object, key: object, value: object) -> bool:

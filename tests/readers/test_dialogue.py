@@ -180,19 +180,26 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("reader", "text"),
     [
-        "# Kiln\n\n> A controller.\n\n✦ fast\n\n✦ small\n\n## Use\n\n## Terms\n",
-        "> A controller.\n\n✦ fast\n✦ small\n✦ free\n",
-        "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n",
-        "> Is it open?\n\n⏺ Yes.\n",
-        "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n",
+        (scrollback, "# Kiln\n\n> A controller.\n\n✦ fast\n\n✦ small\n\n## Use\n\n## Terms\n"),
+        (scrollback, "> A controller.\n\n✦ fast\n✦ small\n✦ free\n"),
+        (scrollback, "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n"),
+        (scrollback, "> Is it open?\n\n⏺ Yes.\n"),
+        (scrollback, "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n"),
+        (perplexity, ""),
+        (perplexity, "\n\n"),
+        (perplexity, "# Kiln\n\nIt fires.[^1_1]\n\n[^1_1]: https://kiln.example\n"),
+        (perplexity, '# Kiln\n\nIt fires.\n\n<div align="center">⁂</div>\n\nThe end.\n'),
+        (perplexity, 'Kiln.[^1_1]\n\n<div align="center">⁂</div>\n'),
+        (perplexity, "# Kiln\n\n⁂\n\nIt fires.[^1_1]\n"),
+        (perplexity, '<img src="https://kiln.example/logo.png" width="120"/>\n\n# Kiln\n\nIt fires.\n'),
     ],
 )
-def test_bullets_and_quotations_are_no_screen_of_a_terminal(tmp_path, text):
+def test_a_document_with_signs_of_a_copied_screen_or_thread_is_none(tmp_path, reader, text):
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
-    assert not scrollback.recognise(Source(path))
+    assert not reader.recognise(Source(path))
 
 
 @pytest.mark.parametrize(
@@ -238,24 +245,6 @@ def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
     path = tmp_path / "port.md"
     path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
     assert not dialogue.recognise(Source(path))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "\n\n",
-        "# Kiln\n\nIt fires.[^1_1]\n\n[^1_1]: https://kiln.example\n",
-        '# Kiln\n\nIt fires.\n\n<div align="center">⁂</div>\n\nThe end.\n',
-        'Kiln.[^1_1]\n\n<div align="center">⁂</div>\n',
-        "# Kiln\n\n⁂\n\nIt fires.[^1_1]\n",
-        '<img src="https://kiln.example/logo.png" width="120"/>\n\n# Kiln\n\nIt fires.\n',
-    ],
-)
-def test_other_documents_with_pictures_footnotes_and_asterisms_are_no_threads(tmp_path, text):
-    path = tmp_path / "a.md"
-    path.write_text(text, encoding="utf-8")
-    assert not perplexity.recognise(Source(path))
 
 
 def test_no_thread_is_looked_for_in_data():

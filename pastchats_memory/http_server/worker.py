@@ -12,7 +12,7 @@ from typing import TypeVar
 from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.store.database import file_identity
+from pastchats_memory.memory.standing import StandingMemory
 
 Answer = TypeVar("Answer")
 MOST_AT_ONCE = 4
@@ -28,7 +28,7 @@ class OpenMemory:
         self._say = say
         self._said: set[str] = set()
         self._threads = ThreadPoolExecutor(min(MOST_AT_ONCE, os.cpu_count() or 1), "memory")
-        self._idle: LifoQueue[_Asked] = LifoQueue()
+        self._idle: LifoQueue[StandingMemory] = LifoQueue()
         """Last in, first out: a client alone always meets the connection whose pages were read last."""
 
     async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
@@ -54,43 +54,17 @@ class OpenMemory:
 
     def _answer(self, call: Callable[[Memory], Answer]) -> Answer:
         try:
-            asked = self._idle.get_nowait()
+            standing = self._idle.get_nowait()
         except Empty:
-            asked = _Asked(self._config, self._notice)
+            standing = StandingMemory(self._config, self._notice)
         try:
-            memory = asked.memory()
+            memory = standing.opened()
             with memory.explaining_damage():
                 return call(memory)
         finally:
-            self._idle.put(asked)
+            self._idle.put(standing)
 
     def _notice(self, notice: str) -> None:
         if notice not in self._said:
             self._said.add(notice)
             self._say(notice)
-
-
-class _Asked:
-    """One connection: opened at its first question and again only where another file has taken the database's place."""
-
-    def __init__(self, config: Config, say: Callable[[str], None]) -> None:
-        self._config = config
-        self._say = say
-        self._memory: Memory | None = None
-        self._file: tuple[int, int] | None = None
-
-    def memory(self) -> Memory:
-        """Open. Raises MemoryFault."""
-        if self._memory is None or self._file != file_identity(self._config.database):
-            self.close()
-            self._memory = Memory.open(self._config.database, create=False, config=self._config)
-            self._file = file_identity(self._config.database)
-            for notice in self._memory.notices:
-                self._say(notice)
-        return self._memory
-
-    def close(self) -> None:
-        """Give the file back."""
-        if self._memory is not None:
-            memory, self._memory = self._memory, None
-            memory.close()

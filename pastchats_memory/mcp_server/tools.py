@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -32,9 +31,9 @@ from pastchats_memory.mcp_server.values import (
     solved,
 )
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.standing import StandingMemory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
 from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, one_line, sanitised
-from pastchats_memory.store.database import file_identity
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."
@@ -62,7 +61,7 @@ def _one_at_a_time(tool: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     def answered(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
         with LOCK:
             try:
-                with args[0].explaining_damage():  # type: ignore[attr-defined] # of `Tools`, as all that are wrapped
+                with args[0].memory.explaining_damage():  # type: ignore[attr-defined] # of `Tools`, as all that are wrapped
                     return tool(*args, **kwargs)
             except MemoryFault as fault:
                 raise ToolError(sanitised(f"{fault.message}\n{fault.hint}").strip()) from fault
@@ -75,34 +74,16 @@ LOCK = threading.Lock()
 
 
 class Tools:
-    """The tools over one memory, opened when it is first asked and again where another file has taken the database's place."""
+    """The tools over one memory."""
 
     def __init__(self, config: Config, *, allow_write: bool) -> None:
-        self._config = config
         self._allow_write = allow_write
-        self._memory: Memory | None = None
-        self._file: tuple[int, int] | None = None
+        self._standing = StandingMemory(config, create=allow_write)
 
-    def _opened(self) -> Memory:
-        file = self._config.database
-        if self._memory is not None and self._file != file_identity(file):
-            memory, self._memory = self._memory, None
-            memory.close()
-        if self._memory is None:
-            self._memory = Memory.open(file, create=self._allow_write, config=self._config)
-            self._file = file_identity(file)
-        return self._memory
-
-    @contextmanager
-    def explaining_damage(self) -> Iterator[None]:
-        """As the memory does, where it is open."""
-        try:
-            yield
-        except Exception:
-            if self._memory is None:
-                raise
-            with self._memory.explaining_damage():
-                raise
+    @property
+    def memory(self) -> Memory:
+        """Open. Raises MemoryFault."""
+        return self._standing.opened()
 
     @_one_at_a_time
     def search(
@@ -124,7 +105,7 @@ class Tools:
         ] = False,
     ) -> Annotated[CallToolResult, results.SearchResult]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
-        hits = self._opened().search(
+        hits = self.memory.search(
             query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
             status=status, outcome=outcome, threshold=threshold, rerank=rerank,
         )  # fmt: skip
@@ -141,7 +122,7 @@ class Tools:
         outcome: Outcomes = None,
     ) -> Annotated[CallToolResult, results.RecallResult]:
         """Before starting work: what was tried before, what worked and what failed. Says so where nothing fits."""
-        memory = self._opened()
+        memory = self.memory
         budget = memory.budget if budget is None else budget
         block = memory.recall(
             query, budget, project=project, since=since, outcome=outcome, current_project=project_here()
@@ -162,7 +143,7 @@ class Tools:
         end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
     ) -> Annotated[CallToolResult, results.ReadResult]:
         """The whole text of an item that another tool cut short, or some of its lines; long ones in several calls."""
-        memory = self._opened()
+        memory = self.memory
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
         if id[:2] in ("t:", "c:", "a:"):
@@ -192,11 +173,11 @@ class Tools:
         threshold: Threshold = None,
     ) -> Annotated[CallToolResult, results.SimilarResult]:
         """The five tasks most like a task, a turn or a text, with score and label: is this a duplicate?"""
-        tasks = self._opened().tasks
+        tasks = self.memory.tasks
         if (id is None) == (text is None):
             raise UsageFault("give either `id` or `text`", ID_HINT)
         if id is not None and id.isdecimal():
-            said = [item.content for item in self._opened().show(id, neighbours=0)]
+            said = [item.content for item in self.memory.show(id, neighbours=0)]
             if not said:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             near = tasks.find_duplicates(said[0])
@@ -212,7 +193,7 @@ class Tools:
         self, query: Annotated[str, Field(max_length=LONGEST, description="What you are about to do.")]
     ) -> Annotated[CallToolResult, results.PriorWorkResult]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
-        work = self._opened().check_prior_work(query)
+        work = self.memory.check_prior_work(query)
         near = [alike(one) for one in work.results]
         body = results.PriorWorkResult(verdict=work.verdict, reason=work.reason, results=near)
         return _answer(prior_work_text(work), body, _paths(near))
@@ -222,7 +203,7 @@ class Tools:
         self, problem_context: Annotated[str, Field(max_length=LONGEST, description="The error or the problem.")]
     ) -> Annotated[CallToolResult, results.EpisodesResult]:
         """Before solving a complex bug: completed tasks that had to do with it, each with its resolution."""
-        episodes, warnings = self._opened().consult_episodic_memory(problem_context)
+        episodes, warnings = self.memory.consult_episodic_memory(problem_context)
         body = results.EpisodesResult(results=[solved(one) for one in episodes], warnings=list(warnings))
         text = (
             "\n\n".join(resolved_text(one) for one in episodes)
@@ -233,7 +214,7 @@ class Tools:
     @_one_at_a_time
     def lessons(self, project: Here = ".") -> Annotated[CallToolResult, results.LessonsResult]:
         """What failed more than once in this project, and what ended it."""
-        found, warnings = self._opened().lessons(project)
+        found, warnings = self.memory.lessons(project)
         body = results.LessonsResult(results=[learned(one) for one in found], warnings=list(warnings))
         nothing = f"Nothing is known to have failed more than once{_elsewhere(project)}"
         text = f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else nothing
@@ -242,7 +223,7 @@ class Tools:
     @_one_at_a_time
     def how(self, task: Query, project: Here = ".") -> Annotated[CallToolResult, results.HowResult]:
         """The commands that worked before in this project, for a task."""
-        found, warnings = self._opened().how(task, project)
+        found, warnings = self.memory.how(task, project)
         body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
         nothing = f"No command is known to have worked for it{_elsewhere(project)}"
         text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else nothing
@@ -251,7 +232,7 @@ class Tools:
     @_one_at_a_time
     def status(self) -> Annotated[CallToolResult, results.StatusResult]:
         """What the memory holds, which model and engine answer."""
-        state = self._opened().status()
+        state = self.memory.status()
         told = {name: getattr(state, name) for name in results.StatusResult.model_fields if hasattr(state, name)}
         body = results.StatusResult(**told, is_writable=self._allow_write)
         text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
@@ -268,7 +249,7 @@ class Tools:
         timestamp: Annotated[str | None, Field(description="ISO 8601; now without it.")] = None,
     ) -> Annotated[CallToolResult, results.StoredResult]:
         """Remember one turn of the present conversation. Its copy in a transcript will be the same item."""
-        memory = self._opened()
+        memory = self.memory
         stored = memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
         text = f"{'Stored' if stored.is_new else 'Known already'}: id {stored.id}"
         return _answer(text, results.StoredResult(id=stored.id, is_new=stored.is_new))
@@ -278,7 +259,7 @@ class Tools:
         self, paths: Annotated[list[str], Field(min_length=1, description="Below the histories of this machine.")]
     ) -> Annotated[CallToolResult, results.IndexResult]:
         """Bring transcripts into the memory: files and folders in the usual places or below the configured `roots`."""
-        report = self._opened().index(_allowed(paths))
+        report = self.memory.index(_allowed(paths))
         counts = report.counts()
         body = results.IndexResult(
             files_scanned=report.files_scanned,

@@ -72,10 +72,10 @@ class Opened:
         if create and config.model is not None and not file.exists():
             embedder_of(config.model, model_settings(config), may_fetch=True).load()  # or nothing is made
         database = open_database(file, create=create, vec0=vec0)
-        with _damage_explained(database):
+        memory = cls(database, embedder_of(None, model_settings(config)), config)
+        with memory.explaining_damage():
             catch_up_at_opening(database)
             finish_at_opening(database)
-            memory = cls(database, embedder_of(None, model_settings(config)), config)
             if config.model is not None or config.endpoint is not None:
                 memory.notices = tuple(about_the_model(config, file, meta(database), memory._model()))
         memory.notices = (*config.warnings, *memory.notices)
@@ -128,8 +128,11 @@ class Opened:
     @contextmanager
     def explaining_damage(self) -> Iterator[None]:
         """For who keeps it open over many questions: what goes wrong since its rows are damaged is explained. Raises DatabaseCorrupt."""
-        with _damage_explained(self._database):
+        try:
             yield
+        except Exception as fault:
+            _explain_damage(self._database, fault)
+            raise
 
     def close(self) -> None:
         """Give the file back."""
@@ -147,15 +150,6 @@ class Opened:
                 _explain_damage(self._database, fault)
         finally:
             self.close()
-
-
-@contextmanager
-def _damage_explained(database: Database) -> Iterator[None]:
-    try:
-        yield
-    except Exception as fault:
-        _explain_damage(database, fault)
-        raise
 
 
 def _explain_damage(database: Database, fault: BaseException) -> None:

@@ -90,7 +90,7 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
     copies = [path for path in settings.parent.iterdir() if path.name.startswith("settings.json.")]
     assert [stat.S_IMODE(path.stat().st_mode) for path in copies] == [0o600]
     body = json.dumps({"session_id": "s", "prompt": "How did we build the webhook retries?", "cwd": str(home)})
-    for event in ("prompt", "session-end"):
+    for event in ("UserPromptSubmit", "SessionEnd", "unheard-of"):
         subprocess.run(
             [*private.command, "hook", "claude-code", event],
             input=body,
@@ -99,15 +99,8 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
             env=private.environment,
             check=True,
         )
-    subprocess.run(
-        [*private.command, "hook", "claude-code", "prompt"],
-        input="{",
-        text=True,
-        cwd=home,
-        env=private.environment,
-        check=True,
-    )
-    assert list((home / "state").rglob("*"))
+    state = home / "state" / "pastchats-memory"
+    assert {"sessions", "hooks.log", "installed.json"} <= {path.name for path in state.iterdir()}
     assert alone(home / "state"), modes(home / "state")
 
 

@@ -23,6 +23,15 @@ def project_here() -> str | None:
         return None
 
 
+def project_named(name: str | None) -> str | None:
+    """A project as a caller names it: `.` is that of the working directory. Raises UsageFault where that is gone."""
+    if name == "." and (name := project_here()) is None:
+        raise UsageFault(
+            "the working directory is gone, and with it the project", "Name the project, or change folder."
+        )
+    return name and utf8(name)
+
+
 def project_of_folder(folder: str) -> str:
     """The name of the project that a folder belongs to."""
     from pastchats_memory.project import project_at
@@ -47,12 +56,8 @@ def filters_of(
     """
     if type_ is not None and type_ not in TYPES:
         raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
-    if project == "." and (project := project_here()) is None:
-        raise UsageFault(
-            "the working directory is gone, and with it the project", "Name the project, or change folder."
-        )
     return Filters(
-        project=project and utf8(project),
+        project=project_named(project),
         role=role and utf8(role),
         since=None if since is None else moment(since, is_end=False),
         until=None if until is None else moment(until, is_end=True),

@@ -14,7 +14,7 @@ from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import checks, erasing, prompts, redactions, sources, trigrams, vec0, vectors
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.salvage import Saved
 from pastchats_memory.store.task_texts import TaskTexts
 
@@ -101,7 +101,7 @@ class Mended:
 def status(database: Database) -> Status:
     """Count what is there. Raises StoreFault."""
     counts = checks.counts(database)
-    size = sum(path.stat().st_size for path in _files(database.path) if path.exists())
+    size = sum(path.stat().st_size for path in (database.path, *side_files(database.path)) if path.exists())
     return Status(
         database=utf8(str(database.path)),
         bytes=size,
@@ -151,10 +151,6 @@ def complete(database: Database, embedder: Embedder) -> int:
         vectors.catch_up(database)
     vectors.pack_all(database)
     return done
-
-
-def _files(path: Path) -> list[Path]:
-    return [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
 
 
 def _database_findings(database: Database) -> list[Finding]:
@@ -212,7 +208,9 @@ def _redacted(database: Database) -> Finding:
 
 
 def _permissions(path: Path) -> Finding:
-    open_to = [file for file in _files(path) if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077]
+    open_to = [
+        file for file in (path, *side_files(path)) if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077
+    ]
     return Finding(
         "permissions",
         not open_to or os.name == "nt",

@@ -222,7 +222,7 @@ def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:
     body: dict[str, Any] = {"schema": "search/1"}
     if explain and (read := hits.time_read) is not None:
         body["time"] = {"words": read.words, "since": read.since, "until": read.until, "is_filter": read.is_filter}
-    return _with_warnings(body | {"results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings)
+    return with_warnings(body | {"results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings)
 
 
 def time_text(read: TimeRead) -> str:
@@ -250,7 +250,7 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
         }
         for memory in block.memories
     ]
-    return _with_warnings(
+    return with_warnings(
         {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},
         block.warnings,
     )
@@ -307,7 +307,7 @@ def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str
         }
         for lesson in lessons
     ]
-    return _with_warnings({"schema": "lessons/1", "results": results}, warnings)
+    return with_warnings({"schema": "lessons/1", "results": results}, warnings)
 
 
 def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, 
         {"project": one.project, "command": one.command, "times": one.times, "episode": attempt_json(one.episode)}
         for one in commands
     ]
-    return _with_warnings({"schema": "how/1", "results": results}, warnings)
+    return with_warnings({"schema": "how/1", "results": results}, warnings)
 
 
 def evidence_json(shown: Evidence) -> dict[str, Any]:
@@ -347,7 +347,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
 def context_json(context: Context, budget: int) -> dict[str, Any]:
     """`context/1`."""
     results = [{**hit_json(item.hit), "excerpt": item.excerpt, "source": citation(item.hit)} for item in context.items]
-    return _with_warnings(
+    return with_warnings(
         {"schema": "context/1", "budget": budget, "tokens": context.tokens, "text": context.text, "results": results},
         context.warnings,
     )
@@ -375,5 +375,6 @@ def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]
     }
 
 
-def _with_warnings(body: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
+def with_warnings(body: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
+    """The body with its warnings behind the results, where there are any."""
     return {**body, "warnings": list(warnings)} if warnings else body

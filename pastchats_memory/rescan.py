@@ -284,8 +284,7 @@ def _tasks(database: Database, embedder: Embedder, tasks: dict[int, list[tuple[T
                             left.setdefault(task, []).append((kind, key))
                         elif values := without_secrets(kind, now):
                             redactions.rewrite(database, kind, key, values)
-                if database.value("SELECT 1 FROM tasks WHERE id = ?", (task,)):
-                    texts.refresh(task)
+                texts.refresh(task)
             vectors.catch_up(database)
         tasks = left
 

@@ -10,6 +10,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.questions.reading import Reading
+from pastchats_memory.render import with_warnings
 from pastchats_memory.task_render import listed, task_json
 
 
@@ -32,7 +33,7 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     if as_json:
         body: dict[str, Any] = {"schema": "ask/1", "reading": reading_json(answer.reading), "total": answer.total}
         body["results"] = [task_json(task) for task in answer.tasks]
-        emit_json(body | ({"warnings": list(answer.warnings)} if answer.warnings else {}))
+        emit_json(with_warnings(body, answer.warnings))
     else:
         click.echo(hanging(f"Reading: {answer.reading.described()}"))
         if answer.reading.is_count:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pastchats_memory.arguments import project_here
+from pastchats_memory.arguments import project_here, project_named
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.render import one_line
@@ -49,7 +49,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
             return "nothing"
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 
-    where = project_here() if project in (None, ".") else project
+    where = project_here() if project is None else project_named(project)
     with options.open_memory(db, create=True) as memory:
         captured = memory.tasks.capture(" ".join(text), where or "", decide)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory.arguments import project_here
+from pastchats_memory.arguments import project_named
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
@@ -40,7 +40,7 @@ def command(scan: bool, threshold: float, project: str | None, db: str | None, a
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
     with options.open_memory(db) as memory:
-        clusters = memory.tasks.duplicates(threshold, project_here() if project == "." else project)
+        clusters = memory.tasks.duplicates(threshold, project_named(project))
     if as_json:
         results = [
             {

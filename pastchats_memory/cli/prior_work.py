@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.render import with_warnings
 from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
 
 
@@ -52,8 +51,8 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
     with options.open_memory(db) as memory:
         found, warnings = memory.consult_episodic_memory(problem, limit)
     if as_json:
-        body: dict[str, Any] = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
-        emit_json(body | ({"warnings": list(warnings)} if warnings else {}))
+        body = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
+        emit_json(with_warnings(body, warnings))
     elif found:
         click.echo(hanging("\n\n".join(resolved_text(one) for one in found)))
     else:

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from pastchats_memory.arguments import project_here, task_filters
+from pastchats_memory.arguments import project_here, project_named, task_filters
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import StoredTask, utf8
+from pastchats_memory.model import StoredTask
 from pastchats_memory.query import moment
-from pastchats_memory.render import hit_json, one_line, sanitised
+from pastchats_memory.render import one_line, sanitised, search_json
 from pastchats_memory.statuses import TYPES
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
@@ -51,13 +51,10 @@ def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _change(fields: dict[str, Any], **more: Any) -> Change:
-    project = fields["project"]
-    if project == ".":
-        project = project_here()
     due = fields["due"]
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
-        tags=fields["tags"] or None, project=project and utf8(project), parent=fields["parent"],
+        tags=fields["tags"] or None, project=project_named(fields["project"]), parent=fields["parent"],
         due=due and moment(due, is_end=True), **more,
     )  # fmt: skip
 
@@ -220,8 +217,7 @@ def recall(
     with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
     if as_json:
-        body: dict[str, Any] = {"schema": "search/1", "results": [hit_json(hit) for hit in hits]}
-        emit_json(body | ({"warnings": list(hits.warnings)} if hits.warnings else {}))
+        emit_json(search_json(hits))
     elif hits:
         click.echo(table(recalled(hits), ["ID", "Score", "Status", "Title"], stretch=3))
     else:

@@ -25,8 +25,17 @@ if TYPE_CHECKING:
 
 FILE = "pastchats-memory.toml"
 FOLDER = "pastchats-memory"
-WRITTEN = (("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"))
-"""In which folders ours are that this program writes into: the variable of each, and where it is without."""
+FOLDERS: Mapping[str, str] = MappingProxyType(
+    {
+        "XDG_CONFIG_HOME": ".config",
+        "XDG_DATA_HOME": ".local/share",
+        "XDG_STATE_HOME": ".local/state",
+        "XDG_CACHE_HOME": ".cache",
+    }
+)
+"""The folders that ours lie in: the variable of each, and where it is below the home folder without."""
+WRITTEN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+"""Those that this program writes into."""
 PREFIX = "PASTCHATS_MEMORY_"
 DATABASE_VARIABLE = f"{PREFIX}DB"
 LONGEST_PATH = 4096
@@ -150,7 +159,7 @@ def _with_earlier(layer: Mapping[str, Any], values: Mapping[str, Any]) -> dict[s
 def own_file(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Where the person's own file is looked for; None without a home."""
     try:
-        return _folder(environment, "XDG_CONFIG_HOME", ".config") / FOLDER / FILE
+        return _folder(environment, "XDG_CONFIG_HOME") / FOLDER / FILE
     except UsageFault:
         return None
 
@@ -172,14 +181,14 @@ def project_file(here: Path | None = None) -> Path | None:
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where logs and what hooks remember are kept. Raises UsageFault without a home."""
-    return _folder(environment, "XDG_STATE_HOME", ".local/state") / FOLDER
+    return _folder(environment, "XDG_STATE_HOME") / FOLDER
 
 
 def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
     """The files and folders that this program writes: nobody's conversation is in them, and every run changes them."""
     try:
         file = os.path.abspath(database)  # noqa: PTH100 - resolve() would follow links
-        folders = [_folder(environment, *place) / FOLDER for place in WRITTEN]
+        folders = [_folder(environment, variable) / FOLDER for variable in WRITTEN]
     except (OSError, UsageFault):  # the working directory is gone, or there is no home
         return frozenset()
     return frozenset([*map(str, folders), *(file + suffix for suffix in ("", "-journal", "-shm", "-wal"))])
@@ -234,14 +243,14 @@ def _database(named: str | None, environment: Mapping[str, str]) -> Path:
             return Path(named).expanduser()
     except RuntimeError as fault:
         raise _homeless() from fault
-    return _folder(environment, "XDG_DATA_HOME", ".local/share") / FOLDER / "memory.db"
+    return _folder(environment, "XDG_DATA_HOME") / FOLDER / "memory.db"
 
 
 def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Our folder of models (fastembed's where its variable names one), then huggingface_hub's by its own rules."""
     try:
         named = named or environment.get("FASTEMBED_CACHE_PATH")
-        cache = _folder(environment, "XDG_CACHE_HOME", ".cache")
+        cache = _folder(environment, "XDG_CACHE_HOME")
         own = Path(absolute(named, Path.cwd())) if named else cache / FOLDER / "models"
         hub_home = environment.get("HF_HOME") or str(cache / "huggingface")
         hub = environment.get("HF_HUB_CACHE") or str(Path(hub_home) / "hub")
@@ -250,13 +259,13 @@ def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ..
         return ()
 
 
-def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Path:
+def _folder(environment: Mapping[str, str], variable: str) -> Path:
     """A folder of https://specifications.freedesktop.org/basedir; a relative one is to be ignored. Raises UsageFault."""
     named = Path(environment.get(variable) or "")
     if named.is_absolute():
         return named
     try:
-        return Path.home() / otherwise
+        return Path.home() / FOLDERS[variable]
     except RuntimeError as fault:
         raise _homeless() from fault
 

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 LIMIT_S = 2.0
 """From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -117,13 +116,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _log(arguments: list[str], kind: str, seconds: float) -> None:
+    from pastchats_memory.config import state_folder
     from pastchats_memory.hooks.log import note
 
     note(state_folder(), *(argument[:40] for argument in arguments[:2]), kind, f"{seconds * 1000:.0f} ms")
-
-
-def state_folder() -> Path:
-    """Where hooks keep their log and what they gave to whom: below XDG_STATE_HOME, `~/.local/state` by default."""
-    from pastchats_memory.config import state_folder as of_person
-
-    return of_person()

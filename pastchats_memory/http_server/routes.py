@@ -22,6 +22,7 @@ from pastchats_memory.render import (
     recall_json,
     search_json,
     task_fields,
+    with_warnings,
 )
 from pastchats_memory.search import MOST_HITS
 from pastchats_memory.task_render import task_json
@@ -71,8 +72,8 @@ def excerpt_json(hit: Hit, excerpt: str) -> Body:
 
 def _semantic(memory: Memory, said: Said) -> Body:
     hits = memory.search(mode="semantic", **said)
-    body: Body = {"schema": "semantic/1", "results": [excerpt_json(hit, hit.snippet) for hit in hits]}
-    return {**body, "warnings": list(hits.warnings)} if hits.warnings else body
+    results = [excerpt_json(hit, hit.snippet) for hit in hits]
+    return with_warnings({"schema": "semantic/1", "results": results}, hits.warnings)
 
 
 def _search(memory: Memory, said: Said) -> Body:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, Field
+
+Citation = Annotated[
+    str | None,
+    Field(
+        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none."
+    ),
+]
 
 
 class Found(BaseModel):
@@ -22,10 +31,7 @@ class Found(BaseModel):
     conversation_id: str | None
     source_path: str
     source_line: int | None
-    citation: str | None = Field(
-        default=None,
-        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
-    )
+    citation: Citation = None
     title: str | None = Field(default=None, description="Of the task.")
     status: str | None = Field(default=None, description="Of the task.")
 
@@ -48,7 +54,7 @@ class Attempted(BaseModel):
     timestamp: str | None
     source_path: str
     source_line: int | None
-    citation: str | None = Field(default=None, description="Whether the source stands as it was read.")
+    citation: Citation = None
 
 
 class Remembered(BaseModel):
@@ -68,10 +74,7 @@ class Remembered(BaseModel):
     timestamp: str | None
     source_path: str
     source_line: int | None
-    citation: str | None = Field(
-        default=None,
-        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
-    )
+    citation: Citation = None
 
 
 class RecallResult(BaseModel):
@@ -135,10 +138,7 @@ class ReadResult(BaseModel):
     after: str | None = Field(default=None, description="Id of the turn after.")
     source_path: str
     source_line: int | None
-    citation: str | None = Field(
-        default=None,
-        description="Whether the source stands as it was read: holds, moved, changed, gone, unchecked; null for none.",
-    )
+    citation: Citation = None
 
 
 class Alike(BaseModel):

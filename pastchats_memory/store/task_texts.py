@@ -100,7 +100,7 @@ class TaskTexts:
         self._ready = dict(ready)
 
     def refresh(self, id_: int) -> None:
-        """Make the searched texts of a task, with their vectors, what its rows now say."""
+        """Make the searched texts of a task, with their vectors, what its rows now say; none of a task that is gone."""
         wanted = {(text.comment_id, text.attachment_id, text.chunk): text for text in self._texts(id_)}
         stored = {
             tuple(row[:3]): row[3:]
@@ -144,11 +144,11 @@ class TaskTexts:
         )
 
     def _texts(self, id_: int) -> Iterator[Text]:
-        ((key, native_id, title, description, tags, project),) = self._database.run(
+        for key, native_id, title, description, tags, project in self._database.run(
             "SELECT key, native_id, title, description, tags_json, project FROM tasks WHERE id = ?", (id_,)
-        )
-        labels = " ".join(dict.fromkeys([key, native_id, project, *orjson.loads(tags)]))
-        yield Text(task_text(title, description), labels=labels, title=title if description else "")
+        ):
+            labels = " ".join(dict.fromkeys([key, native_id, project, *orjson.loads(tags)]))
+            yield Text(task_text(title, description), labels=labels, title=title if description else "")
         for comment_id, content in self._database.run(
             "SELECT id, content FROM task_comments WHERE task_id = ? ORDER BY id", (id_,)
         ):

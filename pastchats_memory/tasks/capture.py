@@ -14,7 +14,7 @@ from pastchats_memory.store import task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import encoded
 from pastchats_memory.store.tasks import Filed
-from pastchats_memory.tasks.desk import BY_HAND, NOWHERE, Change, Desk, Standing, now, safe
+from pastchats_memory.tasks.desk import BY_HAND, NOWHERE, Desk, Standing, now, safe
 from pastchats_memory.tasks.near import Asked, Near, asked, near
 
 Answer = Literal["comment", "create", "nothing"]
@@ -112,7 +112,6 @@ def _text_of_task(text: str) -> str:
 
 def _create(desk: Desk, text: str, project: str, ready: dict[bytes, str]) -> int:
     at, title = now(), _title_of(text)
-    Change(title=title)
     task = Task(
         native_id=uuid.uuid4().hex, title=title, scope=BY_HAND, description="" if title == text else text, status_raw="todo",
         created_at=at, updated_at=at, metadata={"format": BY_HAND},

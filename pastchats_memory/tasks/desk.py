@@ -167,7 +167,7 @@ class Desk:
             states=(TaskState(status_of(raw), raw, at),),
             metadata={"format": BY_HAND},
         )
-        Change(title=task.title)
+        Change(title=task.title)  # raises where nothing of it may be stored
         if key is not None and (not key or task_rows.find(self._database, key, hidden=())):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         ready = self.ready([task])

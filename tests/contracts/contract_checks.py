@@ -22,6 +22,7 @@ SQLITE_ROOMS = ("store", "foreign")
 QUERY = "build webhook retries"
 SOURCE = re.compile(r"^Source: (?P<path>.+):(?P<line>\d+) \(turn \d+\)", re.MULTILINE)
 ENTRY = re.compile(r"^## \d+\. ", re.MULTILINE)
+STATEMENT = re.compile(r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA|BEGIN|CREATE|DROP|ALTER)\s")
 TELLING = 24
 """Characters of a content that must stand where it is said to stand."""
 
@@ -32,14 +33,21 @@ Fuse = Callable[[Mapping[str, Sequence[int]], Mapping[str, float]], Sequence]
 
 
 def sqlite_users(package: Path) -> list[str]:
-    """Modules outside the store layer that import SQLite in whatever form."""
-    return [
-        f"{path.relative_to(package)}:{line} imports {name}"
-        for path in sorted(package.rglob("*.py"))
-        if path.relative_to(package).parts[0].removesuffix(".py") not in SQLITE_ROOMS
-        for line, name in _imported(ast.parse(path.read_text(encoding="utf-8")))
-        if name.split(".")[0] in SQLITE
-    ]
+    """Where modules outside the store layer import SQLite in whatever form, or spell a statement."""
+    faults = []
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0].removesuffix(".py") in SQLITE_ROOMS:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known = [f"{line} imports {name}" for line, name in _imported(tree) if name.split(".")[0] in SQLITE]
+        faults += [f"{path.relative_to(package)}:{fault}" for fault in (*known, *_statements(tree))]
+    return faults
+
+
+def _statements(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and STATEMENT.match(node.value):
+            yield f"{node.lineno} spells {node.value.split()[0]}"
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -48,6 +48,7 @@ def test_only_the_store_layer_imports_sqlite() -> None:
         "def later():\n    import sqlite3",
         "import importlib\nimportlib.import_module('sqlite3')",
         "__import__('apsw')",
+        "def there(database):\n    return database.value(f'SELECT 1 FROM tasks WHERE id = {id_}')",
     ],
 )
 def test_a_module_outside_the_store_that_imports_sqlite_is_noticed(tmp_path: Path, line: str) -> None:

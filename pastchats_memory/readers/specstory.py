@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
-VERSION = 6
+VERSION = 7
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
@@ -208,10 +208,11 @@ def _closed_up(kept: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], drafts: Drafts) -> None:
-    """Add what the part visibly says."""
+    """Add what the part visibly says. What an agent gave another one to do has its name in newer versions, but no model."""
     text = "\n".join(line for _, line in shown)
-    role, kind = ("user", "prompt") if part.person else ("assistant", "answer")
-    if part.person:
+    asked = part.person or (part.sidechain and not part.model)
+    role, kind = ("user", "prompt") if asked else ("assistant", "answer")
+    if asked:
         typed = typed_in_claude(text)
         if typed.interrupted:
             drafts.flag("interrupted")

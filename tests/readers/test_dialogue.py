@@ -203,6 +203,15 @@ def test_a_document_with_signs_of_a_copied_screen_or_thread_is_none(tmp_path, re
 
 
 @pytest.mark.parametrize(
+    "deed", ["Ran", "Edited", "Added", "Deleted", "Explored", "Searched", "Called", "Waited", "Viewed", "Updated"]
+)
+def test_what_codex_did_is_nobodys_words(tmp_path, deed):
+    path = tmp_path / "screen.txt"
+    path.write_text(f"› Mend it.\n\n• {deed} kiln.py\n  └ done\n\n• It is mended.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(scrollback, path)] == ["Mend it.", "It is mended."]
+
+
+@pytest.mark.parametrize(
     ("reader", "path"),
     [(reader, path) for reader in (scrollback, perplexity) for path in inputs(reader.FORMAT)],
     ids=lambda value: getattr(value, "FORMAT", None) or value.name,

@@ -114,8 +114,10 @@ async def _fault(_: Request, fault: Exception) -> Response:
 
 async def _no_route(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
-    kind = "not_found" if fault.status_code == 404 else "usage"  # noqa: PLR2004 - HTTP's number
-    refused = Refused(fault.status_code, kind, fault.detail, "The paths are described at /openapi.json.")
+    kind, message = "usage", "that is not asked by this method"
+    if fault.status_code == 404:  # noqa: PLR2004 - HTTP's number
+        kind, message = "not_found", "there is no such path"
+    refused = Refused(fault.status_code, kind, message, "The paths are described at /openapi.json.")
     return error_answer(refused, fault.headers)
 
 

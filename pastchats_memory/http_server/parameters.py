@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ TEXT = r"[^\s\u001c-\u001f]"
 """Something other than blanks."""
 LONGEST_QUERY = 4000
 """Characters."""
+
+_NOT = {"integer": "no whole number", "number": "no number", "boolean": "neither true nor false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +34,32 @@ class Parameter:
         """The value that a text stands for. Raises UsageFault."""
         kind = self.schema["type"]
         value: Any = text
-        if kind == "integer" and re.fullmatch(r"-?[0-9]{1,9}", text):
+        if kind == "integer" and re.fullmatch(r"-?[0-9]{1,18}", text):
             value = int(text)
         elif kind == "number" and re.fullmatch(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
             value = float(text)
         elif kind == "boolean" and text in ("true", "false"):
             return text == "true"
         elif kind != "string":
-            raise self._fault(kind)
+            raise self._fault(f"is {_NOT[kind]}")
         self._check(value)
         return value
 
     def _check(self, value: Any) -> None:
         schema = self.schema
-        if not schema.get("minimum", -math.inf) <= (value if not isinstance(value, str) else 0):
-            raise self._fault(f"{schema['type']} of at least {schema['minimum']}")
         if not isinstance(value, str):
-            if value > schema.get("maximum", math.inf):
-                raise self._fault(f"{schema['type']} of at most {schema['maximum']}")
+            if not schema["minimum"] <= value <= schema["maximum"]:
+                raise self._fault(f"is not between {schema['minimum']} and {schema['maximum']}")
             return
-        if len(value) > schema.get("maxLength", math.inf):
-            raise self._fault(f"text of at most {schema['maxLength']} characters")
+        if len(value) > schema.get("maxLength", len(value)):
+            raise self._fault(f"is longer than {schema['maxLength']} characters")
         if "enum" in schema and value not in schema["enum"]:
-            raise self._fault(f"word of {', '.join(schema['enum'])}")
+            raise self._fault(f"is none of {', '.join(schema['enum'])}")
         if "pattern" in schema and not re.search(schema["pattern"], value):
-            raise self._fault("text that says something" if schema["pattern"] == TEXT else schema["pattern"])
+            raise self._fault("says nothing" if schema["pattern"] == TEXT else "is not written as one")
 
-    def _fault(self, wanted: str) -> UsageFault:
-        return UsageFault(f"{self.name} is no {wanted}", "The description at /openapi.json says what it may be.")
+    def _fault(self, what: str) -> UsageFault:
+        return UsageFault(f"{self.name} {what}", self.about)
 
 
 def _number(least: float, most: float) -> dict[str, Any]:

@@ -102,6 +102,26 @@ def test_what_cannot_be_asked_is_a_clear_400(client: httpx.Client, path: str) ->
     assert kind(client.get(path), 400) == "usage"
 
 
+@pytest.mark.parametrize(
+    ("path", "message", "hint"),
+    [
+        ("/items/zz", "id is not written as one", "12 a turn"),
+        ("/search?query=a&priority=9", "priority is not written as one", "0 critical"),
+        ("/search?query=a&limit=ten", "limit is no whole number", "Results a page"),
+        ("/search?query=a&limit=9999999999", "limit is not between 1 and 1000", "Results a page"),
+        ("/search?query=a&mode=magic", "mode is none of hybrid, keyword, semantic", "Words, meaning, or both."),
+        ("/search?query=%20", "query says nothing", "Any text"),
+        ("/searchh", "there is no such path", "/openapi.json"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_words_with_what_could_be(
+    client: httpx.Client, path: str, message: str, hint: str
+) -> None:
+    error = client.get(path).json()["error"]
+    assert error["message"] == message
+    assert hint in error["hint"]
+
+
 def test_a_page_past_the_last_result_there_can_be_is_not_there(client: httpx.Client) -> None:
     assert kind(client.get("/search?query=a&limit=100&page=11"), 404) == "not_found"
     assert kind(client.get("/search?query=a&page=101"), 404) == "not_found"

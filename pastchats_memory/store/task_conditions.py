@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_rows import identity
 
@@ -37,9 +39,10 @@ def without(name: str) -> str:
     return CONDITIONS[name]
 
 
-def related(database: Database, relation: str, other: int) -> str:
-    """Tasks that are related to a task, by the relation's name among RELATED. Raises StoreFault."""
-    return RELATED[relation].format(id=int(other), identity=identity(database, other))
+def related(database: Database, relation: str, others: Iterable[int]) -> str:
+    """Tasks that are related to one of the tasks, by the relation's name among RELATED. Raises StoreFault."""
+    either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
+    return f"({' OR '.join(either)})"
 
 
 def within(field: str, since: str | None, until: str | None) -> list[str]:

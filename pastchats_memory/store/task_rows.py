@@ -116,6 +116,15 @@ def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
     return []
 
 
+def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+    """Ids of the tasks whose tracker calls them so behind the name of a list: `103` is `master/103`. Raises StoreFault.
+
+    Those of the hidden projects are not there.
+    """
+    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {SEEN} ORDER BY id"
+    return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
+
+
 def task_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
     """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
     found = database.value(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -23,6 +24,9 @@ from pastchats_memory.tasks.near import asked, near
 MOST, MOST_ABOUT = 50, 200
 LEAST_SIMILARITY = 0.3
 """Cosine below which a task that shares no word with the question is not about it."""
+
+_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
+"""What is called so is looked for by no likeness: another number is another task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,10 @@ def ask(
         until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
         conditions += task_conditions.within(span.field, since, until)
     if reading.relation is not None:
-        other = _task_named(database, embedder, reading.of or "", standing)
-        if other is None:
+        named = _tasks_named(database, embedder, reading.of or "", standing)
+        if not named:
             return Answer(reading, (), 0, (f"there is no task {reading.of!r}",))
-        conditions.append(task_conditions.related(database, reading.relation, other))
+        conditions.append(task_conditions.related(database, reading.relation, named))
     filters = Filters(
         kinds=reading.types or TYPES,
         statuses=reading.statuses,
@@ -89,14 +93,13 @@ def ask(
     return Answer(reading, tuple(shown), len(ids), warnings)
 
 
-def _task_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> int | None:
-    """The task of a key, else the one that is most like the words."""
-    found = task_rows.find(database, name, standing.hidden)
-    if found:
-        return found[0]
+def _tasks_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> list[int]:
+    """The tasks of a key, else those that have it in a list of their tracker, else the one that is most like the words."""
+    found = task_rows.find(database, name, standing.hidden) or task_rows.find_tagged(database, name, standing.hidden)
+    if found or _KEY.fullmatch(name):
+        return found
     best = near(database, embedder, asked(embedder, name), standing.tasks)[:1]
-    close = [one for one in best if one.likeness.score >= AT_RELATED / 2]
-    return close[0].task.id if close else None
+    return [one.task.id for one in best if one.likeness.score >= AT_RELATED / 2]
 
 
 def _about(

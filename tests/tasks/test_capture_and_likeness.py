@@ -294,6 +294,32 @@ def test_questions_are_answered_from_the_tasks(memory: Memory) -> None:
     assert memory.ask("how many open tasks?", TODAY).total == 3
 
 
+def test_a_task_of_a_tracker_with_several_lists_is_named_by_its_number_alone(memory: Memory, tmp_path: Path) -> None:
+    def listed(*titles: str) -> dict[str, list[dict[str, object]]]:
+        ids = range(101, 101 + len(titles))
+        return {"tasks": [{"id": id_, "title": title, "status": "pending", "dependencies": [id_ - 1] * (id_ > 101)}
+                          for id_, title in zip(ids, titles, strict=True)]}  # fmt: skip
+
+    tasks = tmp_path / ".taskmaster" / "tasks" / "tasks.json"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text(
+        json.dumps(
+            {"master": listed("Draw the plan", "Lay the pipes", "Tile the bath"), "garden": listed("Dig", "Sow")}
+        ),
+        encoding="utf-8",
+    )
+    memory.index([tasks])
+
+    def keys(question: str) -> set[str]:
+        return {task.key for task in memory.ask(question, TODAY).tasks}
+
+    assert keys("which tasks depend on 102?") == {"master/103"}
+    assert keys("which tasks depend on 101?") == {"master/102", "garden/102"}
+    assert keys("what does 103 depend on?") == {"master/102"}
+    for name in ("3", "OPS-102"):
+        assert memory.ask(f"what depends on {name}?", TODAY).warnings == (f"there is no task {name!r}",)
+
+
 def test_every_word_for_a_status_means_one_of_ours() -> None:
     assert {status_of(word) for word in ("todo", "Open", "to-do", "BACKLOG")} == {"pending"}
     assert [status_of(word) for word in ("In Progress", "wont_fix", "closed", "hooked", "zzz")] == [

@@ -128,16 +128,19 @@ class Source:
             return sum(iter(lambda: len(file.read(HEAD_BYTES)), 0))
 
     @cached_property
+    def _opening(self) -> bytes:
+        with self.open() as file:
+            return file.read(HEAD_BYTES)
+
+    @cached_property
     def head(self) -> str:
         """The first 64 KiB as text, line ends as they are; none of a database. Raises NotText for bytes that are no text, OSError."""
         if self.tables:
             return ""
-        with self.open() as file:
-            raw = file.read(HEAD_BYTES)
         for magic, what in MAGIC:
-            if raw.startswith(magic):
+            if self._opening.startswith(magic):
                 raise NotText(what)
-        text = raw.decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        text = self._opening.decode(self.encoding, errors="replace").removeprefix("\ufeff")
         start = text.rstrip("\0")[:4096]  # a crash leaves zeros at the end, or a line of them
         if start.count("\0") > len(start) // 10 or text.count("\ufffd") > max(8, len(text) // 10):
             raise NotText("a binary file")
@@ -146,9 +149,8 @@ class Source:
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
         """Tables and their columns, in small letters; none of a file that is no database. Raises NotText, OSError."""
-        with self.open() as file:
-            if self.unpacked is not None or file.read(len(SQLITE)) != SQLITE:
-                return {}
+        if self.unpacked is not None or not self._opening.startswith(SQLITE):
+            return {}
         try:
             return foreign.tables(self.path)
         except foreign.ForeignFault as fault:
@@ -169,12 +171,10 @@ class Source:
         """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
         if self.resumed is not None:
             return "utf-8"
-        with self.open() as file:
-            raw = file.read(256)
         for mark, name in BOMS:
-            if raw.startswith(mark):
+            if self._opening.startswith(mark):
                 return name
-        odd, even = raw[1::2], raw[0::2]
+        odd, even = self._opening[1:256:2], self._opening[0:256:2]
         if len(even) > 1 and odd.count(0) > len(odd) * NUL_SHARE:
             return "utf-16-le"
         if len(even) > 1 and even.count(0) > len(even) * NUL_SHARE:

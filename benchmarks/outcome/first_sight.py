@@ -27,7 +27,7 @@ from score import labels, rule, table, wilson
 from pastchats_memory.outcome import Row, TaskChange
 from pastchats_memory.outcome.answers import asks_back, ends_asking, is_finished
 from pastchats_memory.outcome.endings import is_shown
-from pastchats_memory.outcome.next_words import agreed, goes_on, is_inquiry, went_on
+from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, is_inquiry, went_on
 from pastchats_memory.outcome.rows import Episode as Judged
 
 BEFORE = {
@@ -163,9 +163,11 @@ def form_of(signal: str, episode: Episode) -> str:
     if signal == "moved_on" and waits and not is_shown(one):
         return "the answer asks"
     if signal == "moved_on":
-        return "asks or goes on" if went_on(one) or goes_on(one) or agreed(one) else "states"
+        at_length = is_shown(one) and is_at_length(one)
+        stated = "states at length" if at_length else "states"
+        return "asks or goes on" if went_on(one) or goes_on(one) or agreed(one) else stated
     if signal == "built_on":
-        return "of a question" if is_inquiry(one) and is_finished(one) and not waits else "of a plan"
+        return "of a question" if is_inquiry(one) and is_finished(one) and not asks_back(one) else "of a plan"
     if signal in ("rejected", "still_so"):
         return "the answer asks" if ends_asking(one) else "said"
     return ""

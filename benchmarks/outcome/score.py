@@ -80,7 +80,20 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument(
         "--part",
-        choices=("build", "test", "later", "last", "rest", "retyped", "agents", "agents2", "agents3", "agents4", "all"),
+        choices=(
+            "build",
+            "test",
+            "later",
+            "last",
+            "rest",
+            "retyped",
+            "agents",
+            "agents2",
+            "agents3",
+            "agents4",
+            "agents5",
+            "all",
+        ),
         default="all",
     )
     parser.add_argument("--signals", action="store_true")

@@ -55,10 +55,8 @@ _ANNOUNCED = Pattern(
 )
 _ASKS_FOR_MORE = Pattern(
     r"""\b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:add|provide|share|paste|check|show|upload|send|run|try|test|restart|refresh|reload|reply|tell|confirm|let\ me\ know\ (?:which|what|if\ you\ see))\b
-    |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供"""
-)
-_ASKS_LEAVE = Pattern(
-    r"""\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
+    |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供
+    |\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
     |请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
 )
 _WHAT_ELSE = Pattern(
@@ -117,12 +115,7 @@ def is_finished(episode: Episode) -> bool:
 def asks_back(episode: Episode) -> bool:
     """Whether the last answer ends in a request for files, for a try or for leave, so that nothing is reached yet."""
     ending = last_answer(episode)[1].rstrip()[-2 * OPENING :]
-    return bool(_ASKS_FOR_MORE.search(ending) or _ASKS_LEAVE.search(ending))
-
-
-def asks_leave(episode: Episode) -> bool:
-    """Whether the last answer only asks whether it may."""
-    return bool(_ASKS_LEAVE.search(last_answer(episode)[1].rstrip()[-2 * OPENING :]))
+    return bool(_ASKS_FOR_MORE.search(ending))
 
 
 def commits(episode: Episode) -> list[tuple[int, str]]:

@@ -7,7 +7,6 @@ from pastchats_memory.outcome.answers import (
     LEAVING,
     admitted,
     asks_back,
-    asks_leave,
     claimed,
     claimed_before,
     commits,
@@ -31,6 +30,7 @@ from pastchats_memory.outcome.next_words import (
     finds_fault,
     goes_on,
     is_about_request,
+    is_at_length,
     is_inquiry,
     refuses,
     tells_trouble,
@@ -102,12 +102,15 @@ def _in_trouble(episode: Episode) -> tuple[Evidence, ...]:
 
 def accepted(episode: Episode) -> tuple[Evidence, ...]:
     """The person's next words say that it is good."""
-    return () if asks_leave(episode) or (asks_back(episode) and did_as_asked(episode)) else thanked(episode)
+    return () if asks_back(episode) and did_as_asked(episode) else thanked(episode)
 
 
 def built_on(episode: Episode) -> tuple[Evidence, ...]:
-    """A question was answered, or a look was taken, and the person takes up what came of it; a yes to a question, or to a plan, is none."""
-    is_told = is_inquiry(episode) and is_finished(episode) and not (asks_back(episode) or ends_asking(episode))
+    """A question was answered, or a look was taken, and the person takes up what came of it, or what the answer offers at its end.
+
+    Where something was to be done, an offer is a plan and a yes to it shows nothing.
+    """
+    is_told = is_inquiry(episode) and is_finished(episode) and not asks_back(episode)
     taken_up = is_told and not _ends_in_error(episode) and (goes_on(episode) or agreed(episode))
     return next_words(episode) if taken_up else ()
 
@@ -120,19 +123,23 @@ def _green(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and the person asks for something else or goes on from it; where the answer asks something, more than a claim is.
+    """Work is in sight, and the person asks for something else, goes on from it or into something at length; where the answer asks something, more than a claim is.
 
-    Clients that note words and calls apart put last what was announced first: an edit counts whatever the answer ends with.
+    Clients that note words and calls apart put last what was announced first: an edit counts whatever the answer ends with. Some note
+    no calls: there a claim counts, but not as the answer to a question.
     """
     is_kept = bool(listed(episode.turns[last_answer(episode)[0]], "commits"))
     waits = asks_back(episode) or (ends_asking(episode) and not is_shown(episode))
-    went = went_on(episode) or goes_on(episode) or agreed(episode)
-    return _done(episode) or _unhurt_edit(episode) if went and (is_kept or not waits) else ()
+    went = went_on(episode) or goes_on(episode) or agreed(episode) or (is_shown(episode) and is_at_length(episode))
+    if not went or (waits and not is_kept) or _is_hurt(episode):
+        return ()
+    is_told = is_finished(episode) and not is_inquiry(episode)
+    return _done(episode) or edited(episode) or (claimed_before(episode) if is_told else ())
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
     """Work is in sight that is more than a claim, and nobody says anything after it."""
-    return _done(episode) if is_shown(episode) and not opening(episode) else ()
+    return _done(episode) if is_shown(episode) and not opening(episode) and not _is_hurt(episode) else ()
 
 
 def is_shown(episode: Episode) -> bool:
@@ -141,14 +148,13 @@ def is_shown(episode: Episode) -> bool:
 
 
 def _done(episode: Episode) -> tuple[Evidence, ...]:
-    """Checks that are green, a commit, a claim after steps in sight, or an edit, and neither a red check nor an unanswered error after it."""
-    if _red(episode) or _ends_in_error(episode):
-        return ()
+    """Checks that are green, a commit, a claim after steps in sight, or an edit."""
     return _green(episode) or committed(episode) or claimed(episode) or edit_made(episode)
 
 
-def _unhurt_edit(episode: Episode) -> tuple[Evidence, ...]:
-    return () if _red(episode) or _ends_in_error(episode) else edited(episode)
+def _is_hurt(episode: Episode) -> bool:
+    """Whether a red check or an unanswered error comes after the work."""
+    return _red(episode) or _ends_in_error(episode)
 
 
 def _ends_in_error(episode: Episode) -> bool:

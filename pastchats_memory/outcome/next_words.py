@@ -10,11 +10,13 @@ import re
 from pastchats_memory.outcome.answers import ends_asking
 from pastchats_memory.outcome.requests import asks, is_request
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
-from pastchats_memory.outcome.said import FEW_WORDS, beginning, first_sentence, next_words, opening
+from pastchats_memory.outcome.said import FEW_WORDS, beginning, first_sentence, next_words, opening, words_of
 from pastchats_memory.outcome.sent_again import TELLING, asked_again, is_paste, pasted_error
 
 MOST_WORDS = 20
 """Words up to which a yes is about what was answered, and not the beginning of something else."""
+AT_LENGTH = 100
+"""Characters from which on what was said is a matter of its own: who finds fault does so in fewer, or in words that are known for it."""
 SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
@@ -86,7 +88,7 @@ _BROKEN = Pattern(
 )
 _OTHERWISE = Pattern(
     r"""(?<!oops\W)(?<!sorry\W)(?<!oops,\ )(?<!sorry,\ )\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
-    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\byour\ (?:changes?|edits?|fix(?:es)?|code|update|version)\b[^.,?!\n]{0,30}(?:n't|\bnot|\bnever|\bbroke\w*|\bfail\w*)\b|\b(?:read|do|did)\ what\ i\ (?:wrote|said|asked|meant|told)\b|\bare\ you\ sure\b|\brepeatedly\b|\bnext\ time\b|\bjump\w*\ to\ conclusions\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
+    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\byour\ (?:changes?|edits?|fix(?:es)?|code|update|version)\b[^.,?!\n]{0,30}(?:n't|\bnot|\bnever|\bbroke\w*|\bfail\w*)\b|\b(?:read|do|did)\ what\ i\ (?:wrote|said|asked|meant|told)\b|\bare\ you\ sure\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
     |\A\W*(?:uh+|hm+|ok|but|wait)?[\s,.]*you\ (?:\w+ly\ |just\ )?(?!(?:need|asked|mentioned|suggested|wanted|noted|promised|proposed|said)\b)(?:\w+ed|put|left|made|broke|cut|lost|took|deleted)\b|\bwhere\ (?:is|are|did)\ my\b|\bthere(?:'s|\ is|\ was)\ no\ (?:need|reason)\ to\b|\b(?:gives?|gave|returns?|shows?|prints?)\ (?:me\ |us\ )?[^.;\n]{1,40}[.;,]\ (?:but\ )?(?:i|we)\ (?:need|want|wanted|expect(?:ed)?)\b|\blooks?\ (?:a\ bit\ |slightly\ )?(?:wrong|off|bad|blurry|cramped|cluttered|misaligned|empty|weird|ugly|broken|terrible|awful|strange)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
     |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
 )
@@ -150,7 +152,7 @@ _INQUIRES = Pattern(
     |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?))\b|\btell\ me\b|\bfailing\ test\b"""
 )
 _BUT = Pattern(
-    r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:/|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
+    r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
 )
 _DOUBTS = Pattern(
     r"""\A\W*(?:hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ (?:the|all|my|your|its?|these|those|some|every\w*|most|both|nothing|no)\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|(?:\A\W*|[.!?,:\n]\s+)(?:right\ now|currently|at\ the\ moment)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
@@ -280,6 +282,11 @@ def agreed(episode: Episode) -> bool:
     return bool(_AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
 
 
+def is_at_length(episode: Episode) -> bool:
+    """Whether the person goes into something at length, without a word against the work."""
+    return len(words_of(episode.following[:LONGEST])) >= AT_LENGTH and not doubted(episode)
+
+
 def is_inquiry(episode: Episode) -> bool:
     """Whether the person asked what is so, or for a look at something: the answer is the work."""
     return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
@@ -297,10 +304,12 @@ def goes_on(episode: Episode) -> bool:
 def doubted(episode: Episode) -> bool:
     """Whether anything in the person's next words speaks against the work."""
     said = opening(episode)
+    first = first_sentence(said)
     return bool(
         _speaks_against(episode)
-        or (_DOUBTS.search(said) and not _RELIEVED.search(said))
-        or _BUT.search(first_sentence(said))
+        or tells_trouble(episode)
+        or (_DOUBTS.search(first) and not _RELIEVED.search(said))
+        or _BUT.search(first)
     ) or bool(_TROUBLE.search(said.partition("\n")[0]) and not _RELIEVED.search(said))
 
 

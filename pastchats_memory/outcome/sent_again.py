@@ -55,8 +55,6 @@ def _same(first: str, second: str) -> bool:
     one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
     if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
         return True
-    if one[:OPENING] == other[:OPENING] and min(len(one), len(other)) >= OPENING // 2:
-        return True
     words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
     added = shared == least and shared > MOST_ADDED * most

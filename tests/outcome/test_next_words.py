@@ -164,6 +164,15 @@ def test_a_yes_to_leave_to_an_offered_fix_or_to_a_plan_shows_nothing() -> None:
     assert verdict(ANSWER, following="可以，开始实施") == "unknown"
 
 
+def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answer() -> None:
+    question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
+    told = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
+    assert outcome_of((question, told), "sure").verdict == "worked"
+    needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
+    assert outcome_of((question, needs), "sure").verdict == "unknown"
+    assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
+
+
 def test_what_the_person_did_as_asked_is_no_praise() -> None:
     ask = Row("assistant", "answer", "Please run `npm install` and try again.")
     assert verdict(ask, following="done") == "unknown"
@@ -299,8 +308,15 @@ def test_an_answer_that_asks_something_is_an_end_only_where_more_than_a_claim_sh
         assert verdict(asks, following="blue") == "unknown", "it answers the question"
 
 
-def test_a_long_statement_after_work_in_sight_is_not_taken_for_a_request() -> None:
-    assert verdict(MADE, following=f"Tengo dos observaciones. {'El texto se superpone al título. ' * 9}") == "unknown"
+def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unless_a_word_is_against_it() -> None:
+    at_length = (
+        "Two observations from the other page: its label is grey, and the menu below it opens to the left on a phone."
+    )
+    assert verdict(MADE, following=at_length) == "worked"
+    assert verdict(MADE, following=at_length[:60]) == "unknown", "a short statement is as often a complaint"
+    assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
+    assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
+    assert verdict(MADE, RED, following=at_length) != "worked"
 
 
 @pytest.mark.parametrize(

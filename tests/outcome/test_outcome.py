@@ -146,8 +146,11 @@ def test_a_claim_at_the_end_counts_too() -> None:
     assert verdict(LOOKING, Row("assistant", "answer", told), following=GOES_ON) == "worked"
 
 
-def test_a_claim_counts_only_where_steps_are_in_sight_and_somebody_goes_on_from_it() -> None:
-    assert verdict(DONE, following=GOES_ON) == "unknown"
+def test_a_claim_counts_only_where_something_was_to_be_done_and_somebody_goes_on_from_it() -> None:
+    assert verdict(DONE, following=GOES_ON) == "worked"
+    assert verdict(DONE) == "unknown"
+    question = Row("user", "prompt", "Is the clock fixed?")
+    assert outcome_of((question, DONE), "Where is the calendar?") == UNKNOWN
     assert verdict(LOOKING, DONE) == "unknown"
     assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
     waits = Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")

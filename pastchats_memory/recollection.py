@@ -99,15 +99,15 @@ class Block(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What failed repeatedly, and what ended it."""
+    """What failed repeatedly before something ended it."""
 
     project: str
     times: int
     """That it failed."""
     attempts: tuple[Attempt, ...]
     """The last of those that failed, in order; what was asked in the same words, once."""
-    ended_by: Attempt | None
-    """The one after them that worked, if any."""
+    ended_by: Attempt
+    """The one after them that worked."""
 
 
 class Command(NamedTuple):

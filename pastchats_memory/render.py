@@ -260,17 +260,15 @@ def lessons_text(lessons: Sequence[Lesson]) -> str:
     """What failed repeatedly, as Markdown; each attempt quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        ended = [*_sourced(lesson.ended_by)] if lesson.ended_by else ["Nothing is known to have ended it."]
         attempts = [line for attempt in _each_said_once(lesson) for line in _sourced(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
-        parts.append("\n".join([heading, *attempts, "Ended by:", *ended]))
+        parts.append("\n".join([heading, *attempts, "Ended by:", *_sourced(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
 
 def _each_said_once(lesson: Lesson) -> list[Attempt]:
     """The attempts, without the line that shows how one ended where that is what was asked next, which stands there anyway."""
-    following = (*lesson.attempts, *((lesson.ended_by,) if lesson.ended_by else ()))
-    asked = {attempt.asked[:SAME] for attempt in following}
+    asked = {attempt.asked[:SAME] for attempt in (*lesson.attempts, lesson.ended_by)}
     return [one._replace(shown_by="") if one.shown_by[:SAME] in asked else one for one in lesson.attempts]
 
 
@@ -303,7 +301,7 @@ def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str
             "project": lesson.project,
             "times": lesson.times,
             "attempts": [attempt_json(attempt) for attempt in lesson.attempts],
-            "ended_by": lesson.ended_by and attempt_json(lesson.ended_by),
+            "ended_by": attempt_json(lesson.ended_by),
         }
         for lesson in lessons
     ]

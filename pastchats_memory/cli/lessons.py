@@ -33,6 +33,6 @@ def command(project: str | None, limit: int, db: str | None, *, everywhere: bool
         click.echo(hanging(lessons_text(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
-        click.echo(hanging(f"Nothing is known to have failed more than once{further}", err=True), err=True)
+        click.echo(hanging(f"Nothing is known that failed more than once and then worked{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

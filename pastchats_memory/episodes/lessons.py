@@ -1,4 +1,4 @@
-"""What failed repeatedly in a project, and what ended it."""
+"""What failed repeatedly in a project before something ended it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ MOST_ATTEMPTS = 5
 
 
 def lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
-    """What failed at least twice: first what something ended, since that says what to do, then the most often failed, then the newest.
+    """What failed at least twice before something worked, which says what to do: first the most often failed, then the newest.
 
-    Attempts belong together where the person's next words say of one that it failed, and where they ask for the same.
+    Attempts belong together where the person's next words say of one that it failed, and where they ask for the same at
+    times that are known, since else nobody can tell which came after the other.
 
     Args:
         database: to be read.
@@ -42,21 +43,18 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
         StoreFault: the database cannot be read.
     """
     told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
-    groups = [group for group in _groups(database, told) if len(_failed(group)) >= REPEATEDLY]
-    groups.sort(
-        key=lambda group: (_ended_by(group) is not None, len(_failed(group)), group[-1].timestamp or ""), reverse=True
-    )
-    return [_lesson(database, group) for group in groups[:limit]]
+    found = [solved for group in _groups(database, told) if (solved := _solved(group))]
+    found.sort(key=lambda solved: (len(solved[0]), solved[1].timestamp or ""), reverse=True)
+    return [_lesson(database, failed, ended) for failed, ended in found[:limit]]
 
 
-def _failed(group: Sequence[Ended]) -> list[Ended]:
-    return [one for one in group if one.ending.said in ("failed", "mixed") and one.ending.is_answered]
-
-
-def _ended_by(group: Sequence[Ended]) -> Ended | None:
-    """The first that worked after the last that failed."""
-    after = group[group.index(_failed(group)[-1]) + 1 :]
-    return next((one for one in after if one.ending.said == "worked"), None)
+def _solved(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
+    """What failed of a group, and the first that worked after the last of it; None where it is not repeated failure or has no end."""
+    failed = [one for one in group if one.ending.said in ("failed", "mixed") and one.ending.is_answered]
+    if len(failed) < REPEATEDLY:
+        return None
+    after = group[group.index(failed[-1]) + 1 :]
+    return next(((failed, one) for one in after if one.ending.said == "worked"), None)
 
 
 def _groups(database: Database, told: Sequence[Ended]) -> list[list[Ended]]:
@@ -90,8 +88,8 @@ def _chained(told: Sequence[Ended]) -> list[tuple[int, int]]:
 
 
 def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
-    """Pairs of a failed episode and another one of its project that was asked for the same."""
-    places = {one.asked: place for place, one in enumerate(told)}
+    """Pairs of a failed episode and another one of its project that was asked for the same, each at a time that is known."""
+    places = {one.asked: place for place, one in enumerate(told) if one.timestamp is not None}
     ids, rows = vectors.matrix(database, list(places))
     failed = [row for row, id_ in enumerate(ids) if told[places[id_]].ending.said in ("failed", "mixed")]
     if not failed:
@@ -106,17 +104,16 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
     ]
 
 
-def _lesson(database: Database, group: Sequence[Ended]) -> Lesson:
-    """The group as it is told: what was asked in the same words several times once, as it ended last."""
-    failed, ended_by = _failed(group), _ended_by(group)
-    shown = failed[-MOST_ATTEMPTS:]
-    items = {item.id: item for item in prompts.items(database, [one.asked for one in (*shown, ended_by or shown[0])])}
-    told = [attempt_at(database, items[one.asked], one.ending) for one in (*shown, *([ended_by] if ended_by else []))]
+def _lesson(database: Database, failed: Sequence[Ended], ended: Ended) -> Lesson:
+    """The attempts as they are told: what was asked in the same words several times once, as it ended last."""
+    shown = [*failed[-MOST_ATTEMPTS:], ended]
+    items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
+    told = [attempt_at(database, items[one.asked], one.ending) for one in shown]
     cited = cited_attempts(database, told)
-    attempts = [cited[one.id] for one in told]
+    *attempts, last = (cited[one.id] for one in told)
     return Lesson(
-        project=group[0].conversation[0],
+        project=ended.conversation[0],
         times=len(failed),
-        attempts=tuple({attempt.asked: attempt for attempt in attempts[: len(shown)]}.values()),
-        ended_by=attempts[-1] if ended_by else None,
+        attempts=tuple({attempt.asked: attempt for attempt in attempts}.values()),
+        ended_by=last,
     )

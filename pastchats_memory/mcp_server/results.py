@@ -92,11 +92,11 @@ class Lesson(BaseModel):
     project: str
     times: int
     attempts: list[Attempted] = Field(description="The last of those that failed, in order.")
-    ended_by: Attempted | None = Field(description="The one after them that worked.")
+    ended_by: Attempted = Field(description="The one after them that worked.")
 
 
 class LessonsResult(BaseModel):
-    """First what something ended, then the most often failed."""
+    """The most often failed first."""
 
     results: list[Lesson]
     warnings: list[str] = []

@@ -216,7 +216,7 @@ class Tools:
         """What failed more than once in this project, and what ended it."""
         found, warnings = self.memory.lessons(project)
         body = results.LessonsResult(results=[learned(one) for one in found], warnings=list(warnings))
-        nothing = f"Nothing is known to have failed more than once{_elsewhere(project)}"
+        nothing = f"Nothing is known that failed more than once and then worked{_elsewhere(project)}"
         text = f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else nothing
         return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
 

@@ -82,9 +82,8 @@ def attempted(one: Attempt) -> results.Attempted:
 
 def learned(one: Lesson) -> results.Lesson:
     """What failed repeatedly."""
-    ended_by = None if one.ended_by is None else attempted(one.ended_by)
     attempts = [attempted(attempt) for attempt in one.attempts]
-    return results.Lesson(project=one.project, times=one.times, attempts=attempts, ended_by=ended_by)
+    return results.Lesson(project=one.project, times=one.times, attempts=attempts, ended_by=attempted(one.ended_by))
 
 
 def commanded(one: Command) -> results.Command:

@@ -72,16 +72,29 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
     assert "monday.jsonl:1 (the file is gone) · id" in lessons_text([lesson])
 
 
-def test_what_something_ended_is_told_before_what_only_failed_more_often(tmp_path: Path) -> None:
+def test_what_failed_often_and_was_never_solved_teaches_nothing(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "ended", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,
              ("user", "No, it is still broken."), CLAIM, GREEN)  # fmt: skip
         refused = (("user", "Book a table at the lake for tonight."), ("assistant", "I'm unable to book tables."))
         told(tmp_path / "said", "refused", 5, *(refused * 4))
         memory.index([tmp_path / "said"])
-        first, second = memory.lessons("garden")[0]
-    assert (first.times, first.ended_by is not None) == (2, True)
-    assert (second.times, second.ended_by, len(second.attempts)) == (4, None, 1)
+        (lesson,) = memory.lessons("garden")[0]
+    assert (lesson.attempts[0].asked, lesson.times) == (ASKED, 2)
+
+
+def test_examples_without_times_end_no_failure_of_one_another(tmp_path: Path) -> None:
+    """Such are collections for function calling, where the same is refused in one example and done in the next."""
+    asked = ("user", "Please send the invoice of March to the customer Ledger Ltd.")
+    refused = (asked, ("assistant", "I'm sorry, but I'm unable to send invoices."))
+    done = (asked, ("assistant", "The invoice of March is sent."), GREEN)
+    for day, turns in enumerate((refused, refused, done), start=1):
+        timed = told(tmp_path / "said", f"c{day}", day, *turns).read_text(encoding="utf-8").splitlines()
+        lines = [{**json.loads(line), "project": "collection", "timestamp": None} for line in timed]
+        (tmp_path / "said" / f"x{day}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "said"])
+        assert [(lesson.project, lesson.times) for lesson in memory.lessons(None)[0]] == [("garden", 2)]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +108,9 @@ def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fa
         assert memory.lessons(None)[0] == []
         assert [one.before for one in memory.recall(asked).memories if one.before] == []
         assert memory.check_prior_work(asked).verdict == "new"
+        told(tmp_path / "said", "c4", 4, ("user", asked), CLAIM, GREEN)
+        memory.index([tmp_path / "said"])
+        assert memory.lessons(None)[0] == []
 
 
 def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_problems(tmp_path: Path) -> None:
@@ -104,6 +120,7 @@ def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_p
         for day, comment in enumerate(comments, start=1):
             asked = f"{above}\nsrc/worker.py:\n│def run():\n█# {comment} AI"
             told(tmp_path / "said", f"c{day}", day, ("user", asked), LOCK, ("user", "No, that is wrong, undo it."))
+        told(tmp_path / "said", "c4", 4, ("user", asked), CLAIM, GREEN)
         memory.index([tmp_path / "said"])
         (lesson,) = memory.lessons(None)[0]
     assert lesson.times == 2

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.ids import ATTACHMENT, COMMENT, TASK, number_of
 from pastchats_memory.model import Filters
 from pastchats_memory.query import words
 from pastchats_memory.store import erasing, forgetting, lexical, task_rows, tombstones
@@ -16,12 +17,10 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.forgetting import Choice, Reach, Shown
 from pastchats_memory.store.tombstones import Forgetting
 
-LONGEST_ID = 18
-"""Digits; every number that long fits into SQLite's 64 bits."""
 MOST_SHOWN = 1000
 MOST_REMEMBERED = 50
 """Ids of a choice that `forget --list` can name."""
-PARTS = {"c:": "comments", "a:": "attachments"}
+PARTS = {COMMENT: "comments", ATTACHMENT: "attachments"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +188,11 @@ def _choice(database: Database, selector: Selector) -> Choice:
 def _numbers(database: Database, selector: Selector) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {"turns": [], "tasks": [], "comments": [], "attachments": []}
     for id_ in selector.ids:
-        kind, number = PARTS.get(id_[:2], "turns"), id_[2:] if id_[:2] in PARTS else id_
-        if id_.startswith("t:"):
+        number = number_of(id_[2:] if id_[:2] in PARTS else id_)
+        if id_.startswith(TASK):
             found["tasks"] += task_rows.find(database, id_, selector.filters.hidden)
-        elif number.isascii() and number.isdecimal() and len(number) <= LONGEST_ID:
-            found[kind].append(int(number))
+        elif number is not None:
+            found[PARTS.get(id_[:2], "turns")].append(number)
         else:
             raise UsageFault(
                 f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12, t:KEY or c:5."

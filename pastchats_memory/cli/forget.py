@@ -11,7 +11,8 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.forget import LONGEST_ID, Forgotten
+from pastchats_memory.forget import Forgotten
+from pastchats_memory.ids import number_of
 from pastchats_memory.memory import Memory
 from pastchats_memory.render import local_time, one_line
 from pastchats_memory.store.tombstones import COUNTED, Forgetting
@@ -210,7 +211,7 @@ def _list(known: list[Forgetting], *, as_json: bool) -> int:
 
 
 def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
-    if number != LAST and not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_ID):
+    if number != LAST and number_of(number) is None:
         raise UsageFault(f"{number!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
     lifted = memory.undo_forget(None if number == LAST else int(number))
     if as_json:

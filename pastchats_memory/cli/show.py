@@ -6,6 +6,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.ids import leads_to_task
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
 from pastchats_memory.render import CITATION_NOTES, ending_text, item_json, local_time, one_line, sanitised
@@ -28,7 +29,7 @@ Examples:
 @options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
-    if id_[:2] in ("t:", "c:", "a:"):
+    if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
         shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]

@@ -11,6 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from pastchats_memory.config import own_file
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.whole_file import write_whole
 
 KEY = "exclude"
 
@@ -76,17 +77,10 @@ def _change(how: Callable[[list[str]], list[str]]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """The whole file or nothing of it, for its owner alone where it is new."""
-    target = Path(os.path.realpath(path))  # a link into somebody's dotfiles stays one
-    fresh = target.with_name(f"{target.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        fresh.touch(mode=mode)
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(target)
+        Path(os.path.realpath(path)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, text.encode())
     except OSError as fault:
-        fresh.unlink(missing_ok=True)
         raise UsageFault(
             f"{path}: {fault.strerror}", "Make it writable, or put a .pastchats-ignore into the folder."
         ) from fault

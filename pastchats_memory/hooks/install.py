@@ -24,6 +24,7 @@ from typing import Any
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.hooks.agents import AGENTS
 from pastchats_memory.hooks.settings import with_hooks, without_ours, without_pieces
+from pastchats_memory.whole_file import write_whole
 
 TARGETS = tuple(AGENTS)
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
@@ -208,11 +209,7 @@ def _replace(change: Change) -> None:
                 folder.rmdir()
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = place.with_name(f"{place.name}.pastchats-memory-{os.getpid()}")
-    fresh.write_bytes(change.after.encode("utf-8", "surrogateescape"))
-    if place.exists():
-        shutil.copymode(place, fresh)
-    fresh.replace(place)
+    write_whole(place, change.after.encode("utf-8", "surrogateescape"))
 
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
@@ -281,6 +278,5 @@ def _record(target: str, changes: list[Change], state: Path) -> None:
         first = records.get(path, {"was_missing": change.before is None, "folders": list(change.folders)})
         records[path] = {**first, "path": path, "pieces": list(change.pieces)}
     recorded[target] = list(records.values())
-    fresh = state / f"installed.json.{os.getpid()}"
-    fresh.write_text(json.dumps({name: of for name, of in recorded.items() if of}, indent=2), encoding="utf-8")
-    fresh.replace(state / "installed.json")
+    text = json.dumps({name: of for name, of in recorded.items() if of}, indent=2)
+    write_whole(state / "installed.json", text.encode())

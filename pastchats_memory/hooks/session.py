@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from pastchats_memory.whole_file import write_whole
 
 WEEK_S = 7 * 24 * 3600
 
@@ -25,10 +26,7 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     """Add to what the session was given. Raises OSError."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = file.with_name(f"{file.name}.{os.getpid()}")
-    fresh.touch(mode=0o600)
-    fresh.write_text(json.dumps(sorted(given(folder, session) | ids)), encoding="utf-8")
-    fresh.replace(file)
+    write_whole(file, json.dumps(sorted(given(folder, session) | ids)).encode())
 
 
 def forget_old(folder: Path) -> None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
 from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.ids import leads_to_task
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
     alike,
@@ -146,7 +147,7 @@ class Tools:
         memory = self.memory
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
-        if id[:2] in ("t:", "c:", "a:"):
+        if leads_to_task(id):
             shown = memory.tasks.shown(id)
             if shown is None:
                 raise UsageFault(f"there is no item {id}", ID_HINT)

@@ -9,6 +9,7 @@ from pastchats_memory.arguments import filters_of, source_named
 from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.ids import number_of
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 EPISODES_ASKED = 40
 """Hits whose episodes are looked through for commands."""
-LONGEST_ID = 18
-"""Digits; every number that long fits into SQLite's 64 bits."""
 
 
 class Asking(Opened):
@@ -218,10 +217,10 @@ class Asking(Opened):
         """
         from pastchats_memory.store import prompts
 
-        if not (id_.isascii() and id_.isdecimal() and len(id_) <= LONGEST_ID):
+        if (number := number_of(id_)) is None:
             raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
         hidden = hidden_projects(self._database, None)
-        found = [item for item in prompts.items(self._database, [int(id_)]) if item.project not in hidden]
+        found = [item for item in prompts.items(self._database, [number]) if item.project not in hidden]
         around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
         return cited_items(self._database, [item for item in around if item.project not in hidden])
 

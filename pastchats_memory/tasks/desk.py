@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
 from pastchats_memory.redact import redact
 from pastchats_memory.rulebook import rules_of_secrets
@@ -30,10 +31,8 @@ from pastchats_memory.store.tasks import (
 
 LARGEST_ATTACHMENT = 64 << 20
 """Bytes."""
-BELONGINGS = {"c:": "task_comments", "a:": "task_attachments"}
+BELONGINGS = {COMMENT: "task_comments", ATTACHMENT: "task_attachments"}
 """Tables by how the ids of their rows begin where they are shown."""
-LONGEST_NUMBER = 18
-"""Digits; every number that long fits into SQLite's 64 bits."""
 BY_HAND = "by-hand"
 SAMPLE = 4096
 
@@ -279,11 +278,11 @@ class Desk:
 
     def belonging(self, id_: str) -> Belonging | None:
         """The comment (`c:5`) or attachment (`a:7`) of an id that begins as BELONGINGS do; None for none. Raises StoreFault."""
-        table, number = BELONGINGS[id_[:2]], id_[2:]
-        if not number.isdecimal() or len(number) > LONGEST_NUMBER:
+        table, number = BELONGINGS[id_[:2]], number_of(id_[2:])
+        if number is None:
             return None
-        owner = task_rows.task_of(self._database, table, int(number), self._standing.hidden)
-        return None if owner is None else Belonging(table, int(number), owner)
+        owner = task_rows.task_of(self._database, table, number, self._standing.hidden)
+        return None if owner is None else Belonging(table, number, owner)
 
     def _tie(self, id_: int, kind: str, names: Sequence[str]) -> None:
         for name in names:

@@ -15,12 +15,12 @@ from pastchats_memory.readers.cline_api import SPOKEN
 from pastchats_memory.readers.copied_chat import without_notes
 from pastchats_memory.readers.exported_calls import OPENCODE, Used, in_unfenced_code, without_calls
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
-from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, span, typed_in_claude
+from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.visible import shown_of
 
-NO_WORDS = ("", "No response requested.", "(no content)")
+NO_WORDS = ("No response requested.", "(no content)")
 
 _CALL = re.compile(
     r"(?![->#\s]|\*\s)(?P<open>[^\w\s]\W{0,11})(?:using tool|tool(?: use| call)?)\W{0,4}:\W{0,6}(?P<name>[\w.:/-]{1,80})"
@@ -40,7 +40,6 @@ _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
 _BLANKS = re.compile(r"\n\n\n+")
-_TOOL_TEXT = re.compile(r"\[\w+ for '")
 POINTER = "_asset_pointer"
 UNSEEN = NEVER_SHOWN | {POINTER}
 CALLS = frozenset({"code", "execution_output", "system_error"})
@@ -90,8 +89,6 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
         text = _BLANKS.sub("\n\n", text)
     if not person:
         return Told("" if text in NO_WORDS else text, "answer", reading.used)
-    if _TOOL_TEXT.match(text) and not span(text, "feedback"):
-        return Told("", "prompt", reading.used)
     if text.startswith(CONTINUED):
         return Told(text, "summary", reading.used)
     if command := _COMMAND.match(text):

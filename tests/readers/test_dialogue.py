@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from pastchats_memory.model import Task
 from pastchats_memory.readers import dialogue, notes, perplexity, reader_for, scrollback
+from pastchats_memory.readers.exported import lists_calls
 from pastchats_memory.readers.markdown import front_matter, in_code, in_details
 from pastchats_memory.readers.role_lines import role_line
 from pastchats_memory.readers.source import NotText, Source
@@ -245,6 +246,61 @@ def test_roles_are_known_in_many_spellings(tmp_path, person, answerer):
         ("user", "Which port?"),
         ("assistant", "8081."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "came"),
+    [
+        ("**Tool: bash**", "**Input:**", "**Output:**"),
+        ("**Tool Call: bash**", "**Arguments:**", "**Tool Result:**"),
+        ("**Tool Use:** `bash`", "Parameters", "### Result"),
+        ("🔧 Using tool: bash", "Input:", "✓ Error"),
+    ],
+)
+def test_calls_are_known_in_many_spellings(tmp_path, call, given, came):
+    path = tmp_path / "kiln.md"
+    block = f'{call}\n\n{given}\n```json\n{{"command": "make kiln"}}\n```\n\n{came}\n```\nhot\n```\n'
+    path.write_text(f"## User\n\nFire it.\n\n## Assistant\n\nNow.\n\n{block}\n{block}\nIt is hot.\n", encoding="utf-8")
+    said = turns(dialogue, path)
+    assert [turn.content for turn in said if turn.role != "tool"] == ["Fire it.", "Now.\n\nIt is hot."]
+    assert said[1].metadata["tools"] == ["bash make kiln"]
+
+
+@pytest.mark.parametrize("line", ["- Tool: bash", "> Tool: bash", "# Tool: bash", "* Tool: bash", "Tool: bash"])
+def test_a_list_of_tools_is_no_call(line):
+    assert not lists_calls([line, line])
+
+
+@pytest.mark.parametrize(
+    "musing", ["> Kilns are hot.\n> Thought for 3s", "> Hm.\n> Worked for 1m", "> So.\n> Reasoned for 2s"]
+)
+def test_how_long_was_thought_ends_thoughts(tmp_path, musing):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{musing}\n\n1280 degrees.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(dialogue, path)] == ["How hot?", "1280 degrees."]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "**Tool: hammer**\nSize: 3",
+        "So an export looks:\n\n```md\n**Tool: bash**\n\n**Input:**\n\n**Tool: read**\n```",
+        "<details>\n<summary>The whole list</summary>\n\n1, 2, 3\n\n</details>",
+        '{"content_type": "text", "parts": []}',
+    ],
+)
+def test_words_that_look_like_an_exporters_notes_stay(tmp_path, words):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\n/review the kiln\n\n## Assistant\n\n{words}\n", encoding="utf-8")
+    said = [(turn.role, turn.kind, turn.content) for turn in turns(dialogue, path)]
+    assert said == [("user", "command", "/review the kiln"), ("assistant", "answer", words)]
+
+
+@pytest.mark.parametrize("nothing", ["No response requested.", "(no content)"])
+def test_what_stands_for_no_words_is_none(tmp_path, nothing):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{nothing}\n", encoding="utf-8")
+    assert [turn.content for turn in turns(dialogue, path)] == ["How hot?"]
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,18 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from pastchats_memory.ingest.changes import recipe_of_left
 from pastchats_memory.ingest.files import SKIPPED_FOLDERS, TEXTS, Candidate
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import IndexReport, failed, refused
 from pastchats_memory.model import Unreadable, utf8
-from pastchats_memory.packed import ARCHIVES, Broken, is_bomb, unpacking
+from pastchats_memory.packed import ARCHIVES, Broken, is_archive, is_bomb, unpacking
 from pastchats_memory.readers.together import DATABASE_SUFFIXES
+from pastchats_memory.store.sources import SourceState
 
 MOST_MEMBERS = 100_000
 LONGEST_NAME = 4096
@@ -41,6 +45,39 @@ def again(archive: Candidate, name: str, size: int) -> Candidate:
     unpacked = unpacking(archive.path, within)
     named = archive.named and not is_zip
     return replace(archive, where=str(inside), size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
+
+
+def read_through(
+    found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions, report: IndexReport
+) -> tuple[list[Candidate], list[Candidate]]:
+    """The files with archives replaced by what is in them, and the archives that were opened for it.
+
+    One that has not changed is not opened: what was in it is known.
+    """
+    files: list[Candidate] = []
+    opened: list[Candidate] = []
+    for candidate in found:
+        if not is_archive(candidate.where):
+            files.append(candidate)
+            continue
+        within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []
+        recipe = recipe_of_left(notes=options.wants_notes_at(candidate.path) or candidate.named)
+        as_it_was = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe)
+        is_known = known.get(candidate.name) == as_it_was and all(known[name].size >= 0 for name in within)
+        if is_known and not options.force:
+            files += [again(candidate, name, known[name].size) for name in within]
+            continue
+        try:
+            inside = list(members(candidate))
+        except OSError as fault:
+            report.files.append(failed(candidate, fault))
+            continue
+        faults = [member for member in inside if isinstance(member, Unreadable)]
+        report.files += map(refused, faults)
+        files += [member for member in inside if isinstance(member, Candidate)]
+        opened += [] if faults else [candidate]
+    report.files_scanned += len(files) - len(found)
+    return files, opened
 
 
 def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:

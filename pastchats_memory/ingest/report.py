@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pastchats_memory.model import Unreadable
+import orjson
+
+from pastchats_memory.ingest.changes import Plan
+from pastchats_memory.ingest.files import Candidate
+from pastchats_memory.model import LeftOut, Unreadable
 from pastchats_memory.readers import NO_KEYS
 
 
@@ -102,3 +106,25 @@ class IndexReport:
             "turns_skipped": self.skipped,
             "unreadable": sum(len(report.unreadable) for report in self.files if not report.is_unchanged),
         }
+
+
+def refused(fault: Unreadable) -> FileReport:
+    """What is said of a file or folder that was not looked into; one that a person keeps out is no fault."""
+    faults = () if isinstance(fault, LeftOut) else (fault,)
+    return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
+
+
+def failed(candidate: Candidate, fault: OSError) -> FileReport:
+    """What is said of a file that the disk or the permissions kept from being read."""
+    reason = fault.strerror or str(fault)
+    return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
+
+
+def standing(plan: Plan) -> FileReport:
+    """What was found out about a file that is not read again."""
+    state = plan.state
+    if state is None:
+        return FileReport(plan.candidate.name, None, is_unchanged=True)
+    reason = state.note if state.format is None else None
+    problems = tuple(Unreadable(plan.candidate.name, line, why) for line, why in orjson.loads(state.problems or "[]"))
+    return FileReport(plan.candidate.name, state.format, is_unchanged=True, reason=reason, unreadable=problems)

@@ -259,6 +259,14 @@ def test_what_this_program_writes_below_a_folder_is_neither_read_nor_watched(pro
     assert [[Path(file["source_path"]).name for file in run["results"]] for run in runs] == [["a.jsonl"], ["b.jsonl"]]
 
 
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"])
+def test_nor_are_its_folders_of_data_state_and_models(program: Program, variable: str) -> None:
+    write_messages(program.home / "a.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    write_messages(program.home / "own" / "pastchats-memory" / "b.jsonl", ("user", "Which?"), ("assistant", "This."))
+    looked_at = at(program, **{variable: str(program.home / "own")})("index", "--dry-run", ".", "--json").results
+    assert [Path(file["source_path"]).name for file in looked_at] == ["a.jsonl"]
+
+
 def _wait(is_so, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not is_so():

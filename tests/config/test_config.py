@@ -233,6 +233,9 @@ def test_budget_and_thresholds_count_where_a_flag_says_nothing(program: Program,
     assert program("recall", "--json", "Is the fence painted?", "--budget", "300").json["budget"] == 300
     assert len(program("search", "--json", "Is the fence painted?").results) == 1
     assert len(program("search", "--json", "Is the fence painted?", "--min-similarity", "-1").results) == 2
+    projects(here, "threshold = 1\n")
+    assert program("search", "--json", "Is it green?").results == []
+    assert program("search", "--json", "Is it green?", "--threshold", "0").results
 
 
 def test_without_a_file_nothing_is_imported_to_read_one(program: Program) -> None:

@@ -193,6 +193,7 @@ def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boa
         ["consult-episodic-memory", "burner valve leaks"],
         ["check-prior-work", "burner valve leaks"],
         ["capture", "burner valve leaks"],
+        ["capture", "burner valve leaks", "--yes"],
         ["task", "update", "bal-1", "--title", "Valve"],
     ):
         assert "sub-1" in inside(program, submarine, *arguments, "--json").stdout

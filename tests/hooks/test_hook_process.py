@@ -81,6 +81,12 @@ def test_nothing_is_said_where_nothing_fits(hooked: Program) -> None:
     )
 
 
+def test_what_recall_says_when_it_is_asked_a_prompt_that_only_resembles_it_does_not_bring(hooked: Program) -> None:
+    prompt = "Deploy the worker to staging"
+    assert hooked("recall", prompt, "--json").results
+    assert context(hooked, {"session_id": "s", "prompt": prompt}) == ""
+
+
 @pytest.mark.parametrize(
     ("agent", "event"),
     [

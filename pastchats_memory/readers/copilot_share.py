@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.markdown import blocks, in_code
 from pastchats_memory.readers.source import Source, value_of
 from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.times import LOCAL, handwritten, iso_utc, to_the_minute
@@ -28,7 +28,7 @@ _SINCE = re.compile(r"<sub>\W{0,8}(?:(\d{1,4})h )?(?:(\d{1,4})m )?(\d{1,6})s</su
 _HEADING = re.compile(r"###\s+(?P<sign>[^\w\s`]{1,8}\s+)?(?:`(?P<tool>[^`\n]{1,100})`|(?P<who>\w[\w ]{0,40}))\s*\Z")
 _RULE = "---"
 _FAILED = "❌"
-_FENCE = re.compile(r"(`{3,})\w*\Z")
+_FENCE = "```"
 _COMMAND = "$ "
 _MARKUP = ("**", "<")
 """How lines of a call begin that are not what it was about: its description, folds."""
@@ -111,7 +111,7 @@ def _call(section: _Section) -> tuple[object, Output]:
     fences = list(_fences(section.body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
     answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")
-    above = takewhile(lambda line: not _FENCE.match(line), section.body)
+    above = takewhile(lambda line: not line.startswith(_FENCE), section.body)
     shown = next((line for line in above if line and not line.startswith(_MARKUP)), "")
     if given is None:
         key = "command" if shown.startswith(_COMMAND) else "path"
@@ -123,12 +123,9 @@ def _call(section: _Section) -> tuple[object, Output]:
 
 def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:
     """Of every fenced block whether it holds the arguments, and its text."""
-    opened, mark, given = -1, "", False
-    for place, line in enumerate(body):
-        if opened < 0 and (found := _FENCE.match(line)):
-            opened, mark = place, found[1]
-        elif opened < 0:
+    above, given = 0, False
+    for _, first, last in blocks(body):
+        for line in body[above:first]:
             given = line.endswith(_ARGUMENTS) or (given and not line.startswith("</details>"))
-        elif line == mark:
-            yield given, "\n".join(body[opened + 1 : place])
-            opened = -1
+        yield given, "\n".join(body[first + 1 : last])
+        above = last + 1

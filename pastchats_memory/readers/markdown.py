@@ -18,6 +18,7 @@ FENCE_LENGTHS = range(3, 9)
 _FENCE = re.compile(r"[ \t>]{0,40}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\Z")
 _KEY = re.compile(r"([\w][\w .-]{0,60}):(?:[ \t]+(.*))?\Z")
 _ITEM = re.compile(r"[ \t]*- +(.*)\Z")
+_BLOCK = re.compile(r"(`{3,})(\w*)\Z")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 
 
@@ -136,6 +137,17 @@ def _end_of_fence(line: str, closings: dict[tuple[str, int], list[int]], place: 
         while places and places[-1] <= place:
             places.pop()
     return min((places[-1] for places in ends if places), default=0)
+
+
+def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Language, first and last line of every block between fences that stand alone at the beginning of a line, as programs write them."""
+    opened, mark, language = -1, "", ""
+    for place, line in enumerate(lines):
+        if opened < 0 and (found := _BLOCK.match(line)):
+            opened, mark, language = place, found[1], found[2]
+        elif opened >= 0 and line == mark:
+            yield language, opened, place
+            opened = -1
 
 
 def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
-VERSION = 7
+VERSION = 8
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"

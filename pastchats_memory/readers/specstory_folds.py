@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.markdown import blocks, in_code
 from pastchats_memory.readers.traffic import Call, call_of
 
 THOUGHTS = "think"
@@ -27,7 +27,6 @@ _BELOW = re.compile(
     r"(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (?P<subject>\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
 )
 _INLINE = re.compile(r"`([^`\n]{1,4000})`\Z")
-_FENCE = re.compile(r"```(\w*)\Z")
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
 _TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+): (?P<subject>\S.*)\Z")
 """What Cursor tells of a call behind its name: `• Run command: npm test`, `• Edit file: README.md`."""
@@ -90,7 +89,7 @@ def _sections(lines: Sequence[str]) -> dict[int, int]:
 def call_in(block: Sequence[str]) -> tuple[Call, str]:
     """The call of a tool's fold and what it answered: the command in the summary, as inline code or in a fence, the output in a fence."""
     summary, run, about = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", "", ""))
-    fences = list(_fences(block))
+    fences = [(language, "\n".join(block[first + 1 : last])) for language, first, last in blocks(block)]
     typed = next((place for place, (language, _) in enumerate(fences) if language in SHELLS), None)
     inline = (found[1] for line in block[1:] if (found := _INLINE.match(line.strip())))
     below = (found["subject"] for line in block[1:] if (found := _BELOW.match(line)))
@@ -119,15 +118,3 @@ def todos_in(block: Sequence[str]) -> list[object]:
     """The lines of a todo list as its tool was given them: the fold shows boxes, and signs for how urgent they are."""
     found = (_TODO.match(line) for line in block)
     return [{"content": box[2].rstrip(), "status": STATES[box[1].lower()]} for box in found if box]
-
-
-def _fences(block: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Language and text of every fence that stands at the beginning of a line."""
-    language, begun = "", -1
-    for place, line in enumerate(block):
-        found = _FENCE.match(line)
-        if found and begun < 0:
-            language, begun = found[1], place
-        elif found and not found[1]:
-            yield language, "\n".join(block[begun + 1 : place])
-            begun = -1

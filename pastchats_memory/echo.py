@@ -17,8 +17,10 @@ _QUOTES = re.compile(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
 _SAID = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and rims, without which something is left where anything was said."""
 _LABEL = re.compile(
-    r"Query: |## \d{1,3}\. |Outcome: |Asked:|Answered:|Note:|Did:|Failed before:|Evidence:|Source: |More: |Nothing found|There are memories"
+    r"Query: |## \d{1,3}\. |Outcome: |Asked:|Task:|Answered:|Note:|Did:|Done:|Failed before:|Worked later:|Superseded by:|Evidence:"
+    r"|(Source: |More: )|Nothing found|There are memories"
 )
+"""With what a line of a block begins that is no quotation; behind some nothing of their entry follows."""
 
 
 def without_echoes(text: str) -> str:
@@ -43,10 +45,12 @@ def without_echoes(text: str) -> str:
 def _end_of_block(text: str, start: int) -> int | None:
     """Where the block ends whose heading ends at `start`; None where the heading is only mentioned.
 
-    Lines of a block are known by their labels and by the quotation marks that fence whatever was recalled.
+    Lines of a block are known by their labels and by the quotation marks that fence whatever was recalled. What is quoted
+    behind an entry's last label is somebody else's.
     """
     end = start
     labels = 0
+    is_open = False
     first = _BREAK.match(text, start)
     if first is None:
         return None
@@ -56,11 +60,14 @@ def _end_of_block(text: str, start: int) -> int | None:
         stop = following.start() if following else len(text)
         rim = _RIM.match(text, at, stop)
         content = rim.end() if rim else at
-        if _LABEL.match(text, content):
+        if label := _LABEL.match(text, content):
             labels += 1
+            is_open = label[1] is None
             end = stop
-        elif content < stop and not _QUOTES.match(text, at, stop):
-            break
+        elif content < stop:
+            if not _QUOTES.match(text, at, stop):
+                break
+            end = stop if is_open else end
         if following is None:
             break
         at = following.end()

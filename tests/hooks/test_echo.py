@@ -10,7 +10,9 @@ import pytest
 from program import Program, write_messages
 
 from pastchats_memory.echo import without_echoes
-from pastchats_memory.model import RECALL_PREAMBLE
+from pastchats_memory.model import RECALL_PREAMBLE, Hit, StoredTask
+from pastchats_memory.recollection import Attempt, Evidence, Recollection
+from pastchats_memory.render import block_text
 
 BLOCK = """# Memory Recall
 
@@ -65,6 +67,26 @@ def test_what_stands_around_an_echo_stays(form: str) -> None:
     assert left.endswith("Then run the tests.")
     assert "jitter" not in left
     assert "notes.md" not in left
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> None:
+    hit = Hit(1, 1.0, 1.0, 1, 1, 1.0, "85", "prompt", "", "", "user", "x.jsonl", 3, "courier", "c", 0, None, {})
+    stored = StoredTask(1, "T-1", "Build the retries", "", "task", "pending", "todo", None, (), "courier", None, (), "x.jsonl", 3,
+                        None, None, None, None, (), (), (), (), {})  # fmt: skip
+    other = Attempt("3", "Build the retries", "A fixed delay.", "failed", "no", None, "x.jsonl", 1)
+    memory = Recollection(
+        hit=hit, asked="Build the retries.\n  with jitter", answered="Full jitter.", outcome="failed", is_current=True,
+        evidence=(Evidence("still down", "x.jsonl", 3),), done=("$ make test",), before=(other,), after=other, superseded_by=other,
+    )  # fmt: skip
+    task = memory._replace(hit=hit._replace(task=stored))
+    assert without_echoes(FORMS[form](block_text("webhook retries", [memory, task, memory]))) == ""
+    assert without_echoes(FORMS[form](block_text("webhook retries", []))) == ""
+
+
+def test_a_block_that_was_cut_short_leaves_nothing_and_a_quotation_below_a_whole_one_stays() -> None:
+    assert without_echoes(BLOCK[: BLOCK.index("Source: /home")]) == ""
+    assert without_echoes(f"{BLOCK}> And this?") == "> And this?"
 
 
 def test_two_echoes_go_both() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest import tasks
 from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
@@ -67,10 +68,10 @@ class Reading:
     def reached(self, checkpoint: Checkpoint) -> None:
         """Remember where to go on, with the turns that were counted up to there.
 
-        What waits there is text as it stands in the file: with a secret in it, it is not to be kept, and the file is gone
-        on with from an earlier place, or read again.
+        What waits there is text as it stands in the file: with a secret in it or a block of ours, which quotes what may be
+        forgotten, it is not to be kept, and the file is gone on with from an earlier place, or read again.
         """
-        if _holds_a_secret([*filter(None, self.places), checkpoint.state]):
+        if _is_to_be_cleaned([*filter(None, self.places), checkpoint.state]):
             return
         self.checkpoint = checkpoint
         if len(self.places) <= MOST_CONVERSATIONS:
@@ -92,9 +93,11 @@ class Reading:
         )
 
 
-def _holds_a_secret(state: object) -> bool:
-    """Whether a text in it would be redacted; all are looked at as one first, since thousands of ids may be among them."""
+def _is_to_be_cleaned(state: object) -> bool:
+    """Whether a text in it would be redacted or lose an echo; all are looked at as one first, since thousands of ids may be among them."""
     together = "\n".join(_texts(state))
+    if without_echoes(together) != together:
+        return True
     return redact(together).text != together and json.dumps(redacted_value(state)) != json.dumps(state)
 
 

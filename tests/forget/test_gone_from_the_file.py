@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import apsw
@@ -188,3 +189,25 @@ def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
         assert memory.status().turns == TURNS - 4
         assert memory.index([tmp_path / "0.jsonl"], force=True).added == 0
         assert [one.turns for one in memory.forgotten()] == [1, 3]
+
+
+def test_nothing_is_left_of_it_in_a_session_either_that_was_told_of_it_and_goes_on(tmp_path: Path) -> None:
+    def said(number: int, text: str) -> dict[str, object]:
+        message = {"role": "assistant", "id": f"msg_{number:024}", "content": [{"type": "text", "text": text}]}
+        return {"type": "assistant", "uuid": f"00000000-0000-4000-8000-{number:012}", "sessionId": "s2", "message": message,
+                "timestamp": f"2026-01-31T08:15:{number:02}.000Z", "cwd": "/home/me/garden"}  # fmt: skip
+
+    write_messages(tmp_path / "shed.jsonl", ("user", f"The shed opens with {word(1)}"), ("assistant", "Noted."))
+    session = tmp_path / "s2.jsonl"
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "shed.jsonl"])
+        block = memory.recall("what does the shed open with").text
+        assert word(1) in block
+        session.write_text(json.dumps(said(1, f"I looked it up.\n{block}\nShall I go on?")) + "\n", encoding="utf-8")
+        memory.index([session])
+        memory.forget(memory.search(word(1))[0].id)
+        assert held(tmp_path / "memory.db", {"word": [word(1).encode()]}) == {"word": 0}
+        with session.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(said(2, "I went on.")) + "\n")
+        memory.index([session])
+        assert [hit.content for hit in memory.search("went on", mode="keyword", limit=1)] == ["I went on."]

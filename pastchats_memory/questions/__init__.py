@@ -33,11 +33,14 @@ STEPS = (
     marks.types,
 )
 """In this order, since each leaves to the next what it does not take."""
+LONGEST = 1000
+"""Characters that are read: patterns of a sentence take minutes for a megabyte of one word."""
 
 
 def read_question(question: str, today: date, projects: Iterable[str] = ()) -> Reading:
     """The reading of a question asked on a day, where there are these projects."""
-    plain = " ".join(question.strip().lower().replace("’", "'").rstrip("?!. ").split())
+    question = question.strip()[:LONGEST]
+    plain = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
     draft = Draft(question, plain, today, {name.lower(): name for name in projects})
     for step in STEPS:
         step(draft)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from datetime import date
 from pathlib import Path
 
@@ -61,3 +62,10 @@ def test_any_words_on_any_day_have_a_reading_that_the_store_can_be_asked(questio
     assert reading.relation is None or (reading.relation in RELATED and reading.of is not None)
     assert reading.order is None or reading.order in {"most_urgent", *ORDERS}
     assert reading.described()
+
+
+@pytest.mark.parametrize("unit", ["a", "a-", "not ", "what depends on "])
+def test_a_question_of_a_million_characters_is_read_at_once(unit: str) -> None:
+    began = time.process_time()
+    read_question(unit * (1_000_000 // len(unit)), date(2026, 5, 1))
+    assert time.process_time() - began < 1

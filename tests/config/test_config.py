@@ -175,6 +175,15 @@ def test_a_wrong_variable_is_named(program: Program, variable: str, value: str) 
     assert run.stderr.startswith(f"Error: PASTCHATS_MEMORY_{variable} must be ")
 
 
+def test_what_is_secret_of_an_endpoint_is_not_shown(program: Program) -> None:
+    ours = program.with_variables(
+        PASTCHATS_MEMORY_ENDPOINT="http://ada:marigold@127.0.0.1:9/v1", PASTCHATS_MEMORY_API_KEY="marigold"
+    )
+    keys = shown(ours("config", "--json"))
+    assert (keys["endpoint"][0], keys["api_key"][0]) == ("http://127.0.0.1:9/v1", "(set)")
+    assert "marigold" not in ours("config").stdout
+
+
 def test_lists_in_variables_are_split_as_paths_are(program: Program) -> None:
     ours = program.with_variables(PASTCHATS_MEMORY_EXCLUDE=os.pathsep.join(["a", "b"]))
     assert shown(ours("config", "--json"))["exclude"][0] == ["a", "b"]

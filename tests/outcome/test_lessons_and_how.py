@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program
+from program import REPOSITORY, Program, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.commands import is_editor
@@ -172,6 +172,17 @@ def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_
         assert commands("what docker left behind") == [green]
         assert commands("push the tests of the web shop") == ["git push", green]
         assert commands("chmod for the tests of the web shop") == ["chmod +x tests/run.sh", green]
+
+
+def test_what_was_stopped_before_any_answer_is_no_prior_work(tmp_path: Path) -> None:
+    stopped = (("user", ASKED), ("user", "[Request interrupted by user]"))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        session = tmp_path / "said" / "stopped.jsonl"
+        memory.index([write_session(session, *stopped, ("user", "What day is it?"), ("assistant", "Friday."))])
+        assert memory.check_prior_work(ASKED).verdict == "new"
+        told(tmp_path / "said", "answered", 5, ("user", ASKED), LOCK, ("user", "No, that is wrong, undo it."))
+        memory.index([tmp_path / "said"])
+        assert memory.check_prior_work(ASKED).verdict == "failed_before"
 
 
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:

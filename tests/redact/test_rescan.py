@@ -13,9 +13,11 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory, redact
 from pastchats_memory.errors import DiskFull
+from pastchats_memory.rescan import without_secrets
 from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import redactions, vectors
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.tasks import LONGEST_TITLE
 
 SECRET = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 OTHER = "ghp_9fK2mQx7Tz4Vb8Nc1Rw6Ly3Hd5Js0PaGuEiO"
@@ -124,6 +126,14 @@ def test_the_vectors_follow_and_the_old_ones_are_gone(
         with database.transaction():
             vectors.catch_up(database)
         whole.assert_whole(database)
+
+
+def test_a_title_stays_as_long_as_one_may_be() -> None:
+    title = f"{'Dig ' * 121}password=Zx9!kQ7"  # shorter than the mark that takes its place
+    row = redactions.Row((1,), {"title": title, "description": title}, 1)
+    cleaned = without_secrets(redactions.OF_TASKS[0], row)
+    assert len(title) == len(cleaned["title"] or "") == LONGEST_TITLE < len(cleaned["description"] or "")
+    assert "Zx9" not in (cleaned["title"] or "")
 
 
 def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,6 @@ from pastchats_memory.excerpt import ELLIPSIS, excerpt, present
 LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
 
-CODE = 0.3
-"""What a line of code counts for: it has the question's words and seldom says what came of it."""
 CONCLUDES = 0.1
 """What a word of conclusion counts for, where all words of the question count for 1."""
 LATE = 0.2
@@ -88,5 +86,5 @@ def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], t
         return 0.0
     about = present(text, weights) / total
     if is_code:
-        return CODE * about
+        return about
     return 0.0 if _ANNOUNCES.search(text) else about + CONCLUDES * bool(_CONCLUDES.search(text)) + LATE * place

@@ -69,7 +69,7 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.92, unanswered),
     # What the person says or does next beats everything that the assistant said of itself.
     ("failed", 0.97, undone),
-    ("failed", 0.88, asked_again),
+    ("failed", 0.90, asked_again),
     ("mixed", 0.88, half_works),
     ("failed", 0.94, still_so),
     ("failed", 0.62, advice_erred),

@@ -74,6 +74,8 @@ _LEFT = Pattern(
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
+_ENDED = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")
+"""A line of prose that comes to its end: of fences within fences one may be left over."""
 _RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z")
 """A call as a model spells it, which the client took for words."""
 _APPLIED = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
@@ -93,6 +95,8 @@ def last_answer(episode: Episode) -> tuple[int, str]:
 def is_torn(episode: Episode) -> bool:
     """Whether the last answer stops in the middle of a block of code or of an edit."""
     text = last_answer(episode)[1]
+    if _ENDED.match(text.rstrip().rpartition("\n")[2]):
+        return False
     fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.all(text))
     return fences["<"] > fences[">"] or (fences["`"] % 2 == 1 and not fences["<"])
 

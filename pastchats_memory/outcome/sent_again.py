@@ -16,10 +16,13 @@ MOST_ADDED = 0.6
 """The same where it was sent again with something added."""
 TELLING = 20
 """Characters from which on a line of an error is that error and no other."""
+TELLING_WORDS = 8
+"""Words below which a prompt that points at something ("can you check this cell?") may point at something else when it comes again."""
 MOST_COMMANDS = 20
 """Pasted commands that are looked at."""
 
 _WORD = re.compile(r"[^\W_]+")
+_POINTS = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = Pattern(
     r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
     (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
@@ -53,6 +56,8 @@ def asked_again(episode: Episode) -> tuple[Evidence, ...]:
 def _same(first: str, second: str) -> bool:
     """Equal, or one with something added to the other; where a word stands for another one, something else was asked."""
     one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
+    if min(len(one.split()), len(other.split())) < TELLING_WORDS and _POINTS.search(one):
+        return False
     if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
         return True
     words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))

@@ -14,6 +14,13 @@ def test_the_same_prompt_again_is_failed() -> None:
     assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
+def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the_next_time() -> None:
+    check = "Can you check this cell?"
+    assert outcome_of((Row("user", "prompt", check), ANSWER), check).verdict == "unknown"
+    exact = "Can you check this cell for the clock that is read twice?"
+    assert outcome_of((Row("user", "prompt", exact), ANSWER), exact).verdict == "failed"
+
+
 def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:
     context = "│def read_clock():\n│    return clock()\n" * 4
     above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'

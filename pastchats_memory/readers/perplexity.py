@@ -65,8 +65,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """Who, the 0-based line and the text of every question and every answer."""
     code = in_code(lines)
     start, above = _first(lines), "---"
-    if _LOGO.match(lines[start]):
-        start += 1
+    start += any(map(_LOGO.match, lines[start : start + 1]))
     begun = start
     for place in range(start, len(lines)):
         line = lines[place]

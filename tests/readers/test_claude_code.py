@@ -4,7 +4,7 @@ import re
 import tracemalloc
 
 import pytest
-from demands import hold_to_the_contract
+from demands import read_by
 from golden import FIXTURES, inputs, plain, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ from mutations import damaged_lines
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import claude_code
-from pastchats_memory.readers.source import NotText, Record, Source
+from pastchats_memory.readers.source import Record, Source
 
 FOLDER = FIXTURES / "claude-code"
 LINES = [path.read_text(encoding="utf-8").split("\n") for path in inputs("claude-code") if path.suffix == ".jsonl"]
@@ -167,12 +167,7 @@ def test_memory_does_not_grow_with_the_words_of_a_file(tmp_path):
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "s.jsonl"
     path.write_bytes(content)
-    try:
-        claude_code.recognise(Source(path))
-    except NotText:
-        return
-    for row in claude_code.read(Source(path)):
-        hold_to_the_contract(row, claude_code)
+    read_by(Source(path), claude_code)
 
 
 def answer(text, number, message_id="msg_1"):

@@ -2,14 +2,14 @@ import csv
 import json
 
 import pytest
-from demands import hold_to_the_contract
+from demands import read_by
 from golden import FIXTURES, inputs, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import damaged_lines
 
 from pastchats_memory.readers import codex
-from pastchats_memory.readers.source import NotText, Source
+from pastchats_memory.readers.source import Source
 
 FOLDER = FIXTURES / "codex"
 LINES = [path.read_text(encoding="utf-8").split("\n") for path in inputs("codex") if path.suffix == ".jsonl"]
@@ -87,12 +87,7 @@ def test_an_answer_that_only_the_screen_showed_is_kept_when_no_item_holds_any(tm
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "rollout.jsonl"
     path.write_bytes(content)
-    try:
-        codex.recognise(Source(path))
-    except NotText:
-        return
-    for row in codex.read(Source(path)):
-        hold_to_the_contract(row, codex)
+    read_by(Source(path), codex)
 
 
 def test_real_rollouts_have_as_many_prompts_as_were_counted_by_hand():

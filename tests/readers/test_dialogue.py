@@ -316,9 +316,10 @@ def test_no_thread_is_looked_for_in_data():
     assert not perplexity.recognise(Source(FIXTURES / "export" / "export-q1-turns.jsonl"))
 
 
-def test_a_logo_alone_says_nothing(tmp_path):
+@pytest.mark.parametrize("text", ["", '<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n'])
+def test_a_logo_alone_says_nothing(tmp_path, text):
     path = tmp_path / "a.md"
-    path.write_text('<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n', encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     assert list(perplexity.read(Source(path))) == []
 
 

@@ -52,7 +52,7 @@ def test_what_the_fuzzer_found_once_is_found_no_more(path):
     read_by_everyone(path)
 
 
-@pytest.mark.parametrize("reader", READERS, ids=by_name)
+@pytest.mark.parametrize("reader", [*READERS, *FALLBACKS], ids=by_name)
 def test_no_accident_to_a_file_raises(reader, tmp_path):
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())

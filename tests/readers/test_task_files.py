@@ -6,11 +6,7 @@ import csv
 import json
 
 import pytest
-from demands import read_by_everyone
 from golden import expected, inputs, plain, refused, rows, shared
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from mutations import damaged
 
 from pastchats_memory.model import Task
 from pastchats_memory.readers import checklist, github_issues, issue_files, reader_for, taskmaster
@@ -30,19 +26,6 @@ def test_a_file_of_tasks_gives_its_tasks(reader, path):
 @pytest.mark.parametrize("path", refused("claude-tasks"), ids=lambda path: path.name)
 def test_comments_and_mails_are_no_tasks(path):
     assert reader_for(Source(path)) is None
-
-
-@pytest.mark.parametrize("reader", ASKED_LAST, ids=lambda reader: reader.FORMAT)
-def test_no_accident_to_a_file_of_tasks_raises(reader, tmp_path):
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.data())
-    def live_through(data):
-        path = data.draw(st.sampled_from(inputs(reader.FORMAT)))
-        target = tmp_path / path.name
-        target.write_bytes(data.draw(damaged(path)))
-        read_by_everyone(target, reader)
-
-    live_through()
 
 
 @pytest.mark.parametrize(

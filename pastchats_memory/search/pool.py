@@ -13,7 +13,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.pieces import is_spaceless
 from pastchats_memory.query import words
 from pastchats_memory.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
-from pastchats_memory.search.terms import Matches
+from pastchats_memory.search.terms import Matches, by_word
 from pastchats_memory.search.times import Times, timely, told
 from pastchats_memory.store import lexical, sources, vectors
 from pastchats_memory.store.belongings import around, belongings
@@ -78,12 +78,9 @@ def _signals(
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
-    sizes = lexical.sizes(database, ids)
     places, same_role = _places(beside, pool, ids)
     return Signals(
-        matches=np.array(
-            [terms.looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
-        ).reshape(-1, len(ids)),
+        matches=by_word(database, matches, ids),
         weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
         phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=places,

@@ -162,12 +162,15 @@ def _highest(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> lis
 
 def scores(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
     """What the question's words score in each row, shape (ids,). Raises StoreFault."""
+    return np.asarray(by_word(database, matches, ids).sum(axis=0))
+
+
+def by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each of the question's words scores in each row, shape (words, ids). Raises StoreFault."""
     sizes = lexical.sizes(database, ids)
     looked_up = matches.terms.looked_up
-    total = np.zeros(len(ids))
-    for word, rows in matches.postings.items():
-        total += looked_up[word] * rows.at(ids, sizes)
-    return total
+    found = [looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
+    return np.reshape(found, (len(found), len(ids)))
 
 
 def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -56,6 +56,6 @@ def around(database: Database, ids: Sequence[int], reach: int, filters: Filters)
     return database.run(
         "SELECT q.id, p.id, p.role = q.role FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
         "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
-        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where} ORDER BY q.id, p.id",
+        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
         (reach, reach, orjson.dumps(list(ids)).decode(), *values),
     )

@@ -83,7 +83,10 @@ class Counted(NamedTuple):
 
     def at(self, ids: Ids, sizes: Scores) -> Scores:
         """The score of each id with these `sizes`, 0 where it does not have the word; shape (ids,)."""
-        return _bm25(_at(self.ids, ids, self.idf), _at(self.ids, ids, self.counts), sizes)
+        if not len(self.ids):
+            return np.zeros(len(ids))
+        places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        return np.where(self.ids[places] == ids, _bm25(self.idf[places], self.counts[places], sizes), 0.0)
 
 
 Postings = Scored | Counted
@@ -109,7 +112,7 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
     of the two out.
     """
     tokens = stems(database, words)
-    indexes = {index: _totals(database, index)[0] for index in _indexes(filters)}
+    indexes = {index: rows for index in _indexes(filters) if (rows := _totals(database, index)[0])}
     for index in indexes:  # for as long as the transaction lasts, so also in a database that is only read
         database.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{index}_places USING fts5vocab(main, {index}, instance)")
     return {

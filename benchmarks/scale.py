@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, vec0, vectors
+from pastchats_memory.store import blocks, segments, vec0, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import set_meta
 
@@ -144,6 +144,7 @@ def database(turns: int) -> Path:
             said = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, said, directions.batch(said, seed=start))
         vectors.pack_all(opened)  # as every index run ends
+        segments.gather(opened)
     unfinished.rename(path)
     return path
 

@@ -23,7 +23,7 @@ from pastchats_memory.ingest.writer import Reading, Writer
 from pastchats_memory.readers import Reader
 from pastchats_memory.readers.resume import CannotResume
 from pastchats_memory.readers.source import Source
-from pastchats_memory.store import erasing, prompts, sources, trigrams, vectors
+from pastchats_memory.store import erasing, prompts, segments, sources, trigrams, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
@@ -67,7 +67,7 @@ def index(
         announce(replace(lies_ahead, beside=runs_under_way(database)))
         with database.unmapped(), database.patient():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, segments.gather, note_passages, derive):
                 bring_up_to_date(database)
         erasing.finish(database, wait_ms=0)
         with database.transaction():

@@ -9,8 +9,8 @@ from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import buried, generations, trigrams, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.engines import differing
-from pastchats_memory.store.erasing import FULL_TEXT
 from pastchats_memory.store.migrations import names_of_schema
+from pastchats_memory.store.segments import FULL_TEXT
 from pastchats_memory.store.sources import meta
 
 LAST_RUN = (

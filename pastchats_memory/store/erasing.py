@@ -12,20 +12,17 @@ from contextlib import closing, suppress
 from typing import Any
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
-from pastchats_memory.store import vec0
+from pastchats_memory.store import segments, vec0
 from pastchats_memory.store.buried import GOING
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.sources import meta, set_meta
 
-FULL_TEXT = ("prompts_fts", "task_texts_fts", "trigrams")
 UNERASED = "unerased"
 """Key of `embedding_meta`: how many times something was deleted whose bytes may still be in the file."""
 UNMERGED = "unmerged"
 """Key of `embedding_meta`, with the same number: the full-text indexes have them as well."""
 TURN_MS = 200
 """For so long a process waits for readers at a time, since nobody can write then."""
-PAGES = 1000
-"""Of a full-text index that one step writes anew: some 30 ms, so that no other writer waits for long."""
 
 
 def begin(database: Database) -> None:
@@ -115,16 +112,10 @@ def finish_at_opening(database: Database) -> None:
 
 
 def _merge(database: Database) -> None:
-    """Write the full-text indexes anew in small steps, which leaves out what was deleted."""
+    """Write the full-text indexes anew, which leaves out what was deleted."""
     times = meta(database).get(UNMERGED)
     if times is None:
         return
-    for table in FULL_TEXT:
-        step = -PAGES  # which lets all segments take part, as `optimize` does; further steps go on with that
-        written = 2
-        while written > 1:
-            before = database.connection.total_changes()
-            database.run(f"INSERT INTO {table}({table}, rank) VALUES ('merge', ?)", (step,))
-            written = database.connection.total_changes() - before
-            step = PAGES
+    for index in segments.FULL_TEXT:
+        segments.merge(database, index)
     database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNMERGED, times))  # not of a later deletion

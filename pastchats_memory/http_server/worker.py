@@ -26,7 +26,7 @@ class OpenMemory:
         """Over the configured database; `say` is told once what a person should know about how it was opened."""
         self._config = config
         self._say = say
-        self._said: set[str] = set()
+        self._said = {*config.warnings}  # which the command has said
         self._threads = ThreadPoolExecutor(min(MOST_AT_ONCE, os.cpu_count() or 1), "memory")
         self._idle: LifoQueue[StandingMemory] = LifoQueue()
         """Last in, first out: a client alone always meets the connection whose pages were read last."""

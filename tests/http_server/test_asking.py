@@ -225,6 +225,16 @@ def test_nothing_that_was_asked_is_in_the_log(demo: Program) -> None:
         assert "zebracrossing" not in "".join(server.said)
 
 
+def test_what_a_person_should_know_of_the_configuration_and_of_the_model_is_said_once(own_demo: Program) -> None:
+    (own_demo.home / "pastchats-memory.toml").write_text("endpoint = 'http://127.0.0.1:9'\n", encoding="utf-8")
+    with serving(own_demo.with_variables(PASTCHATS_MEMORY_MODEL="intfloat/e5-small-v2")) as server:
+        for _ in range(2):
+            assert httpx.get(f"{server.url}/search?query=webhook", timeout=30).status_code == 200
+        said = "".join(server.said)
+    assert said.count("`endpoint` is ignored in a project's file") == 1
+    assert said.count("so that model is used and intfloat/e5-small-v2 is not") == 1
+
+
 def test_without_the_extra_it_says_how_to_install_it(program: Program) -> None:
     lacking = program.altered("import sys; sys.modules['starlette'] = None")
     run = lacking("serve")

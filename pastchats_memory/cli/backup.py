@@ -10,6 +10,7 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.model import utf8
+from pastchats_memory.render import one_line
 
 
 @click.command(
@@ -36,5 +37,5 @@ def command(file: Path, force: bool, db: str | None, as_json: bool) -> int:
         emit_json({"schema": "backup/1", "results": [{"file": utf8(str(file)), **asdict(copied)}]})
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
-        click.echo(f"{file}: {holds}, {copied.bytes / 1e6:,.1f} MB")
+        click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
     return DONE

@@ -10,7 +10,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, warn
-from pastchats_memory.render import escaped
+from pastchats_memory.model import utf8
+from pastchats_memory.render import escaped, one_line
 
 
 class Exporting(Protocol):
@@ -27,7 +28,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     """The lines to FILE, or to stdout; how many there are."""
     if file is not None:
         number = what.export_to(file, force=force)
-        click.echo(f"Wrote {counted(number, noun)} to {file}", err=True)
+        click.echo(f"Wrote {counted(number, noun)} to {one_line(utf8(str(file)))}", err=True)
         return number
     number = 0
     for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after

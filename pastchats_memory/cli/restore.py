@@ -14,6 +14,7 @@ from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
+from pastchats_memory.render import one_line
 
 
 @click.command(
@@ -51,7 +52,7 @@ def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
         emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
     else:
-        click.echo(f"{path}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
+        click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
         click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
         click.echo("What was forgotten in it is not known here: forget it again if the backup is older.", err=True)

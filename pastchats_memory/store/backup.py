@@ -20,6 +20,7 @@ from pastchats_memory.store.database import (
     make_folder,
     open_database,
     refuse_foreign,
+    refuse_unspelled,
     side_files,
 )
 from pastchats_memory.store.faults import translated
@@ -44,9 +45,10 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
     The file has its name only once it is whole.
 
     Raises:
-        UsageFault: there is such a file, or it is the database itself.
+        UsageFault: there is such a file, it is the database itself, or its name is none that SQLite takes.
         StoreFault: it cannot be read, or the copy cannot be written.
     """
+    refuse_unspelled(to)
     with taking(to, database.path, force=force) as partial:
         with database.snapshot():
             counts = _counts(database)

@@ -21,7 +21,9 @@ from pastchats_memory.errors import (
     DatabaseNewer,
     DatabaseReadOnly,
     DiskFull,
+    UsageFault,
 )
+from pastchats_memory.model import utf8
 from pastchats_memory.store.blobs import Blobs
 from pastchats_memory.store.faults import translated
 from pastchats_memory.store.kept import Kept
@@ -185,8 +187,10 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
         DatabaseNewer: a later release has written it.
         DatabaseCorrupt: it is no database, or not one of ours.
         DatabaseExposed: others may write in its folder, and no sticky bit keeps them from replacing it.
+        UsageFault: its name is none that SQLite takes.
         StoreFault: any other fault of the surroundings.
     """
+    refuse_unspelled(path)
     _find_file(path, create=create)
     with translated(str(path)):
         connection, writable = _connect(path)
@@ -273,6 +277,12 @@ def _explained(path: Path) -> Iterator[None]:
             raise DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place with --db.") from fault
         ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
         raise ours(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
+
+
+def refuse_unspelled(path: Path) -> None:
+    """Raises UsageFault for a file whose name is no UTF-8: SQLite takes no other."""
+    if utf8(str(path)) != str(path):
+        raise UsageFault(f"{path}: the name of a database has to be UTF-8", "Name another file.")
 
 
 def _connect(path: Path) -> tuple[apsw.Connection, bool]:

@@ -379,3 +379,20 @@ def test_a_full_disk_is_explained_and_leaves_no_half_backup(large: Program) -> N
     assert run.returncode == 2, run
     assert "Traceback" not in run.stderr
     assert not any("kept" in name for name in _names(large.home))
+
+
+@pytest.mark.parametrize(
+    "command", ["index {demo} --db {name}", "backup {name}", "restore {name} --yes", "status --db {name}"]
+)
+def test_a_name_that_sqlite_takes_for_no_file_is_refused_and_no_file_is_left(own_demo: Program, command: str) -> None:
+    name = "memory-\udcff.db"
+    run = own_demo(*command.format(demo=REPOSITORY / "fixtures" / "demo", name=name).split())
+    assert (run.status, run.stdout) == (2, "")
+    assert "Traceback" not in run.stderr
+    assert len(run.stderr.splitlines()) == 2
+    assert not (own_demo.home / name).exists()
+
+
+def test_the_name_of_a_backup_cannot_move_the_cursor(own_demo: Program) -> None:
+    run = own_demo("backup", "memory-\x1b[2J.db")
+    assert (run.status, "\x1b" in run.stdout) == (0, False)

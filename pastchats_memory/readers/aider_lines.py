@@ -106,7 +106,10 @@ def _outside_code(line: str, before: str, spoken: Kind | None, marks: _Marks) ->
         return "notice"
     if line.startswith("> ") or line == ">":
         within = marks.ours if marks.told else not before and _NOTICE.match(line) is not None
-        return "notice" if within or (spoken != "answer" and not marks.told) else "answer"
+        below = (
+            spoken == "notice" and before
+        )  # where no answer begins, whether or not an editor has cut the blanks of this line
+        return "notice" if within or below or (spoken != "answer" and not marks.told) else "answer"
     return "answer"
 
 

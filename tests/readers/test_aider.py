@@ -93,6 +93,16 @@ def test_line_ends_that_were_trimmed_cost_nothing_but_the_two_blanks(tmp_path):
         assert [turn.content for turn in turns(aider, path)] == [turn.content for turn in turns(aider, marked)]
 
 
+def test_a_notice_whose_blanks_were_cut_is_none_the_less_one_below_another(tmp_path):
+    path = tmp_path / aider.CHAT
+    first = "# aider chat started at 2026-02-02 10:00:00\n\n> Aider v0.50.1  \n> Use /help for help\n\n"
+    path.write_text(f"{first}#### Which cable?\n\nRed.\n", encoding="utf-8")
+    assert [(turn.role, turn.content) for turn in turns(aider, path)] == [
+        ("user", "Which cable?"),
+        ("assistant", "Red."),
+    ]
+
+
 def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
     folder = shared("transcripts")
     with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:

@@ -92,6 +92,7 @@ def main() -> None:
             "agents3",
             "agents4",
             "agents5",
+            "agents6",
             "all",
         ),
         default="all",

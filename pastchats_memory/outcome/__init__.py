@@ -74,16 +74,16 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.94, still_so),
     ("failed", 0.62, advice_erred),
     ("failed", 0.95, rejected),
-    ("worked", 0.96, accepted),
+    ("worked", 0.95, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.94, broke_off),
+    ("failed", 0.91, broke_off),
     ("mixed", 0.70, admitted_in_part),
     ("failed", 0.94, check_failed),
     ("failed", 0.90, command_failed),
     ("failed", 0.91, gave_up),
     ("worked", 0.95, moved_on),
-    ("worked", 0.91, stands),
-    ("worked", 0.90, built_on),
+    ("worked", 0.90, stands),
+    ("worked", 0.85, built_on),
     # What the list of tasks says.
     ("worked", 0.75, task_completed),
 )

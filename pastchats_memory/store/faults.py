@@ -83,6 +83,8 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
     first = fault
     while isinstance(first.__context__, apsw.Error):
         first = first.__context__
+    if isinstance(first, apsw.IOError) and first.extendedresult == apsw.SQLITE_IOERR_SHMSIZE:  # type: ignore[attr-defined] # apsw sets it
+        return DiskFull(f"{place}: the disk is full, even for what reading takes", FULL)
     for told in (first, fault):  # the first may be one that only damage explains, which was then looked for
         for foreign, ours, message, hint in TABLE:
             if isinstance(told, foreign):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -270,12 +271,26 @@ def test_a_full_disk_is_explained_and_the_database_keeps_what_it_has(indexed: Pr
     connection.close()
 
 
-def test_a_disk_without_any_room_is_explained(indexed: Program, small_disk: Path) -> None:
-    with suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as ballast:
+def _fill(disk: Path) -> None:
+    with suppress(OSError), (disk / "ballast").open("wb", buffering=0) as ballast:
         while True:
             ballast.write(b"\0" * 4096)
+
+
+def test_a_disk_without_any_room_is_explained(indexed: Program, small_disk: Path) -> None:
+    _fill(small_disk)
     run = indexed("index", "history", "--db", small_disk / "new" / "memory.db")
     explained(run, "disk is full")
+
+
+@pytest.mark.parametrize("command", ["doctor", "recall webhooks"])
+def test_a_disk_without_the_room_that_reading_takes_is_no_fault_of_the_disk(
+    indexed: Program, small_disk: Path, command: str
+) -> None:
+    database = small_disk / "memory.db"
+    shutil.copy(indexed.database, database)
+    _fill(small_disk)
+    explained(indexed(*command.split(), "--db", database), "the disk is full")
 
 
 def test_a_disk_with_too_little_room_for_a_chunk_of_vectors_is_full_and_no_damage(

@@ -187,9 +187,9 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
     with options.open_memory(db) as memory:
         if yes is None:
-            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {key} for good?", err=True)
+            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
         if not yes:
-            click.echo(f"{key} was not deleted; --yes deletes it.", err=True)
+            click.echo(f"{one_line(key)} was not deleted; --yes deletes it.", err=True)
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:

@@ -59,7 +59,7 @@ PRINTED = (
     "search x --project no{evil}such", "search x --since no{evil}such", "search x --status no{evil}such", "search --no{evil}such", "no{evil}such", "sources --db no{evil}such.db", "backup no{evil}such/x.db",
     "search webhook --json", "recall {words} --json", "context {words} --json", "show 1 --json", "task list --json", "task show {key} --json", "lessons --all --json",
     "how {words} --all --json", "ask {words} --json", "duplicates --scan --json", "verify --json", "status --json", "sources --json", "index {folder} --json",
-    "forget --query webhook --json", "export", "task show no{evil}such --json", "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
+    "forget --query webhook --json", "export", "task show no{evil}such --json", "task delete no{evil}such", "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
 )  # fmt: skip
 """Every command that prints what is stored, what was typed, or a name of a file."""
 

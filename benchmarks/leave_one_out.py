@@ -31,9 +31,9 @@ from pastchats_memory import Memory, rank
 from pastchats_memory.search import pool
 
 GRID = {
-    "BEST_MATCH": (6.0, 8.0, 9.0, 10.0, 11.0, 12.0),
+    "GOOD_MATCH": (3.0, 3.5, 4.0, 4.5, 5.0),
     "EMPHASIS": (1.0, 1.25, 1.5),
-    "SURPRISE": (2.0,),
+    "SURPRISE": (1.5,),
     "PRESENCE": (0.0, 0.3, 0.6, 0.9),
     "PHRASE": (0.0, 0.4, 0.8, 1.2),
     "BESIDE": (0.0, 0.25, 0.5),

@@ -27,13 +27,16 @@ MOST_SURE = 30.0
 """Of a cross-encoder's numbers, beyond which all are as good as certain."""
 WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
-BEST_MATCH = 10.0
-"""What the best match by words would be worth, on the scale of `meant`, of a question whose words are as rare as words can be.
+GOOD_MATCH = 4.0
+"""What it would be worth, on the scale of `meant`, to match as well by words as the BEST_MATCHES do on average, of a question
+whose words are as rare as words can be: a row that leads by far is worth many times as much as one of many alike.
 This number and those below are near what `benchmarks/leave_one_out.py` ends at with all sets, moved until hybrid search was as good as
 the better of words and meaning there and on further sets that had no part in it, of code, tasks, questions and agents' transcripts."""
+BEST_MATCHES = 50
+"""Rows, the best by words, whose mean a match is held against."""
 EMPHASIS = 1.25
 """Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
-SURPRISE = 2.0
+SURPRISE = 1.5
 """Power of how much farther the nearest row stands out than chance alone would have it among so many."""
 PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
@@ -60,7 +63,7 @@ TOLD = 2.0
 """What it is worth that the row tells a time, where the question asks when."""
 TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
-IMPERSONAL = 0.5
+IMPERSONAL = 0.25
 """Share of that where the question does not speak of who asks: what one said oneself answers "what did I", less so "what did it say"."""
 NAMED = 2.0
 """What it is worth that the row begins with the name of a speaker whom the question names."""
@@ -326,13 +329,14 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     """All that speaks for each of the n rows, on one scale and summed; shape (n,).
 
     Args:
-        signals: of the rows.
+        signals: of the rows, n > 0.
         meaning: the balance, 0 (words) to 1 (meaning).
     """
     n = len(signals.deviations)
     strong = strengths(signals.matches, signals.weights)
     standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
-    scale = 2 * (1 - meaning) * BEST_MATCH * signals.rarity / (float(standing.max(initial=0.0)) or 1.0)
+    usual = float(np.sort(standing)[-BEST_MATCHES:].mean())
+    scale = 2 * (1 - meaning) * GOOD_MATCH * signals.rarity / (usual or 1.0)
     near = 2 * meaning * meant(signals.deviations, signals.searched)
     own = scale * standing + near
     shares = np.where(signals.same_role, 1.0, OTHER_ROLE)

@@ -198,18 +198,18 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         around=np.array([[1], [0]]),
         deviations=np.array([1.0, 4.0]),
         conversations=np.array([0, 0]),
-        typed=np.array([0.5, 0.0]),
+        typed=np.array([1.0, 0.0]),
         named=np.array([False, True]),
         told=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
-    scale = RARITY * rank.BEST_MATCH / first
+    scale = RARITY * rank.GOOD_MATCH / ((first + 1.0) / 2)
     surprise = (4.0 / math.sqrt(2 * math.log(SEARCHED))) ** rank.SURPRISE
     near = [surprise * 1.0, surprise * 4.0**rank.EMPHASIS]
-    own = [RARITY * rank.BEST_MATCH + near[0], scale * 1.0 + near[1]]
+    own = [scale * first + near[0], scale * 1.0 + near[1]]
     of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
     by_hand = [
-        own[0] + rank.BESIDE * (scale * 1.0 + near[1] - near[0]) + of_both + 0.5 * rank.TYPED,
+        own[0] + rank.BESIDE * (scale * 1.0 + near[1] - near[0]) + of_both + rank.TYPED,
         own[1] + rank.BESIDE * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.TOLD,
     ]
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
@@ -219,12 +219,20 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     assert evidence(of_other_roles, 0.5).tolist() == pytest.approx(by_hand)
 
 
-def test_the_best_match_by_words_is_worth_standing_out_by_four_deviations_among_a_thousand_rows() -> None:
+def test_a_match_is_worth_what_it_has_more_than_the_best_matches_have_on_average() -> None:
+    alike = evidence(signals(60, matches=np.ones((1, 60))), 0.5)
+    assert alike[0] == pytest.approx(RARITY * rank.GOOD_MATCH * (1 + rank.CONVERSATION / rank.BEST_ROWS))
+    leading = np.ones((1, 60))
+    leading[0, 0], leading[0, 50:] = 1.0 + rank.BEST_MATCHES * (1.0 + rank.PRESENCE), 0.0  # its lead doubles the mean
+    first = leading[0, 0] + rank.PRESENCE
+    assert evidence(signals(60, matches=leading), 0.5)[0] == pytest.approx(alike[0] * first / (2 * (1 + rank.PRESENCE)))
+
+
+def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_among_a_thousand_but_not_by_four() -> None:
     match = np.array([[1.0, 0.0]])
-    less = evidence(signals(2, matches=match, deviations=np.array([0.0, 3.9])), 0.5)
-    more = evidence(signals(2, matches=match, deviations=np.array([0.0, 4.2])), 0.5)
-    assert less[1] < less[0]
-    assert more[1] > more[0]
+    for deviations, first in ((3.0, 0), (4.0, 1)):
+        both = evidence(signals(2, matches=match, deviations=np.array([0.0, deviations])), 0.5)
+        assert int(np.argmax(both)) == first
 
 
 def test_the_best_match_is_worth_more_the_rarer_the_two_rarest_words_of_the_question_are() -> None:

@@ -203,7 +203,9 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
     item, episode, ending, _ = found
     questions = [turn for turn in episode if turn.role == "user"]
     question = item if item.role == "user" else (questions[0] if questions else None)
-    answers = [turn for turn in episode if turn.role == "assistant"]
+    answers = [turn for turn in episode if turn.role == "assistant"] or [
+        turn for turn in episode if turn.role == "tool"
+    ]
     answered = item.content if item.role == "note" else "\n".join(_about(answers, terms, item))
     return Recollection(
         hit=with_snippet(hit, terms),

@@ -228,7 +228,9 @@ def test_a_match_is_worth_what_it_has_more_than_the_best_matches_have_on_average
     assert evidence(signals(60, matches=leading), 0.5)[0] == pytest.approx(alike[0] * first / (2 * (1 + rank.PRESENCE)))
 
 
-def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_among_a_thousand_but_not_by_four() -> None:
+def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_among_a_thousand_but_not_by_four() -> (
+    None
+):
     match = np.array([[1.0, 0.0]])
     for deviations, first in ((3.0, 0), (4.0, 1)):
         both = evidence(signals(2, matches=match, deviations=np.array([0.0, deviations])), 0.5)

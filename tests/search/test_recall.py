@@ -98,6 +98,14 @@ def test_an_answer_is_shown_with_its_question_and_the_other_way_round(memory: Me
         assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
 
 
+def test_an_error_that_came_in_place_of_an_answer_is_shown_in_its_place(memory: Memory, said: Path) -> None:
+    error = "APIError: the model tide-2 has reached its end of life and is no longer available"
+    say(said, "c1", ("user", "Draw the chart of the harbour"), ("tool", error))
+    memory.index([said])
+    first = memory.recall("tide-2 has reached its end of life").memories[0]
+    assert (first.asked, first.answered) == ("Draw the chart of the harbour", error)
+
+
 def test_near_duplicates_are_said_once(memory: Memory, said: Path) -> None:
     answer = "Count them in a token bucket that a script in Redis refills, one bucket for each user and address{}"
     for number, end in enumerate((".", " of theirs.", ", please.")):

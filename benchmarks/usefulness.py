@@ -1,6 +1,6 @@
 """How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
 
-    python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third] [--db FILE] [--bytes N] [--misses]
+    python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third|fourth] [--db FILE] [--bytes N] [--misses]
 
 The folder holds the transcripts that the files in `usefulness/` name: of each task a question as a later session would ask it, and
 file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
@@ -30,8 +30,8 @@ from pastchats_memory.recollection import Block
 from pastchats_memory.search.terms import Terms
 
 FOLDER = Path(__file__).parent / "usefulness"
-FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "third": "third.tsv"}
-"""The forty by which the lines were weighed, forty from other episodes that were written when that was done, and a stranger's."""
+FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "third": "third.tsv", "fourth": "fourth.tsv"}
+"""The forty by which the lines were weighed, forty from other episodes that were written when that was done, and two strangers'."""
 BYTES = 1500
 ENTRIES = 3
 """As a prompt's hook asks for."""

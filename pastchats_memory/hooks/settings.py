@@ -17,7 +17,7 @@ from pastchats_memory.errors import UsageFault
 BY_HAND = "Mend the file, or add the hooks by hand: see `install TARGET --print`."
 
 _TOKEN = re.compile(
-    r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|(?P<unclosed>(?:"|/\*).*)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+',
+    r'"(?>(?:[^"\\]|\\.)*)"|//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)\*/|(?P<unclosed>(?:"|/\*).*)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+',
     re.DOTALL,
 )
 """What is not closed is one token to the end, or every quotation mark behind it would be looked at as if it opened one."""

@@ -267,4 +267,4 @@ def of_any_key(value: str, _: str) -> bool:
     )
 
 
-_OF_A_CACHE = re.compile(r"[A-Za-z][\w.]*-(?:[\w.]+-)*+[0-9a-f]{32,128}\Z")
+_OF_A_CACHE = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")

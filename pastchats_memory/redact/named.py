@@ -189,7 +189,7 @@ _HARMLESS_ENDING = re.compile(
 )
 """Rests of a name after which comes something about the secret, not the secret."""
 _GOES_ON = re.compile(
-    r"(?P<rest>[A-Za-z0-9_\-.]{0,48}+)(?P<computed>[ \t]?=[ \t]?(?!(?:bearer|basic|token)[ \t])[a-z]{1,20}(?:_[a-z]+)*+(?:\.[a-z]+(?:_[a-z]+)*+)*+(?=\(|[,;)]?(?:\s|\Z))|"
+    r"(?P<rest>[A-Za-z0-9_\-.]{0,48}+)(?P<computed>[ \t]?=[ \t]?(?!(?:bearer|basic|token)[ \t])[a-z]{1,20}(?>(?:_[a-z]+)*)(?>(?:\.[a-z]+(?>(?:_[a-z]+)*))*)(?=\(|[,;)]?(?:\s|\Z))|"
     r"[ \t](?:or|and|is(?: not)?|[=!]={1,2})[ \t](?:None|null|undefined|[Tt]rue|[Ff]alse)\b|[\"'][)\]][,;)]|(?:[ \t]?=|:)[ \t]?\d{1,7}(?=[,;)]?(?:\s|\Z)))?"
 )
 """The rest of a name, and how most go on in a program: as the last argument of a call, or with a number or what a value is computed from;

@@ -30,7 +30,7 @@ _FOLLOWS = frozenset("=: \t\"'\\]")
 _NAME = re.compile(rf"{_MARGIN}(?P<indent>[ \t]*+)(?:- |export )?[\w.\-]*\Z")
 _SECTION = re.compile(
     rf"(?:\A|\n){_MARGIN}\[[\w.:\- \"]{{1,64}}\][ \t]{{0,80}}\r?\n"
-    rf"(?:{_MARGIN}(?:[^\n=\[]{{1,64}}=[^\n]*|[ \t]{{0,80}}(?:[#;][^\n]*)?)\n){{0,40}}+\Z"
+    rf"(?>(?:{_MARGIN}(?:[^\n=\[]{{1,64}}=[^\n]*|[ \t]{{0,80}}(?:[#;][^\n]*)?)\n){{0,40}})\Z"
 )
 """The head of one, and behind it no more than settings, remarks and blank lines."""
 _ENTRY = re.compile(rf"{_MARGIN}[ \t]*+(?:- )?[\w.\-]{{1,64}}:(?: |\r?\Z)")

@@ -57,7 +57,7 @@ _TYPED = re.compile(
 _JOINED = re.compile(rf"{_QUOTE}[ \t]{{0,4}}\+[ \t]{{0,4}}{_QUOTE}(?P<bare>[A-Za-z0-9._~+/=\-]{{16,4096}})")
 _CONTENT = re.compile(r"[\"'][ \t]+content=[\"'](?P<bare>[^\s\"'<>]{8,1024})")
 _CHANGED = re.compile(
-    rf"(?:[ \t]++(?:was|is|has|been|got|changed|reset|rotated|updated)){{0,3}}+[ \t]++from[ \t]++"
+    rf"(?>(?:[ \t]++(?:was|is|has|been|got|changed|reset|rotated|updated)){{0,3}})[ \t]++from[ \t]++"
     rf"(?:{_QUOTE}?(?P<bare>{_RUN}{{6,256}}){_QUOTE}?[ \t]++to\b|\[redacted:[a-z\-]{{1,40}}\]{_QUOTE}?[ \t]++to[ \t]++{_QUOTE}?(?P<bare_new>{_RUN}{{6,256}}))"
 )
 _PARAMETER_VALUE = re.compile(r"(?P<bare>[^\s\"'`<>&#\\]{16,2048})")

@@ -56,3 +56,11 @@ def test_a_few_further_rows_are_not_worth_writing_a_large_index_anew(database: D
     segments.gather(database)
     assert set(large) < set(segments_of(database, "prompts_fts"))
     assert found(database, "turn") == [5001, 5002, 5003]
+
+
+def test_two_segments_are_gathered_too_which_are_fewer_than_fts5_merges_by_itself(database: Database) -> None:
+    in_turn(database, range(1, 3))
+    assert len(segments_of(database, "prompts_fts")) == 2
+    segments.gather(database)
+    assert len(segments_of(database, "prompts_fts")) == 1
+    assert found(database, "turn") == [1, 2]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.ids import ATTACHMENT, COMMENT, TASK, number_of
 from pastchats_memory.model import Filters
 from pastchats_memory.query import words
+from pastchats_memory.spelled_ids import ATTACHMENT, COMMENT, TASK, number_of
 from pastchats_memory.store import erasing, forgetting, lexical, task_rows, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.forgetting import Choice, Reach, Shown

@@ -6,10 +6,10 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
-from pastchats_memory.ids import leads_to_task
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
 from pastchats_memory.render import CITATION_NOTES, ending_text, item_json, local_time, one_line, sanitised
+from pastchats_memory.spelled_ids import leads_to_task
 
 
 @click.command(

@@ -19,7 +19,6 @@ from pydantic import BaseModel, Field
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.ids import leads_to_task
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
     alike,
@@ -35,6 +34,7 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.memory.standing import StandingMemory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
 from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, one_line, sanitised
+from pastchats_memory.spelled_ids import leads_to_task
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."

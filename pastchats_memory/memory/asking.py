@@ -9,12 +9,12 @@ from pastchats_memory.arguments import filters_of, source_named
 from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.ids import number_of
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
 from pastchats_memory.recollection import Block, Command, Lesson, Outcome
 from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
+from pastchats_memory.spelled_ids import number_of
 
 if TYPE_CHECKING:
     from datetime import date

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
 from pastchats_memory.redact import redact
 from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.spelled_ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.statuses import RESOLVED, STATUSES, TYPES, is_status, priority_of, status_of
 from pastchats_memory.store import projects, redactions, sources, task_rows, vectors
 from pastchats_memory.store.database import Database

@@ -199,6 +199,7 @@ def _leads_out(
 ) -> bool:
     """Whether a link is to be followed: only out of the folder, only where that is wanted, and into a folder once."""
     try:
+        Path(entry.path).readlink()  # since Python 3.13 realpath itself is silent of one that cannot be read
         target = os.path.realpath(entry.path)
     except OSError as fault:  # it may be seen and not be read, as those of a process that has ended
         unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))

@@ -1,4 +1,4 @@
-"""What the words of the person who goes on mean for the work before them."""
+"""What the person's next words say of the work before them: that it is good, that it is wrong, or neither."""
 
 from __future__ import annotations
 
@@ -154,25 +154,6 @@ def test_a_new_and_long_request_is_no_doubt() -> None:
     assert verdict(LOOKING, DONE, following="Review of the change\n\n1. A bug remains in the parser.") == "worked"
 
 
-def test_a_yes_to_leave_to_an_offered_fix_or_to_a_plan_shows_nothing() -> None:
-    leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
-    offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
-    plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
-    assert verdict(leave, following="yes") == "unknown"
-    assert verdict(offer, following="yes please") == "unknown"
-    assert verdict(plan, following="yes") == "unknown"
-    assert verdict(ANSWER, following="可以，开始实施") == "unknown"
-
-
-def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answer() -> None:
-    question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
-    told = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
-    assert outcome_of((question, told), "sure").verdict == "worked"
-    needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
-    assert outcome_of((question, needs), "sure").verdict == "unknown"
-    assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
-
-
 def test_what_the_person_did_as_asked_is_no_praise() -> None:
     ask = Row("assistant", "answer", "Please run `npm install` and try again.")
     assert verdict(ask, following="done") == "unknown"
@@ -229,45 +210,6 @@ def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, exp
 @pytest.mark.parametrize(
     "words",
     [
-        "add a test for the logout button",
-        "ok, now please rename it to submit",
-        "Can you also expand the tooltip?",
-        "If there is no text in the box, hide the icon.",
-        "the header should have one too",
-        "Review the search bar. While I type, every letter sends a request that is thrown away, which costs us much.",
-        "/diff",
-        "@docs/icons.md",
-        "请把标题也改成蓝色",
-        "agora adicione um botão no rodapé",
-        "Desarrolla el botón de borrar",
-        "ajoute aussi une légende",
-        "フッターにも追加してください",
-        "Как теперь настроить иконку в шапке?",
-        "@docs/icons.md 改成英文",
-    ],
-)
-def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
-    assert verdict(MADE, following=words) == "worked"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "agent is walking into walls",
-        "Somehow the picture next to it became invisible. Give it a border.",
-        "the icon is 4 px too low",
-        "add it again, properly this time",
-        "Put the old one back",
-        "I think the label is cut",
-    ],
-)
-def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody_knows(words: str) -> None:
-    assert verdict(MADE, following=words) in ("unknown", "failed", "mixed")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
         "that doesn't seem to work",
         "masih error",
         "ça ne marche toujours pas",
@@ -300,58 +242,8 @@ def test_who_begins_with_a_new_request_finds_no_fault_with_the_old_work_by_descr
     assert verdict(ANSWER, following=words) == "unknown"
 
 
-def test_an_answer_that_asks_something_is_an_end_only_where_more_than_a_claim_shows_the_work() -> None:
-    text = "The icon is in place. Which colour shall the label have?"
-    for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
-        asks = Row("assistant", "answer", text, {"tools": (tool,)})
-        assert verdict(asks, following="Add a label too.") == expected
-        assert verdict(asks, following="blue") == "unknown", "it answers the question"
-
-
-def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unless_a_word_is_against_it() -> None:
-    at_length = (
-        "Two observations from the other page: its label is grey, and the menu below it opens to the left on a phone."
-    )
-    assert verdict(MADE, following=at_length) == "worked"
-    assert verdict(MADE, following=at_length[:60]) == "unknown", "a short statement is as often a complaint"
-    assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
-    assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
-    assert verdict(MADE, RED, following=at_length) != "worked"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Can you use the right edit format, your changes weren't made. Write them again.",
-        "Let's continue debugging the button. Currently it shows, but a click on it does nothing.",
-        "Right now the icon is drawn twice, I just want one",
-        "now all buttons are at the bottom",
-        "there should be 5 items, I count 3",
-        "it should be on the left side",
-        "please read what I wrote",
-        "it's the same as before",
-        "Make it actually work",
-    ],
-)
-def test_who_corrects_the_work_has_not_gone_on(words: str) -> None:
-    assert outcome_of((ASKED, MADE), words).verdict in ("failed", "unknown")
-
-
-def test_what_may_come_about_is_no_fault_and_a_go_for_what_was_not_finished_is_no_yes() -> None:
-    assert outcome_of((ASKED, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
-    looking = Row("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
-    assert outcome_of((Row("user", "prompt", "why is the bar empty?"), looking), "continue").verdict == "unknown"
-
-
 def test_what_a_new_request_describes_is_no_fault_of_the_old_work() -> None:
     assert outcome_of((ASKED, MADE), "write a test for the case that nothing is found").verdict != "failed"
-
-
-@pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])
-def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
-    asked = Row("user", "prompt", "Why does the login test fail?")
-    assert outcome_of((asked, ANSWER), words).verdict == "worked"
-    assert verdict(ANSWER, following=words) == "unknown", "nobody had asked a question"
 
 
 @pytest.mark.parametrize(
@@ -382,24 +274,9 @@ def test_a_no_to_the_question_with_which_the_answer_ends_rejects_nothing() -> No
     assert verdict(asks, following="No, that is too expensive. Make the change and write it down.") == "unknown"
 
 
-def test_a_yes_to_a_list_of_choices_shows_nothing() -> None:
-    asks = Row("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
-    assert verdict(asks, following="yes do that") == "unknown"
-
-
 @pytest.mark.parametrize("words", ["still quite different, see how the tabs are styled", "still off by a bit"])
 def test_who_begins_with_still_has_it_as_it_was(words: str) -> None:
     assert verdict(MADE, following=words) == "failed"
-
-
-def test_a_y_is_a_yes_only_alone() -> None:
-    for words, expected in (("y", "worked"), ("y los archivos de prueba", "unknown")):
-        assert outcome_of((Row("user", "prompt", "Why does the login test fail?"), ANSWER), words).verdict == expected
-
-
-def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
-    offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
-    assert verdict(offer, following="Ok, proceed.") == "unknown"
 
 
 def test_what_is_sent_back_is_no_praise_of_it() -> None:

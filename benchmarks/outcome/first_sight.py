@@ -27,7 +27,8 @@ from score import labels, rule, table, wilson
 from pastchats_memory.outcome import Row, TaskChange
 from pastchats_memory.outcome.answers import asks_back, ends_asking, is_finished
 from pastchats_memory.outcome.endings import is_shown
-from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, is_inquiry, went_on
+from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, went_on
+from pastchats_memory.outcome.requests import is_inquiry
 from pastchats_memory.outcome.rows import Episode as Judged
 
 BEFORE = {

@@ -21,56 +21,120 @@ from pastchats_memory.outcome.rows import (
 )
 
 _COMMITTED = Pattern(
-    r"""^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]|\b(?:committed|pushed|merged)\b[^\n]{0,30}`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
-    |\b(?:committed|pushed|merged)\ (?:and\ (?:pushed|merged)\ )?(?:to|into|as|in)\ [`*]*[\w./#-]+|\b(?:PR|pull\ request)\ (?:\#?\d+\ )?(?:created|opened|merged)\b"""
+    r"""
+    ^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]
+    |\b(?:committed|pushed|merged)\b[^\n]{0,30}`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
+    |\b(?:committed|pushed|merged)\ (?:and\ (?:pushed|merged)\ )?(?:to|into|as|in)\ [`*]*[\w./#-]+
+    |\b(?:PR|pull\ request)\ (?:\#?\d+\ )?(?:created|opened|merged)\b"""
 )
 _COMMIT_CALL = Pattern(
     r"\bgit\ (?:-\S+\ \S+\ )?(?:commit|push|merge)\b|\bgh\ pr\ (?:create|merge)\b|\bhub\ pull-request\b"
 )
-_PARTICIPLE = (
-    r"(?:done|fixed|updated|written|wrote|recorded|locked\ in|committed|moved|added|removed|created|implemented|finished|completed?|applied|captured|resolved|renamed"
-    r"|deleted|dropped|gone|ready|in\ place|set\ up|succe(?:ss\w*|ed(?:s|ed))|pass(?:es|ed|ing)?|clean|green|corrected|pinned\ it\ down|noted|verified|validated|saved|pushed|merged"
-    r"|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out|caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up)"
-)
+_PARTICIPLE = r"""(?:
+    done|fixed|updated|written|wrote|recorded|locked\ in|committed|moved|added|removed|created|implemented|finished
+    |completed?|applied|captured|resolved|renamed|deleted|dropped|gone|ready|in\ place|set\ up
+    |succe(?:ss\w*|ed(?:s|ed))|pass(?:es|ed|ing)?|clean|green|corrected|pinned\ it\ down|noted|verified|validated
+    |saved|pushed|merged|refactored|migrated|replaced|converted|installed|restored|expanded|re-applied|closed\ out
+    |caught\ up|rewritten|deployed|configured|enabled|disabled|cleaned\ up
+    )"""
 _CLAIM = Pattern(
-    rf"""\A\W*✅|\b(?:has|have)\ been\ (?:successfully\ )?\w+ed\b|^\W{{0,8}}(?:(?:great|perfect|excellent|ok|okay|all\ right)\W{{1,8}})?(?:(?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s){{0,4}}?\W{{0,4}}(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
-    |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b|\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
-    |\bI\ (?:also\ |now\ |then\ )?(?:changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted|corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote)\b
-    |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b|^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b|\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
-    |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*我?已|(?:修改|更新|添加|创建|实现|修复)(?:完成|好了|完毕)|^\W*(?:готов[оаы]?\b|исправлено|сделано|обновлено|добавлено|настроено|создан[оаы]?\b|(?:я\ )?(?:добавил|исправил|создал|обновил|удалил|настроил)|hecho|listo|he\ (?:\w+ado|\w+ido)\b|(?:creado|actualizado|corregido|arreglado|agregado)\b
-    |fertig|erledigt|behoben|ich\ habe\b|c'est\ fait|terminé|corrigé|j'ai\ (?:\w+é|mis|fait|écrit)\b|pronto|feito|(?:criei|atualizei|corrigi|adicionei)\b|fatto|ho\ \w+to\b|sudah\ (?:di\w+|selesai)|selesai|berhasil|完了|完成|수정했|완료)|(?:作成|修正|追加|更新|変更|実装)しました"""
+    rf"""
+    \A\W*✅|\b(?:has|have)\ been\ (?:successfully\ )?\w+ed\b
+    |^\W{{0,8}}(?:(?:great|perfect|excellent|ok|okay|all\ right)\W{{1,8}})?(?:
+        (?!you\b|to\b|not\b|once\b|if\b|when\b|after\b|should\b|will\b|can\b|need\b)[\w§"'`./:*-]+\s
+    ){{0,4}}?\W{{0,4}}(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s){_PARTICIPLE}\b(?!\?)
+    |\b(?:is|are|were|been|was)\s(?:now\s|all\s|both\s|successfully\s|fully\s)?{_PARTICIPLE}\b
+    |\bI(?:'ve|\ have)\s(?:now\s|also\s|successfully\s)?(?:\w+ed|built|written|made|set)\b
+    |\bI\ (?:also\ |now\ |then\ )?(?:
+        changed|fixed|added|removed|updated|moved|created|implemented|replaced|renamed|wrote|made|split|extracted
+        |corrected|switched|converted|deleted|refactored|adjusted|bumped|wired|cleaned|rewrote
+    )\b
+    |\bhere(?:'s|\ is)\ what\ (?:I\ (?:did|changed)|changed|was\ done)\b
+    |^\W*(?:what\ changed|changes\ made|summary\ of\ (?:the\ )?changes)\b|\bno\ longer\b
+    |\bnow\ (?:works?|passes|returns|uses|builds|runs|shows|renders|handles|supports)\b
+    |\b(?:is|are)\ in\b(?=,|\.|\ and\b)|^\W*(?:it|the\ \w+|that|everything|all)\ (?:now\ )?works\b|^\W*我?已
+    |(?:修改|更新|添加|创建|实现|修复)(?:完成|好了|完毕)
+    |^\W*(?:
+        готов[оаы]?\b|исправлено|сделано|обновлено|добавлено|настроено|создан[оаы]?\b
+        |(?:я\ )?(?:добавил|исправил|создал|обновил|удалил|настроил)|hecho|listo|he\ (?:\w+ado|\w+ido)\b
+        |(?:creado|actualizado|corregido|arreglado|agregado)\b|fertig|erledigt|behoben|ich\ habe\b|c'est\ fait
+        |terminé|corrigé|j'ai\ (?:\w+é|mis|fait|écrit)\b|pronto|feito|(?:criei|atualizei|corrigi|adicionei)\b|fatto
+        |ho\ \w+to\b|sudah\ (?:di\w+|selesai)|selesai|berhasil|完了|完成|수정했|완료
+    )
+    |(?:作成|修正|追加|更新|変更|実装)しました"""
 )
 _CLOSING = Pattern(
-    r"""\bsuccessfully\ (?:\w+ed|built|written|sent|set)\b|\b(?:\w+ed|built|written|sent|set)\ successfully\b|\b(?:was|were|is|are|been)\ (?:now\ |all\ )?successful(?:ly)?\b|\ball\ (?:\d+\ )?(?:tests|checks)\ (?:now\ )?pass\w*\b|успешно|已(?:成功|完成)|成功"""
+    r"""
+    \bsuccessfully\ (?:\w+ed|built|written|sent|set)\b|\b(?:\w+ed|built|written|sent|set)\ successfully\b
+    |\b(?:was|were|is|are|been)\ (?:now\ |all\ )?successful(?:ly)?\b
+    |\ball\ (?:\d+\ )?(?:tests|checks)\ (?:now\ )?pass\w*\b|успешно|已(?:成功|完成)|成功"""
 )
 """A claim in the last sentences."""
 _DENIED = Pattern(
-    r"\b(?:not|nothing|none|no|never|only|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b|\bне\b|\bnicht\b|没有|未"
+    r"""
+    \b(?:not|nothing|none|no|never|only|without|cannot|if|once|when|until|unless|should|would|will|to)\b|n't\b
+    |\bне\b|\bnicht\b|没有|未"""
 )
 _UNFINISHED = Pattern(
     r"\bstill\ (?:waiting|running|pending|working)\b|\bwaiting\ (?:on|for)\b|\bin\ (?:the\ )?background\b"
 )
 _ANNOUNCED = Pattern(
-    r"""(?:^|[.!:?]\s+|\n)\W*(?:(?:now|next|first|okay|ok|so|good|great|then)[,.!]?\ )?(?:let\ me(?!\ know)|let's|I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to)\b[^\n?]{0,300}[.…]?\s*\Z"""
+    r"""
+    (?:^|[.!:?]\s+|\n)\W*(?:(?:now|next|first|okay|ok|so|good|great|then)[,.!]?\ )?(?:
+        let\ me(?!\ know)|let's
+        |I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to
+    )\b[^\n?]{0,300}[.…]?\s*\Z"""
 )
 _ASKS_FOR_MORE = Pattern(
-    r"""\b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:add|provide|share|paste|check|show|upload|send|run|try|test|restart|refresh|reload|reply|tell|confirm|let\ me\ know\ (?:which|what|if\ you\ see))\b
+    r"""
+    \b(?:please|could\ you|can\ you|once\ you|need\ you\ to)\ (?:
+        add|provide|share|paste|check|show|upload|send|run|try|test|restart|refresh|reload|reply|tell|confirm
+        |let\ me\ know\ (?:which|what|if\ you\ see)
+    )\b
     |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供
-    |\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?(?:permission|approval|authori[sz]ation|write\ access)\b|\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?
-    |请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
+    |\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?
+        (?:permission|approval|authori[sz]ation|write\ access)\b
+    |\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?|请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""
 )
 _WHAT_ELSE = Pattern(
-    r"\b(?:(?:any|some)thing\ else|what\ else|algo\ más|mais\ alg(?:o|uma\ coisa)|autre\ chose|noch\ etwas|qualcos'altro|ada\ (?:lagi|hal\ lain)|что-(?:нибудь|то)\ ещ[её])\b[^.!?\n]*\?\Z|(?:还有|其他)(?:什么|问题|需要)[^。！\n]*[?？吗]\Z"
+    r"""
+    \b(?:
+        (?:any|some)thing\ else|what\ else|algo\ más|mais\ alg(?:o|uma\ coisa)|autre\ chose|noch\ etwas
+        |qualcos'altro|ada\ (?:lagi|hal\ lain)|что-(?:нибудь|то)\ ещ[её]
+    )\b[^.!?\n]*\?\Z
+    |(?:还有|其他)(?:什么|问题|需要)[^。！\n]*[?？吗]\Z"""
 )
 """What a finished answer ends with out of politeness."""
 _ADMITTED = Pattern(
-    r"""\A\W*(?:fatal\ )?error:\ |\bI(?:'m|\ am|\ was)?\ (?:could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to|won't\ (?:execute|run|be\ able)|don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way))\b|\bI\ (?:have\ not|haven't)\ been\ able\b
-    |\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)|\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b|\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b|无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
+    r"""
+    \A\W*(?:fatal\ )?error:[ ]
+    |\bI(?:'m|\ am|\ was)?\ (?:
+        could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to
+        |won't\ (?:execute|run|be\ able)
+        |don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way)
+    )\b
+    |\bI\ (?:have\ not|haven't)\ been\ able\b|\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)
+    |\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b
+    |\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b
+    |无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""
 )
 _LEFT = Pattern(
-    r"""^\W*(?:remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b|not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b|partially\ (?:done|fixed|working|complete\w*)\b)
-    |\bI\ (?:did\ not|didn't|have\ not|haven't)\ (?:yet\ )?(?!(?:change|touch|modif|alter|commit|push|includ|run|test|remov|delet|add|find|see|want|need|have|know|notice|break)\w*)(?:\w+\ )
-    |\b(?:remaining|others?|rest)\b[^.\n]{0,60}\b(?:can't|cannot|could(?:n't|\ not)|(?:is|are|was|were)(?:n't|\ not))\b|\b(?:is|are)\ not\ \w+\ yet\b|\bran\ out\ of\ (?:context|time|tokens|budget)\b
+    r"""
+    ^\W*(?:
+        remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b
+        |not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b
+        |partially\ (?:done|fixed|working|complete\w*)\b
+    )
+    |\bI\ (?:did\ not|didn't|have\ not|haven't)\ (?:yet\ )?(?!
+        (?:
+            change|touch|modif|alter|commit|push|includ|run|test|remov|delet|add|find|see|want|need|have|know|notice
+            |break
+        )\w*
+    )(?:\w+\ )
+    |\b(?:remaining|others?|rest)\b[^.\n]{0,60}\b(?:
+        can't|cannot|could(?:n't|\ not)|(?:is|are|was|were)(?:n't|\ not)
+    )\b
+    |\b(?:is|are)\ not\ \w+\ yet\b|\bran\ out\ of\ (?:context|time|tokens|budget)\b
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")

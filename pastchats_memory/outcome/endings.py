@@ -31,12 +31,12 @@ from pastchats_memory.outcome.next_words import (
     goes_on,
     is_about_request,
     is_at_length,
-    is_inquiry,
     refuses,
     tells_trouble,
     thanked,
     went_on,
 )
+from pastchats_memory.outcome.requests import is_inquiry
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -53,7 +53,11 @@ from pastchats_memory.outcome.rows import (
 from pastchats_memory.outcome.said import next_words, opening
 
 _INTERRUPTED = Pattern(
-    r"\[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error|\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded|\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out|\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"
+    r"""
+    \[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error
+    |\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded
+    |\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out
+    |\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"""
 )
 MOST_OF_TITLE = 100
 """Characters of a task's title in a quotation."""
@@ -62,8 +66,14 @@ SHORT = 1000
 _WITHIN = Pattern(r"[\w,;(\[{]\Z")
 """How a text ends that was cut off within a sentence."""
 _HINDERED = Pattern(
-    r"""\b(?:can(?:no|')t|could(?:n't|\ not)|(?:is|are|was|were|do|does|did|has|have)(?:n't|\ not)|unable|not\ (?:found|installed|available|allowed|reachable|set|there|yet)|missing|denied|rejected|refus\w+|timed\ out
-    |killed|crash\w*|needs?\ to\ be|requires?|already\ (?:exists?|in\ use|taken)|conflicts?|out\ of\ date|lacks?|without|(?:fix|install|start|add|set|create|run|log\ in|provide)\b[^.\n]{0,60}\bfirst|no\ (?:\w+\ )?(?:network|access|permission|such|space|internet|credentials|connection))\b"""
+    r"""
+    \b(?:
+        can(?:no|')t|could(?:n't|\ not)|(?:is|are|was|were|do|does|did|has|have)(?:n't|\ not)|unable
+        |not\ (?:found|installed|available|allowed|reachable|set|there|yet)|missing|denied|rejected|refus\w+
+        |timed\ out|killed|crash\w*|needs?\ to\ be|requires?|already\ (?:exists?|in\ use|taken)|conflicts?
+        |out\ of\ date|lacks?|without|(?:fix|install|start|add|set|create|run|log\ in|provide)\b[^.\n]{0,60}\bfirst
+        |no\ (?:\w+\ )?(?:network|access|permission|such|space|internet|credentials|connection)
+    )\b"""
 )
 """What stands in the way."""
 _FAILING = Pattern(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.outcome import assent, faults
 from pastchats_memory.outcome.answers import ends_asking
-from pastchats_memory.outcome.requests import asks, is_request
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once
+from pastchats_memory.outcome.requests import asks, is_inquiry, is_request
+from pastchats_memory.outcome.rows import LONGEST, Episode, Evidence, Pattern, once
 from pastchats_memory.outcome.said import FEW_WORDS, beginning, first_sentence, next_words, opening, words_of
 from pastchats_memory.outcome.sent_again import TELLING, asked_again, is_paste, pasted_error
 
@@ -21,159 +22,12 @@ SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
 """Letters from which on a word is about something."""
-
-_UNDONE = Pattern(
-    r"""^[!/](?:undo|rewind)\b|\A\s*[!/]?(?:run\ )?(?:undo|rewind|revert|rollback)\b(?!\ (?:button|feature|function|command|stack|support|history))|\A\s*[!/$]?\s*(?:run\ )?git\ (?:checkout\ (?:--|\.|HEAD|-f)|restore\b|reset\ --hard|revert\b|stash\b)
-    |\b(?:please\ |just\ |can\ you\ |let's\ )?(?:undo|revert|roll\ back|back\ out)\ (?:that|this|it|all|everything|your|the\ (?:last|changes?|commit|edits?)|those|these)\b|\A\W*(?:reverted|undid|undone|rolled\ (?:it\ |that\ )?back)\b|\b(?:throw|toss)\ (?:it|this|that|them)\ (?:away|out)\b|\bscrap\ (?:it|this|that)\b|\bgo\ back\ to\ (?:what|how|where|the\ (?:old|previous|original|last|earlier))\b
-    |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?(?:reverted|undid|undone|rolled\ back|backed\ out)\b|\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?rolled\ (?:it|that|this|them)\ back\b|\brückgängig|\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
-)
-_STILL = Pattern(
-    r"""\A\W*still\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|need|want|have\ to|thinking|wait))|(?<!you\ )(?<!you're\ )(?<!\bare\ )\bstill\b[^.?!\n]{0,40}\b(?:not|broken|fail\w*|errors?|wrong|missing|crash\w*|doesn|isn|can't|cannot|nothing|stuck|happens|the\ same)\b|\bstill\ (?:get(?:ting)?|see(?:ing)?|there|no)\b
-    |\b(?:does|do|did|is|was|has|have|wo|ca|can|will)(?:n't|nt|\ ?not)\ (?:(?:seem|appear|look)s?\ (?:like\ )?(?:to\ (?:be\ )?)?)?(?:\w+\ )?(?:work\w*|fix\w*|help\w*|do\ anything|change\ anything|solve\w*|run|compile|build|start|load|show|display|appear|open|render|respond)\b
-    |\A\W*(?:(?:hm+|nope|no|ok|sorry)[\s,.]+)?(?:it\ |this\ |that\ |they\ |the\ \w+\ )?(?:doesn't|does\ not|doesnt|didn't|did\ not|didnt|won't|wont|isn't|isnt|aren't|arent)\ (?!(?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b)\w+
-    |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b|\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b|\A\W*(?:but\ )?i\ (?:do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+|already\ (?:do|did|have|had|tried))\b|\bstill\ (?:\d+|some|many|lots|a\ few|a\ lot|the\ same)\b|\A(?![^.?!\n]{0,40}(?:\byou|\bwe|\bi|'re|'m|\bare|\bam)\ still)[^.?!\n]{0,40}\bstill\ (?!work|runn|pass|go|think|wait|look|learn|wonder|consider|us|do|be|test|try)\w+ing\b|\b(?:it|that|this|which)(?:'s|\ is|\ looks)\ (?:exactly\ )?(?:the\ same|as)\ (?:as\ )?(?:before|earlier|it\ was)\b|\bjust\ as\ (?:much|bad|slow|often|broken|wrong)\b(?!\ as)|(?<!the\ )(?<!do\ )\bsame\ thing\b(?=\W*(?:$|again|happen))
-    |\bi\ (?:don't|dont|do\ not|can't|cant|cannot)\ see\ (?:any|the|it|a|an|that|them|anything)\b(?![^.\n]{0,30}\b(?:point|need|reason|why|how|problems?|issues?|errors?|warnings?|harm|value|benefit)\b)
-    |\b(?:not|isn't|aren't)\ (?:working|fixed|solved|resolved|visible|showing|loading|running)\b|\bsame\ (?:\S*error|\S*exception|problem|issue|bug|result|failure|outcome|crash|traceback|message|warning|behaviou?r|output)s?\b|\b(?:looks?|behaves?|acts?)\ (?:exactly\ |just\ |all\ )?the\ same\b
-    |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|broken?|breaks|happen(?:s|ed|ing)|red|hangs?|hung)\ again\b|\b(?:does|do|did)\ (?:absolutely\ )?nothing\b(?!\ (?:else|but|wrong))|\A\W*(?:i|we)\ (?:did|have|tried|already\ did)\b[^\n]{0,60}\b(?:anyway|regardless)\b|\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
-    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\bhasn't\ changed\b|\bkeeps\ (?:fail|crash|gett|happen|giv|throw)\w*
-    |\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает|не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно|та\ ж\ помилка|то\ саме|знову
-    |funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch|klappt\ nicht|gleiche[rn]?\ fehler|tut\ sich\ nichts|hilft\ nicht|stimmt\ (?:so\ )?nicht|passt\ (?:so\ )?nicht|(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error|ne\ (?:marche|fonctionne)\ (?:pas|toujours)
-    |ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)|même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro|(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore|выда[её]т\ ошибк|continua\ (?:dando|com|igual|não)|stesso\ errore|nadal|nog\ steeds|hâlâ|non\ funziona|ancora\ (?:non|lo\ stesso)|nie\ działa|werkt\ niet|çalışmıyor
-    |(?:n'|ne\ )\w+\ (?:toujours|encore)\ pas|\bne\ (?:\w+\ )?(?:marche|fonctionne|s'affiche|change|compile)\w*\ (?:\w+\ )?(?:pas|rien)|\bencore\ (?:\w+\ )?(?:pourri|cassé|faux|mauvais|la\ même|le\ même)
-    |\bn[ãa]o\ (?:est[áa]\ )?(?:funcion\w+|deu\ certo|aparece\w*|resolveu|mudou|carrega|abre)|\bcontinua\ (?:sem|o\ mesmo|a\ mesma)|\bno\ (?:aparece|sirve|carga|se\ ve|ha\ cambiado|compila|abre)\b|\btodav[ií]a\ no\b
-    |\bse\ sigue\b|\bsigue\ \w+[aei]ndo\b|\b(?:aun|aún|todav[ií]a)\ (?:se|no|sigue|falla|da|tengo)\b|\bno\ (?:se\ )?(?:ve|arregl\w+|cambi\w+|anda|sirve)\b|\bainda\ (?:est[áa]|aparece|continua)\b|\bcontinua\ \w+[aei]ndo\b
-    |\b(?:masih|belum|tidak|gak|ngg?ak|ga)\ (?:bisa|jalan|muncul|berfungsi|berhasil|berubah|error|sama|tampil)\b|\berror\ (?:lagi|nih|bro)\b
-    |不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然|没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가|안\ ?(?:돼|됩)|여전히
-    |не\ (?:запускается|открывается|видно|появля\w+|получилось|грузит\w*|отображ\w+|меняется|сработал\w*)|так\ и\ не\b|ничего\ не\ (?:измен|происход|меня)\w+|\bwird\ (?:\w+\ )?nicht\ (?:angezeigt|geladen|erkannt)|\bnon\ (?:va|si\ (?:vede|apre|carica)|carica)\b|\bdalej\ nie\b|\bten\ sam\ błąd
-    |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b|\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)|\b(?:hala|olmadı|aynı\ hata|hata\ (?:verdi|alıyorum|veriyor))\b
-    |لا\ (?:يعمل|يظهر)|(?:ما|لا)\ ?(?:زال|يزال)|نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|没有?(?:变|成功|出现|用处)|(?:直ら|変わら|表示され|動作し)(?:ない|ません)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""
-)
-"""It is as it was, or does not work: that was not reached, whatever the answer says."""
-
-_TROUBLED = Pattern(
-    r"""\b(?:is|are|was|were|it's|that's|looks?|seems?|got|gets|went|goes|became|comes?\ (?:up|back)|stays?|remains?)\ (?:(?:now|all|just|still|always|very|a\ bit|\w+ly)\ )*
-    (?:not\ (?!needed|necessary|urgent|required|important|allowed|sure|bad|a\b|the\b|so\b)\w+|missing|empty|blank|broken|gone|invisible|wrong|down|dead|red|failing|stuck|frozen|unreachable|unresponsive|worse|ugly|terrible|duplicated|cut\ off|overlapping|misaligned|undefined|null|NaN|lost|useless|incomplete)\b
-    |\b(?:cannot|can't|cant|can\ not)\ (?!be\b|use\b|change\b|wait\b)\w+|\b(?:do(?:es)?|did|wo)(?:n't|nt|\ not)\ (?!need|want|have|think|know|care|mind|worry|forget|use|like|support)\w+
-    |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|hangs?|freezes|breaks|broke|errors\ out|throws|disappear(?:s|ed)?|vanish(?:es|ed)?|overlaps?|flickers|time[sd]\ out|keeps\ \w+ing|never\ \w+s|takes\ forever|got\ lost)\b
-    |\b(?:i|we)(?:'m|m|\ am|'re|\ are)?\ (?:still\ |now\ |just\ |only\ )*(?:get|getting|got|see|seeing|have|having|hit|hitting)\ (?:(?:an?|the|this|these|some|lots\ of|many|another|more)\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|[45]\d\d|failures?)\b
-    |\A\W*(?:getting|got)\ (?:an?\ |this\ |these\ )?(?:\w+\ )?(?:errors?|[45]\d\d)\b|\bthere(?:'s|\ is|\ are|\ was)\ (?:(?:still|an?|some|lots\ of|many|another|now)\ )*(?:\w+\ ){0,2}?(?:errors?|problems?|issues?|bugs?|nothing)\b
-    |\A\W*i\ (?:see|get)\ (?:no|nothing)\b|\A\W*(?:same|errors?|failed|timeout|nothing|blank\ \w+|white\ screen|not\ (?!now|yet|sure|really|necessarily|urgent|today|quite)\w+(?:\ \w+){0,3}|it\ (?:doesn't|does\ not|isn't|errors))\W*\Z|\b(?:shows?|displays?|says?|prints?|returns?)\b[^.\n]{0,40}\binstead\ of\b"""
-)
-"""A statement of what is wrong."""
-_NO_TROUBLE = Pattern(
-    r"""\A\W*(?:if|when|once|whenever|for|in|why|how|don't|do\ not|(?:i|we)\ (?:don't|do\ not|never))\b|\b(?:should|must|want|need|please|let's|works?|working|worked|fixed|better|thanks?|great|good|fine|so\ that|would|make\ sure|unless|no\ longer|no\ (?:problem|worries|need))\b"""
-)
-"""What makes it a wish, a condition, a question or a relief."""
 LONGEST_STATEMENT = 16
 """Words of one that is about what was done."""
 
-_NO = Pattern(
-    r"""\A\W*(?:(?:ok(?:ay)?|uh+|um+|hm+|well|sorry|oh|ah|lol|haha|eh|ugh)[\s,.…!-]+){0,3}(?:no|wrong|incorrect|dude|wtf|stop|нет|не\ то|неправильно|ні|nein|falsch|non|faux|incorrecto|errado|sbagliato|不对|错了|不是|違う|아니)(?=[,.!?:;—，。-]|\s*$|\s+(?:i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich|das|es|eso|ça|我|你|这|那)\b)
-    |\A\W*(?:that(?:'s|\ is|\ was)|this\ is|it's|it\ is)\ (?:\w+\ )?(?:not|wrong|incorrect|bad|broken|terrible|garbage)\b|\A\W*not\ (?:true|right|correct|what)\b"""
-)
-_FLAT_NO = Pattern(
-    r"""\A\W*👎|\bno(?:[\s,.!]+no\b)+|\A\W*(?:it|that|this)\ (?:just\ |now\ )?(?:hangs|crashes|freezes|fails|breaks)\b|\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)\b|\bpretty\ sure\ (?:it|that|this)(?:'s|\ is)\b|\A\W*(?:nope|nah)\b(?!\W*(?:all\ good|that's\ (?:it|all|fine)|thanks))|\A\W*wrong\ \w+|\bso\ no\b\W*$
-    |\byou(?:'re|\ are|\ have|'ve)?\ (?:just\ |completely\ |totally\ )?(?:misunderstood|misread|missing\ the\ point)\b|\b(?:not|isn't|wasn't)\ what\ i\ (?:asked|wanted|meant|said)\b"""
-)
-"""Nothing of it is as it was asked for."""
-_BROKEN = Pattern(
-    r"""\b(?:it|that|this|which|everything|you|now)\ (?:just\ |now\ |completely\ |totally\ |all\ )?(?:broke|breaks|fails|failed|crashe[ds]|hangs|errors?\ out|throws|messed)\b|\bbut\ (?:now\ )?it\ (?:fails|crashes|breaks)\b
-    |\b(?:it|that|this|which|they|everything)\ (?:just\ |all\ |then\ |immediately\ )?(?:f(?:alls|ell)\ (?:over|apart)|(?:goes|went)\ down|bl(?:ows|ew)\ up|dies|died|fr(?:eezes|oze)|lock(?:s|ed)\ up|time[sd]\ out|stop(?:s|ped)\ working)\b
-    |\b(?:is|are|was|got)\ (?:now\ |all\ |completely\ |totally\ )?(?:broken|messed\ up|goofed\ up|screwed\ up|corrupted)\b
-    |\b(?:causes?|caused|causing|gives?|gave|giving|throws?|threw|throwing|raises?|raised|produces?|produced|returns?|returned)\ (?:me\ |us\ )?(?:all\ sorts\ of\ |lots\ of\ |a\ lot\ of\ |a\ bunch\ of\ |an?\ |this\ |these\ |more\ |new\ |the\ following\ )?(?:\w+\ ){0,2}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b
-    |\b(?:now|then|but|and)\ (?:i|we)(?:'m|\ am|'re|\ are)?\ (?:get(?:ting)?|got|see(?:ing)?|hit(?:ting)?)\ (?:\w+\ ){0,3}?(?:errors?|exceptions?|failures?|crash(?:es)?)\b|\banother\ (?:error|problem|issue|mistake|bug)\b
-    |\A[^.?!\n]{0,40}\b(?:errors?|exceptions?|warnings?)\ (?:shows?|pops?|comes?|came|appears?|appeared|occurs?|occurred|happens?|happened)\b|\b(?:seems?|looks?|appears?)\ (?:like\ |that\ )?(?:there(?:'s|\ is|\ are)\ )?(?:an?\ |some\ |still\ ){1,2}(?:problem|issue|error|bug)s?\b|\bno\ matter\ what\b
-    |\bnow\b[^.?!\n]{0,60}\b(?:is|are|was|it's)\ (?:all\ |completely\ |just\ )?(?:gone|missing|empty|blank|broken|invisible|failing|down|dead)\b|\b(?:it's|(?:it|that|this|everything)\ (?:is|got|gets|runs)|made\ (?:it|things))\ (?:\w+\ ){0,2}(?:slower|worse)\b|\bwtf+\b|\b(?:is|are|it's|that's|looks?)\ (?:\w+\ )?(?:useless|terrible|awful|garbage|horrible|nonsense|rubbish)\b|\b(?:ci|build|pipeline|tests?|deploy\w*|prod\w*|site|server)\ (?:is|are|went|turned|goes|has\ been)\ (?:now\ |all\ )?(?:red|down|broken)\b
-    |\b(?:shows?|says?|prints?|displays?|returns?|gives?)\ (?:me\ )?(?:only\ |just\ )?(?:NaN|undefined|null|nothing|garbage|blank|an?\ (?:empty|blank|white)|[45]\d\d)\b"""
-)
-_OTHERWISE = Pattern(
-    r"""(?<!oops\W)(?<!sorry\W)(?<!oops,\ )(?<!sorry,\ )\bi\ (?:meant|asked\ for|told\ you)\b|\bi\ said\b|\byou(?:'re|\ are)\ (?:still\ )?(?:wrong|just\ repeating|not\ listening)\b|\byou\ (?:still\ have|forgot|missed|ignored|skipped|overlooked|removed|deleted|broke|didn't|did\ not|haven't)\b
-    |\b(?:not|isn't|wasn't)\ (?:correct|right|true|accurate)\b|\bdidn't\ (?:ask|want)\b|\bbut\ (?:it|that|they|the\ \w+)(?:'s|\ is|\ are|'re)?\ (?:still\ )?(?:not|n't|isn't|aren't|doesn't|don't|never)\b|\byour\ (?:changes?|edits?|fix(?:es)?|code|update|version)\b[^.,?!\n]{0,30}(?:n't|\bnot|\bnever|\bbroke\w*|\bfail\w*)\b|\b(?:read|do|did)\ what\ i\ (?:wrote|said|asked|meant|told)\b|\bare\ you\ sure\b|\boff\ by\ (?:one|an?|\d+|a\ few)\b
-    |\A\W*(?:uh+|hm+|ok|but|wait)?[\s,.]*you\ (?:\w+ly\ |just\ )?(?!(?:need|asked|mentioned|suggested|wanted|noted|promised|proposed|said)\b)(?:\w+ed|put|left|made|broke|cut|lost|took|deleted)\b|\bwhere\ (?:is|are|did)\ my\b|\bthere(?:'s|\ is|\ was)\ no\ (?:need|reason)\ to\b|\b(?:gives?|gave|returns?|shows?|prints?)\ (?:me\ |us\ )?[^.;\n]{1,40}[.;,]\ (?:but\ )?(?:i|we)\ (?:need|want|wanted|expect(?:ed)?)\b|\blooks?\ (?:a\ bit\ |slightly\ )?(?:wrong|off|bad|blurry|cramped|cluttered|misaligned|empty|weird|ugly|broken|terrible|awful|strange)\b|\b(?:i|we)\ (?:don't|dont|do\ not|won't|didn't)\ want\b
-    |\A\W*(?:please\ )?(?:don't|do\ not)\ (?:use|mock|change|do|add|touch|include|create|remove|delete|put|make)\b|\A\W*why\ (?:won't|didn't|did|don't|are|aren't|would|can't)\ you\b"""
-)
-"""It is otherwise than it was asked for: with work in sight, a part of it."""
-
-_CONDITION = Pattern(r"\A\W*(?:(?:and|but|ok(?:ay)?|so|well)[\s,]+)?(?:if|unless|in\ case)\b")
-"""What may come about."""
-_FAULTS = (_NO, _BROKEN, _OTHERWISE)
-
-_HALF = Pattern(
-    r"\b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b(?:but|except|however)\b|\bnow,?\ (?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"
-)
-"""One half of it works."""
-_PARTLY = Pattern(
-    r"""\b(?:too|way\ too|a\ (?:little|bit)\ too)\ (?:much|many|big|small|thin|thick|long|short|wide|narrow|dark|light|slow|complicated|complex|verbose|wordy|aggressive|fast|loud|bright|close|far)\b
-    |\bnot\ quite\b|\balmost\b[^.\n]{0,20}\bbut\b|\bshould(?:n't|\ not)\ have\b|\bshould\ have\ (?:been|done|used)\b|\b(?:good|great|nice|fine)\b[^.!?\n]{0,30}\bbut\b(?!\ (?:can|could|what|how|why|is|are|do|does|would|will|where|when)\b)"""
-)
-"""It is there, and not as it should be."""
-
-_RELIEVED = Pattern(
-    r"\b(?:crash(?:es)?|errors?|bugs?|warnings?|problems?|issues?|leaks?|lag|flicker\w*|failures?)\ (?:is|are|has|have|went)\ (?:now\ |all\ )?(?:gone|away|fixed|solved|resolved|disappeared|vanished)\b|\bno\ (?:more\ )?\w+\ (?:anymore|any\ more|any\ longer)\b"
-)
-"""The trouble is over."""
-_THANKED = Pattern(
-    r"""\A\W*[👍🎉🚀💯✅❤🙏🙌👏]|[,.!，。、]\s*(?:great|thanks|thank\ you|thx|perfect|nice|cheers|awesome|obrigad[oa]|gracias|merci|danke|спасибо|grazie|谢谢|ありがとう(?:ございます)?|고마워|감사합니다)[\s.!:)。！]*\Z|\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b|\byou\ rock\b
-    |\A\W*(?:(?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|that|it's|it|looks?|really|very|so|wow|well)[\s,.!]+){0,3}
-    (?:(?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect|awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful|works|worked|it\ works|working|fixed|solved|merged|shipped|deployed
-    |done|lgtm|agreed|approved|ship\ it|commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done
-    |спасибо|отлично|супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt|gracias|perfecto|funciona|genial|merci|parfait|ça\ marche|obrigad[oa]|deu\ certo|perfeito|grazie|perfetto|dzięki|bedankt|teşekkür
-    |谢谢|完美|很好|不错|太好了|搞定|ありがとう|完璧|動きました|できました|고마워|감사|완벽)(?=[\s,.!:;，。、！—-]|$)
-    |\A\W*(?:(?:non|oui|ok|sim|sí|si|ya|ja|sudah)[\s,]+)?(?:(?:on\ est\ revenu\ |c'est\ |ça\ )(?:maintenant\ )?(?:c'est\ )?(?:bon|parfait|nickel|mieux)|top\b|nickel|ótimo|excelente|muy\ bien|funcionou|funcionó|listo\b|vale\b|sehr\ gut|läuft|mantap|bagus|berhasil|sip\b|terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|可以了|好了|成功了|没问题|いいですね|いい感じ|できた|素晴らしい|直りました|좋아요|됐어|잘\ 됩니다|cảm\ ơn|được\ rồi|ổn\ rồi|tuyệt|teşekkür|harika|süper|mükemmel|oldu\b|شكرا|ممتاز|رائع|ممنون|مرسی|عالی|धन्यवाद|dzięk\w+|dziala|działa)
-    |\A(?:[^\W\d]+[\s,!]+){0,4}?(?:beautiful|gorgeous|amazing|lovely|stunning|fantastic)(?=[\s,.!]|$)(?!\s(?:if|when|to\s))|\b(?:works|worked|working)\ (?:fine|now|great|well|perfectly|as\ expected|like\ a\ charm)\b|\bnow\ (?:it|everything|that)\ works\b|\bseems\ to\ work\b|\bthat\ (?:did|was)\ it\b|\bthat(?:'s|\ is)\ the\ one\b|\bi\ (?:can\ )?(?:see|get)\ (?:it|them|that|those)\ now\b|\bup\ and\ running\b|\b(?:runs?|builds?|loads?|starts?|compiles|deploys?)\ (?:fine|now|again|great|perfectly|cleanly)\b|\bgeklappt\b|\b(?:geht|läuft)\ (?:jetzt|wieder)\b|\bconfirmed\b|\b(?:did|does)\ the\ trick\b|\bnailed\ it\b|\A\W*(?:good|great|nice)\ (?:find|catch|call|point|idea|one)\b|\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?right\b
-    |\b(?:is|are)\ back\ (?:up|online|to\ normal)\b|(?<!how\ )\b(?:(?:everything|all\ tests|all)\ (?:still\ |now\ )?|(?:it|they)\ (?:still\ |now\ ))(?:builds?|pass(?:es)?|runs?|works?)\b(?!\ (?:not|for\ the))|\b(?:ci|build|pipeline|tests?|everything|all)\ (?:is|are|has\ been|went|came\ back|turned)\ (?:all\ )?green\b|\bno\ more\ (?:errors?|warnings?|crashes|failures|complaints)\b|\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)\ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice|interesting)\b|\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
-)
-_DID = Pattern(
-    r"\A\W*(?:(?:ok(?:ay)?|yes|yep)[\s,.]+)?(?:done|i(?:'ve|\ have)?\ (?:did|done|added|installed|ran|run|updated|changed|set|created|pushed|merged|committed)|pushed|merged|committed)\b(?![^\n]*\b(?:works?|worked|thanks?|great|perfect|fixed)\b)"
-)
-"""The person did what was asked of them, which is no praise."""
-_AGREED = Pattern(
-    r"\A\W*(?:y(?=\W*\Z)|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good|got\ it|gotcha|understood|makes\ sense|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네)(?=[\s,.!:;，。、！—-]|$)"
-)
-_COMMITS = Pattern(
-    r"\A\W*(?:(?:ok(?:ay)?|now|great|please|and|then|let's)[\s,.!]+){0,2}(?:/?(?:run\ )?git\ (?:add|commit|push|merge)\b|/commit\b|commit\ (?:it|this|that|your|the|and|all|everything|these)\b|push\ (?:it|this|that|to)\b|merge\ (?:it|this)\b|@\w+\ commit\b|(?:create|open|make)\ (?:a|the)\ (?:pr|pull\ request)\b)"
-)
-_GO = Pattern(
-    r"\A\W*(?:(?:ok(?:ay)?|yes|so|great|please)[\s,.]+){0,2}(?:continue|proceed|go\ (?:on|ahead|for\ it)|keep\ going|carry\ on|resume|do\ (?:it|that|this|so)|make\ (?:that|this|those|these)\ changes?|start|(?:fix|implement|apply)\ (?:it|that|this|them|these|those|both|all)|продолж\w+|weiter|继续|开始|続けて)\b"
-)
-"""A go, which a plan waits for and an unfinished answer too."""
-_DO_THAT = Pattern(
-    r"""\A\W*(?:(?:ok(?:ay)?|yes|please|great|so|then)[\s,.]+){0,2}(?:go\ ahead\ and\ )?(?:(?:do|apply|implement|make|patch)\ (?:(?:all\ (?:of\ )?)?(?:that|this|it|them|those|these)|the\ (?:change|fix|patch|edit)s?)
-    |applique[rz]?|fais(?:-le|\ (?:tout\ )?(?:ça|cela))|mets\ (?:ça|cela)\ en\ place|hazlo|hacelo|apl[ií]calo|haz\ (?:eso|todo)|faça\ isso|aplique|mach\ das|setz\ das\ um|lakukan|terapkan|сделай\ (?:это|так)|применяй?|зроби\ це
-    |(?:就|按)\S{0,4}(?:这样|你说的)|执行吧|实施|それで|実装して|適用して|그렇게\ 해)\b"""
-)
-"""The person wants done what was answered."""
-_BUILT_ON = Pattern(
-    r"""\A\W*(?:(?:and|ok|okay|so|great)[\s,.]+)?(?:now|next(?!\ time)|then|also|(?:let's|lets|let\ us)(?!\ not)|can\ you\ (?:also|now)|please\ also|implement\ the|write\ (?:this|it|that)|delete\ them|теперь|дальше|jetzt|ahora|maintenant|agora|现在|接下来|然后|次に)(?=[\s,.!:;，]|$)
-    |\b(?:a\ similar|the\ same)\ (?!error|problem|issue|mistake|thing\ happen)\w+|\A(?:帮我|完成)"""
-)
-_INQUIRES = Pattern(
-    r"""[?？吗呢]|(?:\A|[.!\n]\s)\W*(?:please\ |can\ you\ |could\ you\ )?(?:read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose|analy[sz]e|review|tell|show|list|report|verify|test
-    |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?))\b|\btell\ me\b|\bfailing\ test\b"""
-)
-_BUT = Pattern(
-    r"\b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但|ただ"
-)
-_DOUBTS = Pattern(
-    r"""\A\W*(?:hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong|whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b|now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come|(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?(?:another|different)|try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)|how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status)\b|\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b|\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b|\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))|\A[^.?!\n]{0,60}(?<!\bi)(?<!\bwe)(?<!\byou)(?<!\bthey)\ (?:doesn't|does\ not|isn't|won't|cannot|can't)\ \w|\b(?:finds?|found|shows?|does|gets?|got|prints?)\ nothing\b|\bnothing\ at\ all\b|\A\W*now\ (?:the|all|my|your|its?|these|those|some|every\w*|most|both|nothing|no)\b[^.?!\n]{0,60}\b(?:is|are|has|have|shows?|does)\b|(?:\A\W*|[.!?,:\n]\s+)(?:right\ now|currently|at\ the\ moment)\b|\A(?![^\n]*\b(?:work\w*|pass\w*|good|great|fine|fixed|solved|ok|green|fast\w*|better|right|correct|done|runs?|builds?|see|get|got|loads?|clear\w*)\b)[^.?!,\n]{0,40}\bnow\W*\Z|\bthrows?\b[^.?!\n]{0,20}\b(?:[45]\d\d|an?)\b|\banymore\b|\A\W*(?:exits|returns|prints|shows|says|gives|outputs|logs|renders|displays|opens|goes|jumps|flickers|scrolls)\b|куда|почему|зачем"""
-)
-_TROUBLE = Pattern(
-    r"(?<!\bno\ )(?<!\bno\ more\ )(?<!\bany\ )(?<!without\ )\b(?:errors?|crash\w*|fail(?:s|ed|ures?)?|problems?|issues?|bugs?|weird|strange|unexpected\w*)\b|ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"
-)
-"""Words of trouble: in the first line they may be about what was done."""
-_YET = Pattern(
-    r"(?<!you\ )(?<!you're\ )\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds|want|need|have\ to|remember|make|keep|be|let|allow|use))"
-)
-"""Something goes on."""
-_SARCASM = Pattern(
-    r"\b(?:great|nice|perfect|thanks|awesome|wonderful|brilliant)\b[^.\n]{0,30}(?:/s\b|🙄|\banother\ (?:\w+\ )?(?:error|crash|bug|failure|problem|issue)|\b(?:broken?|fail\w*|crash\w*)\ again\b|\bfor\ (?:breaking|nothing|wasting))|\bgood\ job\ breaking\b|\A\W*(?:(?:wow|oh|ok(?:ay)?)[\s,.!]+)?(?:great|nice|perfect|thanks|awesome|wonderful|brilliant|super|well\ done|good\ job)\b[^.\n]{0,40}\b(?:gone|slower|worse|broken|missing|empty|blank|deleted)\b"
-)
+_FAULTS = (faults.NO, faults.BROKEN, faults.OTHERWISE)
 _BARE = re.compile(r"[/!]|@\S+\s*\Z")
 """A command, or a file alone."""
-_AGAIN = Pattern(
-    r"""\A\W*(?:it|they|that|this|these|those|there)\ (?:should|must|needs?\ to|ha(?:s|ve)\ to)\b|\bactually\ work|\b(?:debug\w*|again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even|supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't)\b|!{2,}"""
-)
-"""A request to do it over."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -187,26 +41,26 @@ def _about_the_work(episode: Episode) -> str:
     """How what was said next begins, if it is about the work: whoever finds fault does so first, and then says what they want now."""
     said = opening(episode)
     first = first_sentence(said)
-    is_new = asks(first) and not _AGAIN.search(first) and len(first.split()) > FEW_WORDS
+    is_new = asks(first) and not faults.AGAIN.search(first) and len(first.split()) > FEW_WORDS
     return "" if is_new else beginning(said)
 
 
 def undone(episode: Episode) -> tuple[Evidence, ...]:
     """The person takes the work back, or asks for that."""
-    return _found(episode, _UNDONE)
+    return _found(episode, faults.UNDONE)
 
 
 def still_so(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is as it was, or does not work, or that what they asked about still is so; not in answer to a question."""
-    if is_paste(episode) or ends_asking(episode) or _CONDITION.match(opening(episode)):
+    if is_paste(episode) or ends_asking(episode) or faults.CONDITION.match(opening(episode)):
         return ()
-    return _found(episode, _STILL, _about_the_work(episode)) or _persists(episode)
+    return _found(episode, faults.STILL, _about_the_work(episode)) or _persists(episode)
 
 
 def _persists(episode: Episode) -> tuple[Evidence, ...]:
     """What was asked about is said again, with a "still" in it."""
     sentence = first_sentence(opening(episode))
-    found = _YET.search(sentence)
+    found = faults.YET.search(sentence)
     if not found:
         return ()
     shared = _long_words(sentence) & _long_words(episode.asked)
@@ -223,8 +77,8 @@ def tells_trouble(episode: Episode) -> tuple[Evidence, ...]:
     first = first_sentence(opening(episode))
     asks = is_request(first) or is_request(first.rpartition(", ")[2]) or opening(episode)[len(first) :].startswith("?")
     stated = len(first.split()) <= LONGEST_STATEMENT and not (asks or pasted_error(episode))
-    eased = any(pattern.search(first) for pattern in (_NO_TROUBLE, _RELIEVED, _PARTLY))
-    return () if not stated or eased else _found(episode, _TROUBLED, first)
+    eased = any(pattern.search(first) for pattern in (faults.NO_TROUBLE, assent.RELIEVED, faults.PARTLY))
+    return () if not stated or eased else _found(episode, faults.TROUBLED, first)
 
 
 def is_about_request(episode: Episode) -> bool:
@@ -234,7 +88,7 @@ def is_about_request(episode: Episode) -> bool:
 
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that nothing of it is right, or praises what they are angry about."""
-    for pattern in (_FLAT_NO, _SARCASM):
+    for pattern in (faults.FLAT_NO, faults.SARCASM):
         if found := pattern.search(opening(episode)):
             return next_words(episode, found.start())
     return ()
@@ -243,16 +97,16 @@ def refuses(episode: Episode) -> tuple[Evidence, ...]:
 @once
 def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
     """The person says no, that something broke, or that it is otherwise than asked for."""
-    faults = (_found(episode, pattern, _about_the_work(episode)) for pattern in _FAULTS)
-    return next(filter(None, faults), ()) or refuses(episode)
+    found = (_found(episode, pattern, _about_the_work(episode)) for pattern in _FAULTS)
+    return next(filter(None, found), ()) or refuses(episode)
 
 
 def half_works(episode: Episode) -> tuple[Evidence, ...]:
     """The person says what works and what does not, or that it is there, but not as it should be."""
     if is_paste(episode):
         return ()
-    half = _found(episode, _HALF) if _BUT.search(opening(episode)) or doubted(episode) else ()
-    return half or _found(episode, _PARTLY)
+    half = _found(episode, faults.HALF) if faults.BUT.search(opening(episode)) or doubted(episode) else ()
+    return half or _found(episode, faults.PARTLY)
 
 
 def thanked(episode: Episode) -> tuple[Evidence, ...]:
@@ -260,7 +114,7 @@ def thanked(episode: Episode) -> tuple[Evidence, ...]:
     said = opening(episode)
     if doubted(episode) or _echoes(episode):
         return ()
-    praised = _THANKED.search(said) or _RELIEVED.search(said) or _COMMITS.search(said)
+    praised = assent.THANKED.search(said) or assent.RELIEVED.search(said) or assent.COMMITS.search(said)
     return next_words(episode) if praised else ()
 
 
@@ -272,14 +126,14 @@ def _echoes(episode: Episode) -> bool:
 
 def did_as_asked(episode: Episode) -> bool:
     """Whether the person reports on what they themselves did."""
-    return bool(_DID.search(opening(episode)))
+    return bool(assent.DID.search(opening(episode)))
 
 
 def agreed(episode: Episode) -> bool:
     """Whether the person says yes, and little else."""
     said = opening(episode)
-    go = _GO.search(said) and "?" not in episode.asked
-    return bool(_AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
+    go = assent.GO.search(said) and "?" not in episode.asked
+    return bool(assent.AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
 
 
 def is_at_length(episode: Episode) -> bool:
@@ -287,16 +141,11 @@ def is_at_length(episode: Episode) -> bool:
     return len(words_of(episode.following[:LONGEST])) >= AT_LENGTH and not doubted(episode)
 
 
-def is_inquiry(episode: Episode) -> bool:
-    """Whether the person asked what is so, or for a look at something: the answer is the work."""
-    return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
-
-
 def goes_on(episode: Episode) -> bool:
     """Whether the person goes on from what was answered; a mere go counts where a question was asked."""
     said = opening(episode)
-    taken_up = _DO_THAT.search(said) and not _AGAIN.search(first_sentence(said))
-    going = _BUILT_ON.search(said) or taken_up or (_GO.search(said) and is_inquiry(episode))
+    taken_up = assent.DO_THAT.search(said) and not faults.AGAIN.search(first_sentence(said))
+    going = assent.BUILT_ON.search(said) or taken_up or (assent.GO.search(said) and is_inquiry(episode))
     return bool(going) and not doubted(episode)
 
 
@@ -308,9 +157,9 @@ def doubted(episode: Episode) -> bool:
     return bool(
         _speaks_against(episode)
         or tells_trouble(episode)
-        or (_DOUBTS.search(first) and not _RELIEVED.search(said))
-        or _BUT.search(first)
-    ) or bool(_TROUBLE.search(said.partition("\n")[0]) and not _RELIEVED.search(said))
+        or (faults.DOUBTS.search(first) and not assent.RELIEVED.search(said))
+        or faults.BUT.search(first)
+    ) or bool(faults.TROUBLE.search(said.partition("\n")[0]) and not assent.RELIEVED.search(said))
 
 
 @once
@@ -318,7 +167,7 @@ def _speaks_against(episode: Episode) -> bool:
     """Whether anything in the person's next words finds fault, or takes the work back."""
     said = opening(episode)
     return bool(
-        any(pattern.search(said) for pattern in (*_FAULTS, _STILL, _PARTLY))
+        any(pattern.search(said) for pattern in (*_FAULTS, faults.STILL, faults.PARTLY))
         or refuses(episode)
         or pasted_error(episode)
         or undone(episode)
@@ -335,8 +184,8 @@ def went_on(episode: Episode) -> bool:
     if not said:
         return bool(episode.following)
     first = first_sentence(said)
-    if _speaks_against(episode) or tells_trouble(episode) or _DOUBTS.search(first) or asked_again(episode):
+    if _speaks_against(episode) or tells_trouble(episode) or faults.DOUBTS.search(first) or asked_again(episode):
         return False
     if is_request(first):
-        return not _AGAIN.search(first)
+        return not faults.AGAIN.search(first)
     return bool(_BARE.match(said))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.outcome.rows import Pattern
+from pastchats_memory.outcome.rows import OPENING, Episode, Pattern
 
 _VERBS = frozenset({
     "add", "adjust", "allow", "analyse", "analyze", "append", "apply", "ask", "audit", "build", "bump", "call", "catch", "change",
@@ -26,30 +26,66 @@ _VERBS = frozenset({
     "write",
 })  # fmt: skip
 _BEFORE = re.compile(
-    r"[^\w@`#]*(?:(?:ok(?:ay)?|alright|all right|great|perfect|nice|good|cool|yes|yeah|yep|thanks|thank you|thx|please|pls|now|next|then|also|and|so|but|just"
-    r"|first|finally|lastly|well|btw|by the way|further|always)\b[\s,.!:;-]*|[@`#]\S+\s+)*",
+    r"[^\w@`#]*(?:(?:ok(?:ay)?|alright|all right|great|perfect|nice|good|cool|yes|yeah|yep|thanks|thank you|thx|please|pls"
+    r"|now|next|then|also|and|so|but|just|first|finally|lastly|well|btw|by the way|further|always)\b[\s,.!:;-]*|[@`#]\S+\s+)*",
     re.IGNORECASE,
 )
 """Words and names of files before what is asked for."""
 _VERB = re.compile(
-    r"([a-zA-Z]+)(?! (?:is|are|was|were|has|isn't|aren't|doesn't|don't|didn't|still|not|now|also|fail\w*|broke|breaks|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)"
-    r"(?![a-zA-Z])"
+    r"([a-zA-Z]+)(?! (?:is|are|was|were|has|isn't|aren't|doesn't|don't|didn't|still|not|now|also|fail\w*|broke|breaks"
+    r"|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)(?![a-zA-Z])"
 )
 """A word of doing, unless it is what something is said of: "build fails", "search is slow"."""
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
 _ASKS = Pattern(
-    r"""(?:(?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)|we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)
-    |what|how|which|where|who|should|shall|will|(?!did\ that\b)(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing))\b
-    |(?:как|что|почему|где|как(?:ой|ая|ие)|можно|давай|нужно|надо|хочу|посмотри|проверь|покажи|cómo|qué|cuál|dónde|hay|comment|quel(?:le)?s?|est-ce|où|wie|was|wo|welche[rns]?|gibt\ es|qual|onde|bagaimana|gimana|apa)\b
-    |(?:peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)|maintenant|implemente|continue|corrija|remova|atualize|altere|verifique|analise|gere|execute|adicione|crie|faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso
-    |implementa|desarrolla|genera|ejecuta|lanza|muestra|muéstrame|explica|explícame|escribe|dame|dime|usa|mueve|quita|borra|sube|instala|configura|mejora|optimiza|traduce|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade|crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt|ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang|saya\ (?:ingin|mau|butuh)|lanjut\w*
-    |добавь|сделай|создай|напиши|измени|теперь|можешь|додай|зроби|створи|тепер)\b
-    |(?:[^。！\n]{0,40}[。！]\s*){0,3}[只仅先再也还就都]?(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)|[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
+    r"""
+    (?:
+        (?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)
+        |we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)|what|how|which|where|who|should|shall
+        |will
+        |(?!did\ that\b)(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:
+            it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing
+        )
+    )\b
+    |(?:
+        как|что|почему|где|как(?:ой|ая|ие)|можно|давай|нужно|надо|хочу|посмотри|проверь|покажи|cómo|qué|cuál|dónde
+        |hay|comment|quel(?:le)?s?|est-ce|où|wie|was|wo|welche[rns]?|gibt\ es|qual|onde|bagaimana|gimana|apa
+    )\b
+    |(?:
+        peux-tu|pouvez|pourrais|ajoute[rz]?|crée[rz]?|fais|faites|mets|change|modifie|je\ (?:veux|voudrais)
+        |maintenant|implemente|continue|corrija|remova|atualize|altere|verifique|analise|gere|execute|adicione|crie
+        |faça|coloque|altere|mude|agora|(?:você\ )?(?:pode|poderia)|quero|preciso|implementa|desarrolla|genera
+        |ejecuta|lanza|muestra|muéstrame|explica|explícame|escribe|dame|dime|usa|mueve|quita|borra|sube|instala
+        |configura|mejora|optimiza|traduce|continúa|corrige|elimina|actualiza|arregla|verifica|revisa|agrega|añade
+        |crea|haz|pon|cambia|ahora|puedes|podrías|quiero|necesito|füge|erstelle|mach|ändere|kannst\ du|bitte|jetzt
+        |ich\ (?:möchte|will|brauche)|tambahkan|buat(?:kan)?|tolong|silahkan|ubah|ganti|sekarang
+        |saya\ (?:ingin|mau|butuh)|lanjut\w*|добавь|сделай|создай|напиши|измени|теперь|можешь|додай|зроби|створи
+        |тепер
+    )\b
+    |(?:[^。！\n]{0,40}[。！]\s*){0,3}[只仅先再也还就都]?(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)
+    |[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
 )
 _WISHED = Pattern(
-    r"\b(?:should|must|needs?\ to|has\ to|have\ to)\ (?!have\b)(?:\w+\ )?\w|\b(?:too|also|as\ well)\b\W*(?:\Z|\n|here\b)|\balso\ (?:here|in|for)\b"
+    r"""
+    \b(?:should|must|needs?\ to|has\ to|have\ to)\ (?!have\b)(?:\w+\ )?\w
+    |\b(?:too|also|as\ well)\b\W*(?:\Z|\n|here\b)|\balso\ (?:here|in|for)\b"""
 )
 """What has to be, in a statement."""
+_INQUIRES = Pattern(
+    r"""
+    [?？吗呢]
+    |(?:\A|[.!\n]\s)\W*(?:please\ |can\ you\ |could\ you\ )?(?:
+        read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose
+        |analy[sz]e|review|tell|show|list|report|verify|test
+        |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?)
+    )\b
+    |\btell\ me\b|\bfailing\ test\b"""
+)
+
+
+def is_inquiry(episode: Episode) -> bool:
+    """Whether the person asked what is so, or for a look at something: the answer is the work."""
+    return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
 
 
 def is_request(sentence: str) -> bool:

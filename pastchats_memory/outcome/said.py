@@ -8,8 +8,13 @@ from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 
 _BOOKKEEPING = Pattern(
-    r"""\s*/(?:add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context|status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings
-    |resume|export|web|voice|paste|clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename|plugin)\b[^\n]*(?:\n|\Z)"""
+    r"""
+    \s*/(?:
+        add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context
+        |status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings|resume|export|web|voice|paste
+        |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
+        |plugin
+    )\b[^\n]*(?:\n|\Z)"""
 )
 """Commands to the client at the beginning of what was said, which tell nothing about the work."""
 

@@ -24,15 +24,33 @@ MOST_COMMANDS = 20
 _WORD = re.compile(r"[^\W_]+")
 _POINTS = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = Pattern(
-    r"""^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?
-    (?:[\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal|panic|failed|uncaught\ \w+)\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
-    |^[\ \t>│|=]*(?:npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:)
-    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}|^.{0,60}\b(?:flag\ provided\ but\ not\ defined|unrecognized\ arguments?|(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch))\b.{0,80}
-    |\bFile\ "[^"\n]{1,200}",\ line\ \d+|^.{0,80}\b(?:command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found|Cannot\ find\ module)\b"""
+    r"""
+    ^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?(?:
+        [\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal
+        |panic|failed|uncaught\ \w+
+    )\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
+    |^[\ \t>│|=]*(?:
+        npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:
+    )
+    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}
+    |^.{0,60}\b(?:
+        flag\ provided\ but\ not\ defined|unrecognized\ arguments?
+        |(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch)
+    )\b.{0,80}
+    |\bFile\ "[^"\n]{1,200}",\ line\ \d+
+    |^.{0,80}\b(?:
+        command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found
+        |Cannot\ find\ module
+    )\b"""
 )
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
 _TERMINAL = Pattern(
-    r"^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])\ |^(?:Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught|\s*at\ \S+\ \()",
+    r"""
+    ^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])[ ]
+    |^(?:
+        Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught
+        |\s*at\ \S+\ \(
+    )""",
     cased=True,
 )
 

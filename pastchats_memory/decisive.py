@@ -10,10 +10,15 @@ from pastchats_memory.excerpt import ELLIPSIS, excerpt, present
 LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
 
+WRAPPED = 60
+"""Characters from which on a line may have been broken at the width of a screen."""
+
 CONCLUDES = 0.1
 """What a word of conclusion counts for, where all words of the question count for 1."""
 LATE = 0.2
 """What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
+LEAST_BYTES = 25
+"""Below which a line says nothing by standing last ("Done.", "goal.")."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """Where one begins, but not behind the number of a list."""
@@ -23,9 +28,10 @@ _CONCLUDES = re.compile(
 )
 _ANNOUNCES = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
-    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?]\s*$",
+    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?：？]\s*$",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"[.!?:;…|]\W*\Z")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
@@ -69,14 +75,31 @@ def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
 def _lines(text: str) -> list[tuple[str, bool]]:
     """Lines and long lines' sentences, each with whether it is code."""
     found: list[tuple[str, bool]] = []
+    for line, is_code in _unwrapped(text):
+        pieces = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
+        found += [(piece.strip() if not is_code else piece.rstrip(), is_code) for piece in pieces if piece.strip()]
+    return found
+
+
+def _unwrapped(text: str) -> list[tuple[str, bool]]:
+    """Lines with whether they are code; prose that a terminal broke at its width is one line again."""
+    found: list[tuple[str, bool]] = []
     in_code = False
+    last = ""
     for line in text.split("\n"):
         if _FENCE.match(line):
-            in_code = not in_code
+            in_code, last = not in_code, ""
             continue
-        pieces = [line] if in_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
-        found += [(piece.strip() if not in_code else piece.rstrip(), in_code) for piece in pieces if piece.strip()]
+        if not in_code and _goes_on(last, line):
+            found[-1] = (f"{found[-1][0].rstrip()} {line.strip()}", False)
+        else:
+            found.append((line, in_code))
+        last = "" if in_code else line.strip()
     return found
+
+
+def _goes_on(above: str, line: str) -> bool:
+    return len(above) >= WRAPPED and line.lstrip(" (`\"'")[:1].islower() and not _ENDED.search(above)
 
 
 def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
@@ -87,4 +110,7 @@ def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], t
     about = present(text, weights) / total
     if is_code:
         return about
-    return 0.0 if _ANNOUNCES.search(text) else about + CONCLUDES * bool(_CONCLUDES.search(text)) + LATE * place
+    if _ANNOUNCES.search(text):
+        return 0.0
+    late = LATE * place if len(text.encode()) >= LEAST_BYTES else 0.0
+    return about + CONCLUDES * bool(_CONCLUDES.search(text)) + late

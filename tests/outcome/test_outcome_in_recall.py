@@ -273,3 +273,28 @@ def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
     ]
     shown = decisive("\n".join(steps), {"webhook": 1.0}, 200)
     assert shown.split("\n")[1] == "26. The webhook was tried in the garden."
+
+
+def test_a_sentence_that_a_terminal_broke_at_its_width_is_shown_whole() -> None:
+    tour = ["This is a step of the tour through the house."] * 30
+    cause = (
+        "The cause was found in the end: two workers read the webhook event before either of\n"
+        "them has claimed it, so that it is sent twice."
+    )
+    shown = decisive("\n".join([cause, *tour]), {"webhook": 1.0}, 250)
+    assert cause.replace("\n", " ") in shown
+
+
+def test_lines_that_follow_each_other_without_being_one_sentence_stay_lines() -> None:
+    steps = [f"ran step {number} of the tour through the house" for number in range(30)]
+    shown = decisive("\n".join([*steps, "claimed the webhook event"]), {"webhook": 1.0}, 200)
+    assert shown.split("\n")[-2:] == [steps[-1], "claimed the webhook event"]
+
+
+def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
+    steps = ["This is a step of the tour through the house, and of the garden behind it."] * 10
+    shown = decisive(
+        "\n".join([*steps, "在线模式：", "Done.", "The webhook event is claimed now.", "Yours."]), {"webhook": 1.0}, 60
+    )
+    assert shown.split("\n")[-1] == "The webhook event is claimed now."
+    assert "Done." not in shown

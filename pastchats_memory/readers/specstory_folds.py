@@ -56,7 +56,7 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
             continue
         if place in sections:
             found.append(Fold(place, sections[place], TAGS[0]))
-        if tag is None or place in sections:
+        if tag is None:
             continue
         if tag == "details" and not any(map(_summarised, lines[place : place + SUMMARY_WITHIN])):
             continue
@@ -73,16 +73,15 @@ def _sections(lines: Sequence[str]) -> dict[int, int]:
         return {}
     code = in_code(lines)
     rims = [
-        place
-        for place, line in enumerate(lines)
-        if not code[place] and (line.rstrip() == RULE or line.startswith(ROLE))
+        -1,
+        *(at for at, line in enumerate(lines) if not code[at] and (line.rstrip() == RULE or line.startswith(ROLE))),
+        len(lines),
     ]
     sections = {}
     for place in opened:
         following = bisect_left(rims, place)
-        above = rims[following - 1] + 1 if following else 0
-        if not code[place] and following and not any(map(str.strip, lines[above:place])):
-            sections[place] = (rims[following] if following < len(rims) else len(lines)) - 1
+        if not any(map(str.strip, lines[rims[following - 1] + 1 : place])):
+            sections[place] = rims[following] - 1
     return sections
 
 

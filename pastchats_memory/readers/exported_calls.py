@@ -1,6 +1,7 @@
 """Calls of tools as exporters of agents' sessions write them into Markdown with what the tools answered beside them, unfenced.
 
 Kimi's CLI names each call and its result by an id, Goose writes them below headings, Zed's threads below a line that tells how it went.
+The chats that come with Claude's designs name a call on a line and say no more of it.
 What a tool answered may hold any Markdown, so that nothing in it may be taken for the end of something that began above.
 """
 
@@ -45,6 +46,8 @@ _ZED_STATUS = re.compile(
 _ZED_TERMINAL = "Terminal:"
 MOST_OF_LABEL = 200
 """Lines of a command that a label consists of."""
+
+_NAMED = re.compile(r"_\[tool: ([\w.:-]{1,80})\]_\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ def _section(lines: Sequence[str], place: int) -> _Section | None:
         return _of_kimi(lines, place, kimi["name"] or "")
     if goose := _GOOSE.match(line):
         return _of_goose(lines, place, goose["name"] or "")
+    if named := _NAMED.match(line):
+        return _Section(Used(named[1], {}, "", failed=False, line=place), place + 1, f"line {place}")
     return _of_zed(lines, place)
 
 

@@ -106,7 +106,7 @@ def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
     assert verdict(Row("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
     assert verdict(Row("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
     assert verdict(Row("assistant", "answer", torn), following="thanks, that was enough") == "worked"
-    nested = Row("assistant", "answer", "````\n```sh\nmake\n```\n```\nTell me if you want the other page as well.")
+    nested = Row("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
     assert verdict(nested, following="go on") == "unknown", "a fence within a fence, then prose to its end"
 
 

@@ -75,7 +75,7 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     from pastchats_memory.hooks import deeds
 
     context = getattr(deeds, deed)(told, database)
-    return agent.answer(event, context) if context else None
+    return agent.context(event, context) if context else None
 
 
 def _is_worth_asking(prompt: str) -> bool:

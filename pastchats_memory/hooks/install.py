@@ -28,8 +28,6 @@ from pastchats_memory.whole_file import write_whole
 
 TARGETS = tuple(AGENTS)
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
-TIMEOUT_S = 5
-"""What the agent is told to wait at most; the hook itself ends after two seconds."""
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
 """What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
@@ -76,15 +74,13 @@ def installing(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
 ) -> list[Change]:
     """What `install` would change; nothing is written. Raises MemoryFault."""
-    hooks = {event: [_entry(target, event, database)] for event in AGENTS[target].events}
-    extra = {"version": 1} if target in ("cursor", "copilot") else {}
+    agent = AGENTS[target]
+    hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
-    changes = [_with_our_hooks(path, hooks, extra, put_in.get(str(path), ()))]
-    if target == "claude-code":
-        changes += _skills(path.parent / "skills", put_in)
-    elif target == "codex":  # its own folder it reads only for the sake of older skills
-        changes += _skills(Path(environment["HOME"]) / ".agents" / "skills", put_in)
+    changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
+    if agent.skills:
+        changes += _skills(Path(agent.skills(environment)), put_in)
     return [change for change in changes if change.before != change.after]
 
 
@@ -116,22 +112,17 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
-    if target == "cursor":
-        return [
-            "Cursor promises to take what a hook says at the start of a session; at prompts its versions of 2026 take it, too.",
-            "Where yours does not, let its agent ask: `pastchats-memory mcp` is the memory as a server for it.",
-        ]
-    if target != "codex":
-        return []
-    said = ["Codex runs hooks that are new to it once you have trusted them: type /hooks there."]
-    config = settings_path(target, environment).with_name("config.toml")
+    agent = AGENTS[target]
+    if not agent.switches:
+        return list(agent.notes)
+    config = settings_path(target, environment).with_name(agent.switches)
     try:
         features = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get("features", {})
     except tomllib.TOMLDecodeError:
-        return said  # Codex itself will say so
+        return list(agent.notes)  # the agent itself will say so
     if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
-        said.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
-    return said
+        return [*agent.notes, f"Hooks are switched off in {config}: let `hooks` be true below [features]."]
+    return list(agent.notes)
 
 
 @_explained()
@@ -214,33 +205,16 @@ def _replace(change: Change) -> None:
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
     """The person's own settings file of an agent, where that agent's variables and folders have it. Raises UsageFault."""
-    home = environment.get("HOME")
-    if not home:
+    if not environment.get("HOME"):
         raise UsageFault("the home folder is not known", "Set HOME.")
-    folders = {
-        "claude-code": (environment.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude", "settings.json"),
-        "codex": (environment.get("CODEX_HOME") or f"{home}/.codex", "hooks.json"),
-        "gemini": (f"{environment.get('GEMINI_CLI_HOME') or home}/.gemini", "settings.json"),
-        "cursor": (f"{home}/.cursor", "hooks.json"),
-        "copilot": (environment.get("COPILOT_HOME") or f"{home}/.copilot", "hooks/pastchats-memory.json"),
-    }
-    folder, name = folders[target]
-    return Path(folder) / name
+    return Path(AGENTS[target].settings(environment))
 
 
-def _entry(target: str, event: str, database: str | None) -> dict[str, Any]:
-    """The entry for an event, in the form of the agent."""
-    words = [*_program(), "hook", target, event, *(["--db", str(Path(database).absolute())] if database else [])]
-    line = shlex.join(words)
-    if target == "cursor":
-        return {"command": line, "timeout": TIMEOUT_S}
-    if target == "copilot":
-        return {"type": "command", "bash": line, "timeoutSec": TIMEOUT_S}
-    if target == "gemini":
-        return {
-            "hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]
-        }
-    return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}
+def _command(target: str, event: str, database: str | None) -> str:
+    """The command line that an agent runs at an event."""
+    return shlex.join(
+        [*_program(), "hook", target, event, *(["--db", str(Path(database).absolute())] if database else [])]
+    )
 
 
 def _program() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
@@ -18,6 +19,15 @@ LAST_RUN = (
     "FROM runs ORDER BY id DESC LIMIT 1"
 )
 
+TIMES = {
+    "prompts": ("timestamp",),
+    "runs": ("started_at",),
+    "tasks": ("created_at", "updated_at", "closed_at", "due_at"),
+    "task_states": ("at",),
+    "task_comments": ("created_at",),
+    "forgettings": ("at",),
+}
+"""Columns that hold a time or none."""
 FAULTS = {
     "turns without proper fields": "SELECT 1 FROM prompts WHERE typeof(content) != 'text' OR typeof(content_hash) != 'text' "
     "OR typeof(role) != 'text' OR typeof(turn_index) != 'integer' OR length(text_hash) != 32 "
@@ -34,6 +44,11 @@ FAULTS = {
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
     "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{buried.GOING}' AND NOT json_valid(value)",
+    "times that are none": " UNION ALL ".join(
+        f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL AND NOT is_time({column})"
+        for table, columns in TIMES.items()
+        for column in columns
+    ),
 }
 """What is said of rows that no release writes, and how one of them is found."""
 
@@ -93,10 +108,20 @@ def faulty(database: Database) -> list[str]:
         if lacking:
             return [f"it lacks {', '.join(lacking[:5])}"]
         database.define("sha256", _sha256)
+        database.define("is_time", is_time)
         with database.snapshot():
             return [said for said, statement in FAULTS.items() if database.run(statement)] or differing(database)
     except DatabaseCorrupt as fault:
         return [fault.message]
+
+
+def is_time(value: object) -> bool:
+    """Whether it is a time as it is stored: ISO 8601."""
+    try:
+        datetime.fromisoformat(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def _sha256(text: object) -> bytes:

@@ -19,6 +19,7 @@ import orjson
 
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.buried import GOING
+from pastchats_memory.store.checks import TIMES, is_time
 from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.faults import translate
 from pastchats_memory.store.migrations import schema
@@ -42,6 +43,8 @@ OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
     "forgettings": (("selector", dict, "{}"),),
 }
 """Columns of JSON: the kind of the value, and what stands for one that is broken."""
+LONG_AGO = "1970-01-01T00:00:00Z"
+"""Stands for a time that is needed and broken."""
 _ROOTED = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
 LENGTH_OF_EVENT = 64
 """Characters."""
@@ -261,6 +264,9 @@ def _put(new: Database, table: str, columns: Sequence[Column], values: Mapping[s
     }
     for name, kind, empty in OF_JSON.get(table, ()):
         kept[name] = _json_or(kept.get(name), kind, empty)
+    for column in columns:
+        if column.name in TIMES.get(table, ()) and not is_time(kept.get(column.name)):
+            kept[column.name] = LONG_AGO if column.is_needed else None
     marks = ", ".join("?" * len(kept))
     with suppress(DatabaseCorrupt):
         new.run(f"INSERT OR IGNORE INTO {table}({', '.join(kept)}) VALUES ({marks})", list(kept.values()))

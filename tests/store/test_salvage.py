@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,7 @@ from whole import assert_whole, state
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
+from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.pages import PAGE, TABLE_LEAF, TIMES, records
 from pastchats_memory.tasks.desk import Change
@@ -183,6 +185,25 @@ def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path)
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])
     assert sorted(contents(damaged).values()) == sorted(before.values())
+
+
+def times(path: Path) -> list[str | None]:
+    with open_database(path) as database:
+        return [time for (time,) in database.run("SELECT timestamp FROM prompts ORDER BY content_hash")]
+
+
+def test_a_time_that_is_none_is_explained_and_mended_from_its_file(damaged: Path) -> None:
+    before = times(damaged)
+    with open_database(damaged) as database:
+        database.run("UPDATE prompts SET timestamp = replace(timestamp, '2026-', '2026=')")
+        database.run("UPDATE forgettings SET at = 'then'")
+    with pytest.raises(DatabaseCorrupt, match="times that are none"), Memory.open(damaged) as memory:
+        local_time(min(hit.timestamp or "" for hit in memory.search(QUESTION)))
+    mended(damaged)
+    with Memory.open(damaged) as memory:
+        memory.index([DEMO / "history"])
+        assert [local_time(one.at, UTC) for one in memory.forgotten()] == ["1970-01-01"]
+    assert times(damaged) == before
 
 
 def test_a_vector_of_a_task_that_is_none_is_explained_and_made_anew(damaged: Path) -> None:

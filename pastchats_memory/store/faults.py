@@ -108,7 +108,7 @@ def _is_full(place: str) -> bool:
 
 
 _OF_A_VIRTUAL_TABLE = re.compile(
-    r"vtable constructor failed|no such fts5 table|vec0|vector blob|vector data|sqlite-vec"
+    r"vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
 )
 _OF_A_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
 

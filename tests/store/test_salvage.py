@@ -161,6 +161,18 @@ def test_where_only_derived_parts_are_damaged_no_turn_is_lost(damaged: Path, sta
         assert QUESTION.split()[1] in memory.recall(QUESTION).text
 
 
+@pytest.mark.parametrize("table", ["prompts_fts", "task_texts_fts"])
+@pytest.mark.parametrize("how", ["UPDATE {}_config SET v = x''", "DELETE FROM {}_config"])
+def test_an_index_of_words_of_no_known_version_is_told_by_the_doctor(damaged: Path, how: str, table: str) -> None:
+    connection = apsw.Connection(str(damaged))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute(how.format(table))
+    connection.close()
+    with Memory.open(damaged) as memory:
+        assert [finding.check for finding in memory.doctor() if not finding.is_well] == ["database"]
+    mended(damaged)
+
+
 @pytest.mark.parametrize("part", ["chunks", "rowids", "vector_chunks00"])
 def test_a_table_that_would_take_sqlite_vec_down_is_explained(damaged: Path, tmp_path: Path, part: str) -> None:
     connection = apsw.Connection(str(damaged))

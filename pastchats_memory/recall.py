@@ -16,7 +16,7 @@ from pastchats_memory.episodes.threads import cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.model import Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Block, Recollection
+from pastchats_memory.recollection import Block, Outcome, Recollection
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import MOST_HITS, Request, search_terms, with_snippet
 from pastchats_memory.search.hits import hit_at
@@ -211,7 +211,7 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
         hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=decisive(answered, terms.weights, ANSWERED_WIDTH) or None,
-        outcome=ending.said,
+        outcome=Outcome(ending.said),
         is_current=hit.source_project == request.current_project,
         done=() if item.role == "note" else done_in(episode),
     )
@@ -223,7 +223,7 @@ def _with_thread(database: Database, memory: Recollection, found: _Attempt, hits
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
     cited = cited_attempts(database, others) if others else {}
     return memory._replace(
-        evidence=said(database, found.ending).evidence,
+        outcome=said(database, found.ending),
         before=tuple(cited[one.id] for one in thread.before),
         after=thread.after and cited[thread.after.id],
         superseded_by=thread.superseded_by and cited[thread.superseded_by.id],
@@ -247,7 +247,7 @@ def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: Recall
         hit=with_snippet(hit, terms),
         asked=excerpt(f"{task.title} ({task.status})", terms.weights, ASKED_WIDTH),
         answered=excerpt(said, terms.weights, ANSWERED_WIDTH) if said else None,
-        outcome="worked" if task.status in RESOLVED else "unknown",
+        outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
         is_current=hit.source_project == request.current_project,
     )
 

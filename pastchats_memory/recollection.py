@@ -60,12 +60,9 @@ class Recollection(NamedTuple):
     """Excerpt of what was asked; None where nothing was, as in a note."""
     answered: str | None
     """Excerpt of what was answered, around what matched; None where the match is all there is."""
-    outcome: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
+    outcome: Outcome
     is_current: bool
     """It belongs to the project in which the caller stands."""
-    evidence: tuple[Evidence, ...] = ()
-    """What shows the outcome, the decisive line last; empty where none is known."""
     done: tuple[str, ...] = ()
     """What was done: commands as `$ make test`, else names of files; each on one line."""
     before: tuple[Attempt, ...] = ()
@@ -74,11 +71,6 @@ class Recollection(NamedTuple):
     """The later attempt at the same that worked, where this one did not."""
     superseded_by: Attempt | None = None
     """Where something else was later put in the place of what was decided."""
-
-    @property
-    def shown_by(self) -> str:
-        """The line that shows the outcome, empty where none is known."""
-        return self.evidence[-1].quotation if self.evidence else ""
 
 
 class Block(NamedTuple):

@@ -94,8 +94,8 @@ def entry_text(place: int, memory: Recollection) -> str:
     when = local_time(hit.timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
-    if memory.outcome != "unknown":
-        lines.append(f"Outcome: {ending_text(memory.outcome, memory.shown_by)}{_lost(memory)}")
+    if memory.outcome.verdict != "unknown":
+        lines.append(f"Outcome: {ending_text(memory.outcome.verdict, memory.outcome.shown_by)}{_lost(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:
@@ -109,7 +109,7 @@ def entry_text(place: int, memory: Recollection) -> str:
 
 def _lost(memory: Recollection) -> str:
     """That what shows the outcome no longer stands where it was read, unless the entry's source says the same."""
-    shown = memory.evidence[-1].citation if memory.evidence else None
+    shown = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
     source = memory.hit.citation
     is_said = shown is None or shown.state not in ("changed", "gone") or (source and source.state == shown.state)
     return "" if is_said else f" · {_note(shown)}"
@@ -239,8 +239,8 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
             **hit_json(memory.hit),
             "asked": memory.asked,
             "answered": memory.answered,
-            "outcome": memory.outcome,
-            "evidence": [evidence_json(shown) for shown in memory.evidence],
+            "outcome": memory.outcome.verdict,
+            "evidence": [evidence_json(shown) for shown in memory.outcome.evidence],
             "done": list(memory.done),
             "failed_before": [attempt_json(attempt) for attempt in memory.before],
             "worked_later": memory.after and attempt_json(memory.after),

@@ -48,8 +48,8 @@ def remembered(memory: Recollection) -> results.Remembered:
     hit = memory.hit
     return results.Remembered(
         id=hit.id,
-        outcome=memory.outcome,
-        shown_by=sanitised(memory.shown_by),
+        outcome=memory.outcome.verdict,
+        shown_by=sanitised(memory.outcome.shown_by),
         done=[sanitised(line) for line in memory.done],
         failed_before=[attempted(one) for one in memory.before],
         worked_later=None if memory.after is None else attempted(memory.after),

@@ -11,7 +11,7 @@ from program import Program, write_messages
 
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.model import RECALL_PREAMBLE, Hit, StoredTask
-from pastchats_memory.recollection import Attempt, Evidence, Recollection
+from pastchats_memory.recollection import Attempt, Evidence, Outcome, Recollection
 from pastchats_memory.render import block_text
 
 BLOCK = """# Memory Recall
@@ -76,8 +76,8 @@ def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> 
                         None, None, None, None, (), (), (), (), {})  # fmt: skip
     other = Attempt("3", "Build the retries", "A fixed delay.", "failed", "no", None, "x.jsonl", 1)
     memory = Recollection(
-        hit=hit, asked="Build the retries.\n  with jitter", answered="Full jitter.", outcome="failed", is_current=True,
-        evidence=(Evidence("still down", "x.jsonl", 3),), done=("$ make test",), before=(other,), after=other, superseded_by=other,
+        hit=hit, asked="Build the retries.\n  with jitter", answered="Full jitter.", is_current=True,
+        outcome=Outcome("failed", (Evidence("still down", "x.jsonl", 3),)), done=("$ make test",), before=(other,), after=other, superseded_by=other,
     )  # fmt: skip
     task = memory._replace(hit=hit._replace(task=stored))
     assert without_echoes(FORMS[form](block_text("webhook retries", [memory, task, memory]))) == ""

@@ -41,8 +41,8 @@ def test_what_a_commit_and_the_next_words_show_is_cited_by_its_own_line(tmp_path
         memory.index([path])
         (found,) = memory.recall("estimated time in the progress bar").memories
     lines = HISTORY.split("\n")
-    assert found.outcome == "worked"
-    assert [lines[(shown.source_line or 0) - 1] for shown in found.evidence] == ["#### Lovely,"]
+    assert found.outcome.verdict == "worked"
+    assert [lines[(shown.source_line or 0) - 1] for shown in found.outcome.evidence] == ["#### Lovely,"]
 
 
 def test_the_line_is_the_first_from_the_turn_on_that_holds_the_words_in_order(tmp_path: Path) -> None:

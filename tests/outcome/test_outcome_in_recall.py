@@ -78,17 +78,17 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     sure(memory)
     asked = "webhook event claimed in the table before the worker sends it"
     (first, *_) = memory.recall(asked).memories
-    assert [one.citation and one.citation.state for one in (*first.evidence, *first.before)] == ["holds"] * 2
+    assert [one.citation and one.citation.state for one in (*first.outcome.evidence, *first.before)] == ["holds"] * 2
     read = history.read_text(encoding="utf-8")
     history.write_text("\n" + read.replace("8 passed", "7 passed"), encoding="utf-8")
     block = memory.recall(asked)
-    (shown,), (before,) = block.memories[0].evidence, block.memories[0].before
+    (shown,), (before,) = block.memories[0].outcome.evidence, block.memories[0].before
     assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
     assert before.source_line == 2
     assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
     history.unlink()
     block = memory.recall(asked)
-    assert block.memories[0].evidence[0].citation == Citation("gone")
+    assert block.memories[0].outcome.evidence[0].citation == Citation("gone")
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
@@ -98,11 +98,11 @@ def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory:
     sure(memory)
     block = memory.recall("lock around the sending of webhook events")
     (shown,) = [entry for entry in block.memories if "webhook" in (entry.asked or "")]
-    assert shown.outcome == "worked"
+    assert shown.outcome.verdict == "worked"
     assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(ASKED, FIRST, "failed")]
     assert block.text.count(FIRST) == 1
     failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
-    assert (failed.outcome, failed.after and failed.after.asked) == ("failed", BROKEN)
+    assert (failed.outcome.verdict, failed.after and failed.after.asked) == ("failed", BROKEN)
 
 
 def test_of_a_prompt_that_was_stopped_the_next_that_was_answered_is_told(memory: Memory, history: Path) -> None:
@@ -113,7 +113,7 @@ def test_of_a_prompt_that_was_stopped_the_next_that_was_answered_is_told(memory:
     )
     memory.index([history])
     first = memory.recall(ASKED).memories[0]
-    assert (first.asked, first.answered, first.outcome, first.before) == ("No lock.", SECOND, "unknown", ())
+    assert (first.asked, first.answered, first.outcome.verdict, first.before) == ("No lock.", SECOND, "unknown", ())
     failed = memory.recall(ASKED, outcome="failed").memories
     assert [(one.asked, one.answered) for one in failed] == [(ASKED, None), (again, None)]
     assert memory.lessons(None)[0] == [], "nothing was tried"
@@ -135,7 +135,7 @@ def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(m
     memory.index([folder])
     sure(memory)
     entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").memories
-    worked = next(entry for entry in entries if entry.outcome == "worked")
+    worked = next(entry for entry in entries if entry.outcome.verdict == "worked")
     assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
 
 

@@ -312,7 +312,7 @@ def test_an_entry_says_how_its_episode_ended_and_by_what_that_is_known(memory: M
         memory, said, ANSWERED, ("tool", "$ pytest -q\n12 passed in 0.81s"), ("assistant", "It counts per user.")
     )
     assert "Outcome: worked (12 passed in 0.81s)\n" in text
-    assert [memory_.outcome for memory_ in memory.recall(QUESTION).memories] == ["worked"]
+    assert [memory_.outcome.verdict for memory_ in memory.recall(QUESTION).memories] == ["worked"]
 
 
 def test_a_signal_that_is_wrong_too_often_is_not_said(memory: Memory, said: Path) -> None:

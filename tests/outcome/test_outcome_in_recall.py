@@ -64,7 +64,7 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
     sure(memory)
     block = memory.recall("webhook event claimed in the table before the worker sends it")
     first = block.memories[0]
-    assert (first.outcome, first.shown_by) == ("worked", "8 passed in 1.2s")
+    assert (first.outcome.verdict, first.outcome.shown_by) == ("worked", "8 passed in 1.2s")
     assert [(one.asked, one.outcome) for one in first.before] == [(ASKED, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
     assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0

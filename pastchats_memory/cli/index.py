@@ -237,12 +237,18 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     from tqdm import tqdm
 
     form = "{percentage:3.0f}% {bar} {n_fmt}/{total_fmt}, {remaining} left{postfix}"
-    with tqdm(unit="B", unit_scale=True, leave=False, bar_format=form, file=sys.stderr) as bar:
+    # nothing is drawn before the total is known
+    with tqdm(
+        unit="B", unit_scale=True, leave=False, bar_format=form, file=sys.stderr, delay=sys.float_info.min
+    ) as bar:
 
         def step(progress: Progress) -> None:
+            is_first = bar.total is None
             bar.total = progress.bytes_total
             bar.set_postfix_str(f"{progress.turns:,} turns", refresh=False)
             bar.update(progress.bytes_done - bar.n)
+            if is_first:
+                bar.refresh()
 
         yield step
 

@@ -218,6 +218,7 @@ def test_on_a_terminal_a_bar_with_time_left_is_shown_and_taken_away_again(long_h
     assert "%" not in notice
     bars = re.findall(r"\r *\d+% .*?left, \d+ turns?", rest)
     assert bars, repr(shown)
+    assert "/?" not in rest, "a bar without an end"
     taken_away, _, result = rest.rpartition(bars[-1])[2].partition("Looked at 2 files")
     assert result
     assert re.search(r"\r +\r$", taken_away), repr(shown)

@@ -166,6 +166,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Amp": _amp,
     "Zed": _zed,
     "Qwen Code": _below_home(".qwen/projects", ".qwen/tmp"),
+    "Factory Droid": _below_home(".factory/sessions"),
     "pi": _below_home(".pi/agent/sessions"),
     "Amazon Q, Kiro CLI": _amazon_q,
     "llm": _llm,

@@ -23,12 +23,13 @@ class Branches:
         """What must be known to go on when the file has grown, as JSON."""
         return {"last": self._last, "known": list(deque((*self._before, *self._parents), RECENT))}
 
-    def add(self, own_id: str, parent: str) -> None:
-        """One record more. A parent that is not in the file was lost with its line: the record before takes its place.
+    def add(self, own_id: str, parent: str | None) -> None:
+        """One record more, None where it names no parent and follows the one before it. A parent that is not in the file was lost with its line: the record before takes its place.
 
         Raises:
             CannotResume: what was added to the file leaves records behind that were told before.
         """
+        parent = self._last if parent is None else parent
         if self._before and own_id:
             self._refuse_what_reaches_back(own_id, parent)
         if own_id and own_id not in self._parents:

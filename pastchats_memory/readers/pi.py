@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from pastchats_memory.readers import droid
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.resume import CannotResume
@@ -14,7 +15,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 4
+VERSION = 5
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 SUMMARIES = ("compaction", "branch_summary")
@@ -22,8 +23,9 @@ FLAGS = {"aborted": "interrupted", "error": "api_error"}
 
 
 def recognise(source: Source) -> bool:
-    """Whether there is a session's header, or an entry that holds a message in a role of pi."""
-    return any(_is_header(record) or _is_message(record) for record in source.sample)
+    """Whether there is a session's header, or an entry that holds a message in a role of pi, and it is not Droid's."""
+    is_spoken = any(_is_header(record) or _is_message(record) for record in source.sample)
+    return is_spoken and not droid.recognise(source)
 
 
 def _is_header(record: Json) -> bool:

@@ -22,7 +22,8 @@ TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name
 DROPPED = "dropped"
 """The state of what was still to be done when a list without it replaced the list."""
 
-_BOX = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?\[([ xX~\-/])\]\s+(\S.*)")
+_BOX = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?\[([ xX~\-/]|completed|in_progress|pending)\]\s+(\S.*)")
+"""A line of a checklist; Droid writes the state out."""
 _BOX_STATES = {
     " ": "pending",
     "x": "completed",
@@ -207,7 +208,7 @@ def _of_text(value: object) -> Entry | None:
 
 def _boxes(text: str) -> list[Entry]:
     found = (_BOX.match(line) for line in text.split("\n"))
-    return [Entry(box[2].strip(), _BOX_STATES[box[1]]) for box in found if box]
+    return [Entry(box[2].strip(), _BOX_STATES.get(box[1], box[1])) for box in found if box]
 
 
 def task_of_todo(entry: Entry, conversation: str, *, line: int) -> Task:

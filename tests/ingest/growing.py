@@ -87,6 +87,18 @@ def pi(turn: int) -> list[dict[str, object]]:
     return said if turn else [header, *said]
 
 
+def droid(turn: int) -> list[dict[str, object]]:
+    def entry(side: int, role: str, text: str) -> dict[str, object]:
+        message = {"role": role, "content": [{"type": "text", "text": text}]}
+        return {"type": "message", "timestamp": _at(turn, side), "message": message} | _linked(
+            turn, side, "id", "parentId"
+        )
+
+    header = {"type": "session_start", "id": SESSION, "title": "bugs", "version": 2, "cwd": CWD}
+    said = [entry(0, "user", _asks(turn)), entry(1, "assistant", _says(turn))]
+    return said if turn else [header, *said]
+
+
 def goose(turn: int) -> list[dict[str, object]]:
     def message(side: int, role: str, text: str) -> dict[str, object]:
         return {"role": role, "created": int(_seconds(turn, side)), "content": [{"type": "text", "text": text}]}
@@ -123,6 +135,7 @@ FORMATS = (
     gemini_cli,
     qwen_code,
     pi,
+    droid,
     goose,
     cursor,
     prompt_history,

@@ -16,6 +16,7 @@ from pastchats_memory.readers import (
     continue_dev,
     copilot_cli,
     cursor,
+    droid,
     gemini_cli,
     goose,
     llm_logs,
@@ -214,7 +215,9 @@ def test_a_chat_in_which_one_side_is_silent_or_messages_are_of_another_make_is_n
     assert not gemini_cli.recognise(Source(path))
 
 
-@pytest.mark.parametrize("reader", [pi, goose, qwen_code, copilot_cli, gemini_cli], ids=lambda reader: reader.FORMAT)
+@pytest.mark.parametrize(
+    "reader", [pi, droid, goose, qwen_code, copilot_cli, gemini_cli], ids=lambda reader: reader.FORMAT
+)
 def test_memory_does_not_grow_with_the_words_of_a_session(reader, tmp_path):
     path = tmp_path / "long.jsonl"
     first = next((FIXTURES / reader.FORMAT).glob("*-q1-*.jsonl"))

@@ -150,6 +150,11 @@ AGENTS: dict[str, tuple[str, object]] = {
         chained("user.message", 2, content="Make the bed."),
         chained("tool.execution_start", 3, toolCallId="t", toolName="update_todo", arguments={"todos": BOXES}),
     ]),
+    "droid": ("sessions/a.jsonl", [
+        {"type": "session_start", "id": "a", "title": "Bed", "version": 2, "cwd": "/home/ada"},
+        {"type": "message", "id": "1", "timestamp": WHEN, "message": spoken()[0]},
+        {"type": "message", "id": "2", "parentId": "1", "timestamp": WHEN, "message": {"role": "assistant", "content": [block("TodoWrite", {"todos": "1. [completed] Dig\n2. [pending] Plant"})]}},
+    ]),
     "goose": ("sessions/a.jsonl", [
         {"working_dir": "/home/ada", "description": "Bed", "message_count": 2, "total_tokens": 1},
         {"role": "user", "created": 1772618400, "content": [{"type": "text", "text": "Make the bed."}]},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from pastchats_memory.readers import droid
 from pastchats_memory.readers.branches import Branches
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.resume import CannotResume
@@ -18,14 +17,16 @@ FORMAT = "pi"
 VERSION = 5
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
+ANTHROPICS = ("tool_use", "tool_result")
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 
 
 def recognise(source: Source) -> bool:
-    """Whether there is a session's header, or an entry that holds a message in a role of pi, and it is not Droid's."""
-    is_spoken = any(_is_header(record) or _is_message(record) for record in source.sample)
-    return is_spoken and not droid.recognise(source)
+    """Whether there is a session's header, or without one an entry that holds a message in a role of pi and none of Droid's."""
+    if any(map(_is_header, source.sample)):
+        return True
+    return any(map(_is_message, source.sample)) and not any(map(_is_of_droid, source.sample))
 
 
 def _is_header(record: Json) -> bool:
@@ -37,6 +38,12 @@ def _is_header(record: Json) -> bool:
 
 def _is_message(record: Json) -> bool:
     return record.get("type") == "message" and mapping_of(record.get("message")).get("role") in ROLES
+
+
+def _is_of_droid(record: Json) -> bool:
+    """Whether it is the header of Droid's sessions, or a message that calls or answers a tool as Anthropic's do."""
+    blocks = map(mapping_of, list_of(mapping_of(record.get("message")).get("content")))
+    return record.get("type") == "session_start" or any(block.get("type") in ANTHROPICS for block in blocks)
 
 
 def read(source: Source) -> Iterator[Row]:

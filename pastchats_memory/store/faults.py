@@ -107,17 +107,17 @@ def _is_full(place: str) -> bool:
         return False
 
 
-_OF_A_VIRTUAL_TABLE = re.compile(
-    r"vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
+_OF_DAMAGE = re.compile(
+    r"unsupported file format|vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
 )
 _OF_A_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
 
 
 def _tells_of_damage(message: str) -> bool:
-    """Whether what SQLite does not find is what every database of ours has, or a virtual table's own."""
+    """Whether what SQLite does not find is what every database of ours has, or what it says is of a broken header or virtual table."""
     found = _OF_A_NAME.match(message)
     if found is None:
-        return _OF_A_VIRTUAL_TABLE.search(message) is not None
+        return _OF_DAMAGE.search(message) is not None
     return re.search(rf"\b{found[1] or found[2]}\b", schema()) is not None
 
 

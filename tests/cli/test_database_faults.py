@@ -18,6 +18,8 @@ from program import Program, write_messages
 
 READING = (["search", "webhooks"], ["recall", "webhooks"], ["show", "1"], ["status"], ["doctor"])
 COMMANDS = (["search", "webhooks"], ["index", "history"])
+FORMAT_OF_SCHEMA = 47
+"""The last byte of the number of the schema's format in the header; https://sqlite.org/fileformat2.html#schema_format_number."""
 
 
 @pytest.mark.parametrize("command", READING)
@@ -115,6 +117,15 @@ def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Pro
         connection.execute("UPDATE runs SET turns_added = '{'")
     connection.close()
     explained(indexed("status"), "damaged", "runs without proper fields")
+
+
+def test_a_database_whose_header_names_no_known_format_is_explained_and_mended(indexed: Program) -> None:
+    content = bytearray(indexed.database.read_bytes())
+    content[FORMAT_OF_SCHEMA] = 9
+    indexed.database.write_bytes(content)
+    explained(indexed("search", "webhooks"), "damaged", "unsupported file format", "doctor")
+    assert indexed("doctor", "--yes").status == 0
+    assert indexed("search", "webhooks", "--json").results[0]["id"] == "1"
 
 
 def test_a_cut_off_database_is_explained(indexed: Program) -> None:

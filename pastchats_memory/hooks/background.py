@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+from pastchats_memory.whole_file import write_whole
 
 NICENESS = 19
 LONGEST_S = 1800
@@ -28,28 +33,42 @@ def start(folder: Path, database: Path, transcript: Path) -> None:
 
 
 def run(folder: Path, database: Path, transcript: Path) -> None:
-    """Index the transcript unless another run of this kind is under way; that one's turn leaves it to the next event."""
-    import signal
-
-    from pastchats_memory.memory import Memory
-
-    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    """Index the transcript and whatever else waits, or leave it waiting for the run that is under way. Raises OSError."""
+    waiting = folder / "waiting"
+    waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
+    wish = json.dumps([str(database), str(transcript)]).encode()
+    write_whole(waiting / f"{hashlib.sha256(wish).hexdigest()[:24]}.json", wish)
     os.nice(NICENESS)
     lock = os.open(folder / "indexing.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    while wishes := sorted(waiting.glob("*.json")):  # again after each release: one may have come just before it
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        for file in wishes:
+            _fulfil(folder, file)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _fulfil(folder: Path, file: Path) -> None:
+    """Index what is wished for in the file. It is gone before: what ends the process does not end the next one too."""
+    from pastchats_memory.errors import MemoryFault
+    from pastchats_memory.hooks.log import note
+    from pastchats_memory.memory import Memory
+
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
-    with Memory.open(database) as memory:
-        memory.index([transcript])
+        wish = file.read_bytes()
+        file.unlink()
+    except FileNotFoundError:
+        return  # another run was quicker
+    database, transcript = json.loads(wish)
+    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    try:
+        with Memory.open(Path(database)) as memory:
+            memory.index([Path(transcript)])
+    except MemoryFault as fault:
+        note(folder, "background", "index", fault.kind)
 
 
 if __name__ == "__main__":
-    from pastchats_memory.errors import MemoryFault
-    from pastchats_memory.hooks.log import note
-
-    _folder, _database, _transcript = map(Path, sys.argv[1:])
-    try:
-        run(_folder, _database, _transcript)
-    except MemoryFault as fault:
-        note(_folder, "background", "index", fault.kind)
+    run(*map(Path, sys.argv[1:]))

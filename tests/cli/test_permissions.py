@@ -115,7 +115,7 @@ def test_a_hook_leaves_nothing_open_though_its_umask_is_its_own(tmp_path: Path) 
         subprocess.run([*background, state, tmp_path / "own" / "memory.db", transcript], check=True)
     finally:
         os.umask(before)
-    assert {path.name for path in state.iterdir()} == {"hooks.log", "sessions", "indexing.lock"}
+    assert {path.name for path in state.iterdir()} == {"hooks.log", "sessions", "waiting", "indexing.lock"}
     assert alone(state), modes(state)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,40 @@ def test_the_end_of_a_session_indexes_it_and_leaves_no_process(hooked: Program) 
         time.sleep(0.1)
     assert "7411" in hooked("search", "ledger port 7411", "--mode", "keyword", "--json").stdout
     assert _background(transcript) == []
+
+
+def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hooked: Program) -> None:
+    count = 6
+    bodies = []
+    for number in range(count):
+        said = (("user", f"Which port does ledger {number} use?"), ("assistant", f"Port 741{number}."))
+        transcript = write_messages(hooked.home / f"ended-{number}.jsonl", *said)
+        bodies.append({"session_id": f"s{number}", "transcript_path": str(transcript)})
+    before = hooked("status", "--json").results[0]["turns"]
+    with ThreadPoolExecutor(count) as pool:
+        assert {done[0] for done in pool.map(lambda body: told(hooked, "SessionEnd", body), bodies)} == {0}
+    for _ in range(600):
+        if hooked("status", "--json").results[0]["turns"] == before + 2 * count:
+            break
+        time.sleep(0.1)
+    assert hooked("status", "--json").results[0]["turns"] == before + 2 * count
+    assert list((hooked.home / "state").rglob("waiting/*")) == []
+
+
+def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one(hooked: Program) -> None:
+    lost, ended = (
+        write_messages(hooked.home / f"{name}.jsonl", ("user", f"Where is the {name} anchor?"), ("assistant", "Aft."))
+        for name in ("lost", "ended")
+    )
+    waiting = hooked.home / "state" / "pastchats-memory" / "waiting"
+    waiting.mkdir(parents=True)
+    (waiting / "0.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
+    assert told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(ended)})[0] == 0
+    for _ in range(300):
+        if "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout:
+            break
+        time.sleep(0.1)
+    assert "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout
 
 
 def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:

@@ -5,10 +5,12 @@ The only room that imports the SDK, which is the extra `mcp`.
 
 from __future__ import annotations
 
+import os
+import select
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import version
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -61,11 +63,24 @@ def serve(config: Config, *, allow_write: bool = False, port: int | None = None)
     if port is not None:
         _try_port(port)
     server = server_of(config, allow_write=allow_write)
-    with suppress(BrokenPipeError):
+    try:
         if port is None:
+            Thread(target=_end_with_reader, args=(os.dup(1),), daemon=True).start()
             anyio.run(server.run_stdio_async)
         else:
             anyio.run(lambda: server.run_streamable_http_async(host="127.0.0.1", port=port))
+    except* BrokenPipeError:
+        pass  # raised within the SDK's task groups: a client that closed what it reads is gone
+
+
+def _end_with_reader(stdout: int) -> None:
+    """End the process once nobody can read it any more: the SDK would wait for a line on stdin, which a client that
+    closed stdout alone, or a child that it left behind, may hold open for ever. The database takes that as it takes a kill.
+    """
+    watch = select.poll()
+    watch.register(stdout, 0)  # that its other end is gone is told unasked
+    watch.poll()
+    os._exit(0)
 
 
 def _try_port(port: int) -> None:

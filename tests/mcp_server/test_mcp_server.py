@@ -320,6 +320,28 @@ def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client
     assert (rest, talk_, running.returncode) == ("", "", 0)
 
 
+@pytest.mark.parametrize("asks", [True, False], ids=["asking", "silent"])
+def test_a_client_that_closes_what_it_reads_alone_leaves_no_server_behind(demo: Program, asks: bool) -> None:
+    running = subprocess.Popen(
+        [*demo.command, "mcp"], cwd=demo.home, env=demo.environment, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    running.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n")
+    running.stdin.flush()
+    try:
+        assert json.loads(running.stdout.readline())["id"] == 1
+        running.stdout.close()
+        if asks:
+            running.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+            running.stdin.flush()
+        assert (running.wait(ANSWERS_S), running.stderr.read()) == (0, "")  # though stdin is open
+    finally:
+        running.kill()
+        running.stderr.close()
+        running.stdin.close()
+
+
 def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:
     code = (
         "import subprocess, sys, time\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,6 +149,20 @@ def _llm(around: Surroundings) -> Iterator[Path]:
     yield around.named("LLM_USER_PATH", around.programs / "io.datasette.llm") / "logs.db"
 
 
+def _crush(around: Surroundings) -> Iterator[Path]:
+    """The databases of the projects in which Crush says that it was used; it keeps one in each of them."""
+    listed = around.named("CRUSH_GLOBAL_DATA", around.data / "crush") / "projects.json"
+    try:
+        told = json.loads(listed.read_bytes())
+    except (OSError, ValueError):
+        return
+    projects = told.get("projects") if isinstance(told, dict) else None
+    for project in projects if isinstance(projects, list) else ():
+        match project:
+            case {"path": str(path), "data_dir": str(folder)}:
+                yield Path(path, folder, "crush.db")
+
+
 def _below_home(*names: str) -> Callable[[Surroundings], Iterator[Path]]:
     return lambda around: (around.home / name for name in names)
 
@@ -169,6 +184,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Factory Droid": _below_home(".factory/sessions"),
     "pi": _below_home(".pi/agent/sessions"),
     "Amazon Q, Kiro CLI": _amazon_q,
+    "Crush": _crush,
     "llm": _llm,
     "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
 }

@@ -274,6 +274,27 @@ def _wait(is_so, seconds: float) -> None:
         time.sleep(0.02)
 
 
+def test_crush_lists_the_projects_that_have_its_histories(tmp_path: Path) -> None:
+    databases = [tmp_path / "courier" / ".crush" / "crush.db", tmp_path / "kept" / "crush.db"]
+    for database in databases:
+        database.parent.mkdir(parents=True)
+        database.touch()
+    listed = tmp_path / ".local" / "share" / "crush" / "projects.json"
+    listed.parent.mkdir(parents=True)
+    around = Surroundings({}, tmp_path, "linux")
+    projects = [
+        {"path": str(tmp_path / "courier"), "data_dir": ".crush"},
+        {"path": str(tmp_path / "kiln"), "data_dir": str(tmp_path / "kept")},
+        {"path": str(tmp_path / "gone"), "data_dir": ".crush"},
+        {"path": 5},
+    ]
+    listed.write_text(json.dumps({"projects": projects}), encoding="utf-8")
+    assert [(one.program, one.path) for one in histories(around)] == [("Crush", path) for path in databases]
+    for broken in ('{"projects": 5}', "[]", "{"):
+        listed.write_text(broken, encoding="utf-8")
+        assert histories(around) == []
+
+
 def test_what_gemini_cli_writes_inside_the_sandbox_of_macos_is_found_beside_the_rest(tmp_path: Path) -> None:
     folders = [tmp_path / ".gemini" / "tmp", tmp_path / ".cache" / ".gemini" / "tmp"]
     for folder in folders:

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 4
+VERSION = 5
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -31,6 +31,11 @@ ASKING = frozenset({"ask", "code", "architect", "context", "help"})
 """Commands that only say who is to answer: what follows them is the prompt."""
 
 _STARTED = re.compile(r"^# aider chat started at \d{4}-", re.MULTILINE)
+_OF_OURS = re.compile(
+    r"^> (?:Aider v\d|Tokens: \S+ sent|Applied edit to |Commit [0-9a-f]{7} |Added .{1,500} to the chat|(?:Main )?[Mm]odel: .{1,200} edit format)",
+    re.MULTILINE,
+)
+_TYPED = re.compile(r"^#### .*  $", re.MULTILINE)
 _TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)\s*\Z")
 _COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
@@ -48,8 +53,8 @@ _THOUGHTS = (
 
 
 def recognise(source: Source) -> bool:
-    """Whether the file opens as a chat history, with its heading near the top, or as an input history."""
-    if source.shape == "markdown" and _STARTED.search(source.head[:OPENING]):
+    """Whether the file opens as a chat history or as an input history."""
+    if source.shape == "markdown" and _is_chat(source.head):
         return True
     return source.shape != "jsonl" and next(_typed(source.head.split("\n")[:3]), None) is not None
 
@@ -57,10 +62,15 @@ def recognise(source: Source) -> bool:
 def read(source: Source) -> Iterator[Turn | Unreadable]:
     """One turn a prompt, an answer and an error; of an input history the prompts that the chat history beside it lacks."""
     lines = source.text.split("\n")
-    if _STARTED.search(source.head[:OPENING]):
+    if _is_chat(source.head):
         yield from _chats(lines, _times_beside(source.path))
     else:
         yield from _inputs(lines, source.path)
+
+
+def _is_chat(head: str) -> bool:
+    """Whether there is a heading near the top or, in a file that was cut at its beginning, a prompt and a notice as aider writes them."""
+    return bool(_STARTED.search(head[:OPENING]) or (_TYPED.search(head) and _OF_OURS.search(head)))
 
 
 def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:

@@ -35,7 +35,7 @@ _OF_OURS = re.compile(
     r"^> (?:Aider v\d|Tokens: \S+ sent|Applied edit to |Commit [0-9a-f]{7} |Added .{1,500} to the chat|(?:Main )?[Mm]odel: .{1,200} edit format)",
     re.MULTILINE,
 )
-_TYPED = re.compile(r"^#### .*  $", re.MULTILINE)
+_TYPED = re.compile(r"^#### .*  \r?$", re.MULTILINE)
 _TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)\s*\Z")
 _COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")

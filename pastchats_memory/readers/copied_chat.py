@@ -23,7 +23,8 @@ _SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
 """The name of an account, which GitHub lets have 39 characters."""
 _RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
 _RUN_ENDS = re.compile(r"` ?\*\Z")
-_HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,40})")
+_HEREDOC = re.compile(r"(?<!<)<<-?\s?['\"]?([A-Za-z_]\w{0,39})")
+"""Neither a here-string (`<<< word`) nor a shift (`1 << 4`)."""
 _INPUT = "Completed with input: "
 _NOTE = re.compile(
     r"Created \d{1,4} todos\Z|Checked background terminal output\Z|Read changed files in the active git repository\Z"

@@ -226,13 +226,16 @@ def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hook
     assert list((hooked.home / "state").rglob("waiting/*")) == []
 
 
-def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one(hooked: Program) -> None:
+def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one_whatever_waits_before_it(
+    hooked: Program,
+) -> None:
     lost, ended = (
         write_messages(hooked.home / f"{name}.jsonl", ("user", f"Where is the {name} anchor?"), ("assistant", "Aft."))
         for name in ("lost", "ended")
     )
     waiting = hooked.home / "state" / "pastchats-memory" / "waiting"
     waiting.mkdir(parents=True)
+    (waiting / "00.json").touch()  # as a machine leaves it that goes down before the disk has the words
     (waiting / "0.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
     assert told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(ended)})[0] == 0
     for _ in range(300):
@@ -240,6 +243,7 @@ def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one(hoo
             break
         time.sleep(0.1)
     assert "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout
+    assert "torn wish" in (waiting.parent / "hooks.log").read_text()
 
 
 def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:

@@ -44,7 +44,7 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
     """
     told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
     found = [solved for group in _groups(database, told) if (solved := _solved(group))]
-    found.sort(key=lambda solved: (len(solved[0]), solved[1].timestamp or ""), reverse=True)
+    found.sort(key=lambda solved: len(solved[0]), reverse=True)  # and stable: as told, the newest first
     return [_lesson(database, failed, ended) for failed, ended in found[:limit]]
 
 

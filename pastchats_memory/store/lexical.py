@@ -112,7 +112,7 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
     of the two out.
     """
     tokens = stems(database, words)
-    indexes = {index: rows for index in _indexes(filters) if (rows := _totals(database, index)[0])}
+    indexes = {index: _totals(database, index)[0] for index in _indexes(filters)}
     for index in indexes:  # for as long as the transaction lasts, so also in a database that is only read
         database.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{index}_places USING fts5vocab(main, {index}, instance)")
     return {

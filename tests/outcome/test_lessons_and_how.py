@@ -65,6 +65,24 @@ def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_wh
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
 
 
+def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory, tmp_path: Path) -> None:
+    problems = {
+        "orchard": ("Prune the apple trees so that they bear next year.", 2, 12),
+        "brewery": ("The kettle boils over, keep it from boiling over.", 4, 8),
+        "library": ("Books are lent out twice, lend each of them once.", 2, 10),
+    }
+    for name, (asked, times, day) in problems.items():
+        failed = [(("user", asked), LOCK, ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))] * times
+        for number, turns in enumerate((*failed, (("user", asked), CLAIM, GREEN))):
+            told(tmp_path / "said", f"{name}{number}", day + number, *turns, project=name)
+    memory.index([tmp_path / "said"])
+    memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
+    found, _ = memory.lessons(None)
+    assert [(lesson.project, lesson.times) for lesson in found] == [
+        ("brewery", 4), ("garden", 3), ("orchard", 2), ("library", 2),
+    ]  # fmt: skip
+
+
 def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")

@@ -311,9 +311,12 @@ def test_an_edit_counts_where_the_client_put_what_was_announced_before_it_behind
     assert verdict(announced, Row("tool", "error", "$ pytest -q\nExit code 2"), following=GOES_ON) != "worked"
 
 
-def test_to_ask_what_else_is_wanted_is_no_question_that_keeps_work_open() -> None:
+@pytest.mark.parametrize(
+    "what_else", ["Is there anything else I can help with?", "¿Necesitas algo más?", "还有其他需要吗？"]
+)
+def test_to_ask_what_else_is_wanted_is_no_question_that_keeps_work_open(what_else: str) -> None:
     steps = Row("tool", "result", "$ ls\ntest_login.py"), DONE
-    polite = Row("assistant", "answer", "Fixed: the clock is read once. Is there anything else I can help with?")
+    polite = Row("assistant", "answer", f"Fixed: the clock is read once. {what_else}")
     open_ = Row("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
     assert verdict(*steps, polite, following=GOES_ON) == "worked"
     assert verdict(*steps, open_, following=GOES_ON) == "unknown"

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from program import Reader
+from program import Reader, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.query import FUNCTION_WORD, FUNCTION_WORDS, words
 from pastchats_memory.store import lexical
+from pastchats_memory.tasks.desk import Change
 
 LONGEST = 100_000
 IN_TIME = 10
@@ -158,3 +159,11 @@ def test_what_a_person_said_before_speaks_more_for_a_row_than_what_the_assistant
         memory.index([tmp_path / "said.jsonl"])
         found = memory.search("stoneware that peels: celadon?")
     assert [hit.conversation_id for hit in found if hit.content == "Celadon it is."] == ["user", "assistant"]
+
+
+def test_of_tasks_alone_a_word_that_stands_in_turns_only_is_no_obstacle(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([write_messages(tmp_path / "said.jsonl", ("user", "Where is the kiln?"), ("assistant", "Aft."))])
+        key = memory.tasks.add(Change(title="Glaze the bowls")).key
+        (hit,) = memory.search("glaze kiln", type="task")
+        assert hit.id == f"t:{key}"

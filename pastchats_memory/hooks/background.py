@@ -60,11 +60,12 @@ def _fulfil(folder: Path, file: Path) -> None:
         wish = file.read_bytes()
         file.unlink()
     except FileNotFoundError:
-        return None  # another run was quicker
+        return  # another run was quicker
     try:
         database, transcript = json.loads(wish)
-    except ValueError:
-        return note(folder, "background", "index", "torn wish")  # a machine that went down before it was on the disk
+    except ValueError:  # the machine went down before it was on the disk
+        note(folder, "background", "index", "torn wish")
+        return
     signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     try:
         with Memory.open(Path(database)) as memory:

@@ -72,7 +72,7 @@ def index(
         erasing.finish(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
-                recipe = recipe_of_left(notes=options.wants_notes_at(archive.path) or archive.named)
+                recipe = recipe_of_left(archive, options)
                 sources.finish_source(database, SourceState(archive.name, archive.size, archive.mtime_ns, recipe))
         report.outcome = "done"
     except KeyboardInterrupt:
@@ -151,9 +151,7 @@ def _index_file(
         report.files.append(failed(plan.candidate, fault))
         return
     if reader is None:
-        writer.pass_over(
-            plan, recipe_of_left(notes=options.wants_notes_at(plan.candidate.path) or plan.candidate.named), reason
-        )
+        writer.pass_over(plan, recipe_of_left(plan.candidate, options), reason)
     else:
         yield from _read(database, writer, plan, source, reader, options)
 

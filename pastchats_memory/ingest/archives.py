@@ -61,7 +61,7 @@ def read_through(
             files.append(candidate)
             continue
         within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []
-        recipe = recipe_of_left(notes=options.wants_notes_at(candidate.path) or candidate.named)
+        recipe = recipe_of_left(candidate, options)
         as_it_was = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe)
         is_known = known.get(candidate.name) == as_it_was and all(known[name].size >= 0 for name in within)
         if is_known and not options.force:

@@ -78,8 +78,16 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     )
 
 
-def recipe_of_left(*, notes: bool) -> str:
+def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:
     """The same of a file that was not understood: every reader, and whether notes were wanted."""
+    return _recipe_of_left(notes=_wants_notes(candidate, options))
+
+
+def _wants_notes(candidate: Candidate, options: IndexOptions) -> bool:
+    return candidate.named or options.wants_notes_at(candidate.path)
+
+
+def _recipe_of_left(*, notes: bool) -> str:
     return ",".join(f"{name}={version}" for name, version in VERSIONS.items()) + f";notes={notes:d}"
 
 
@@ -96,13 +104,13 @@ class _Expected:
     @classmethod
     def by(cls, options: IndexOptions) -> _Expected:
         of = {format_: recipe_of(format_, options) for format_ in VERSIONS}
-        return cls(options, of, {notes: recipe_of_left(notes=notes) for notes in (False, True)})
+        return cls(options, of, {notes: _recipe_of_left(notes=notes) for notes in (False, True)})
 
     def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None) -> bool:
         if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
             return False
         if state.format is None:
-            return state.recipe == self.of_left[candidate.named or self.options.wants_notes_at(candidate.path)]
+            return state.recipe == self.of_left[_wants_notes(candidate, self.options)]
         if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
             return False
         return (state.recipe, state.project) == (self.of.get(state.format), project)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import parse_json
-from pastchats_memory.readers.text import clean, shortened
+from pastchats_memory.readers.text import IMAGE, clean, shortened
 from pastchats_memory.readers.times import iso_utc
 
 NEVER_SHOWN = frozenset(
@@ -24,7 +24,6 @@ NEVER_SHOWN = frozenset(
 """Custom instructions, memory, hidden reasoning, pages that were read."""
 MEMORY = "bio"
 CANVAS = "canmore.create_textdoc"
-IMAGE = "[image]"
 EVERYONE = ("all", "")
 
 _CITATION = re.compile(r"\ue200([^\ue200\ue201]*)\ue201")

@@ -11,8 +11,8 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.forks import abandoned
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import Source
-from pastchats_memory.readers.telling import MEDIA_ONLY, About, At, Row, Telling
-from pastchats_memory.readers.text import conversation_hash, shortened
+from pastchats_memory.readers.telling import About, At, Row, Telling
+from pastchats_memory.readers.text import IMAGE, conversation_hash, shortened
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
@@ -100,7 +100,7 @@ def _prompt(telling: Telling, message: Json, text: str, at: At) -> None:
     files = [mapping_of(item) for item in list_of(message.get("files"))]
     pasted = [shortened(words) for item in attached if (words := text_of(item.get("extracted_content")).strip())]
     names = [name for item in (*attached, *files) if (name := text_of(item.get("file_name")))]
-    words = "\n\n".join([text, *pasted]).strip() or (MEDIA_ONLY if files else "")
+    words = "\n\n".join([text, *pasted]).strip() or (IMAGE if files else "")
     telling.say("user", "prompt", words, at, attachments=names)
 
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import CONTINUED, REMINDERS, Typed, typed_in_claude, without_spans
+from pastchats_memory.readers.text import IMAGE
 
 SPOKEN = ("user", "assistant")
 SYNTHETIC = "<synthetic>"
-MEDIA_ONLY = "[image]"
 NO_TEXT = "(no content)"
 COMPACTION = "Your task is to create a detailed summary of the conversation"
 ERRAND_LENGTH = 400
@@ -87,7 +87,7 @@ def _typed(parts: list[Typed], media: tuple[str, ...]) -> Said:
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
         return Said("output", printed, failed=any(part.bash_failed for part in parts))
-    return Said("prompt", MEDIA_ONLY, media) if media else Said("nobody", interrupted=interrupted)
+    return Said("prompt", IMAGE, media) if media else Said("nobody", interrupted=interrupted)
 
 
 def typed_meanwhile(record: Json) -> Said:

@@ -15,7 +15,6 @@ from pastchats_memory.readers.codex_record import (
     EVENT,
     ITEM,
     LINE_TYPES,
-    MEDIA_ONLY,
     META,
     Entry,
     entry_of,
@@ -30,6 +29,7 @@ from pastchats_memory.readers.injected import shell_in_codex, typed_in_codex
 from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Record, Records, Source
+from pastchats_memory.readers.text import IMAGE
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import NO_CALL, Call, call_again, call_of, kept, output_of
 
@@ -172,7 +172,7 @@ class _Telling:
         text = "\n\n".join(words for part in self._view.words(entry) if (words := typed_in_codex(part)))
         delegated = self._subagent and not self._replayed
         pictures = _pictures(entry.payload)
-        text = text or (MEDIA_ONLY if pictures else "")
+        text = text or (IMAGE if pictures else "")
         draft = self._add("system" if delegated else "user", "prompt", text, entry, line, position)
         draft.metadata["attachments"] = ["image"] * pictures
         if text_of(self._view.meta.get("originator")) == "codex_exec":

@@ -13,7 +13,6 @@ from pastchats_memory.readers.codex_record import (
     CONTEXT,
     EVENT,
     ITEM,
-    MEDIA_ONLY,
     META,
     META_KEYS,
     Entry,
@@ -30,6 +29,7 @@ from pastchats_memory.readers.codex_record import (
 )
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, CannotResume, digest
+from pastchats_memory.readers.text import IMAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Overview:
         elif sent_by_user(entry):
             parts = parts_of(entry.payload)
             human = human_parts(entry.payload)
-            pictures = [MEDIA_ONLY] if not any(map(bare, human)) and has_pictures(entry.payload) else []
+            pictures = [IMAGE] if not any(map(bare, human)) and has_pictures(entry.payload) else []
             digests = tuple(digest(bare(text)) for text in (*pictures, *parts, *_wholes(parts)))
             certain = bool(kinds_of(entry.payload))
             self._candidates.append(_Candidate(position, False, digests, bool(human or pictures), certain))

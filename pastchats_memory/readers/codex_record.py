@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import injected_in_codex, typed_in_codex
+from pastchats_memory.readers.text import IMAGE
 
 LINE_TYPES = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
 ITEM_TYPES = (
     "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
     "local_shell_call", "web_search_call",
 )  # fmt: skip
-MEDIA_ONLY = "[image]"
 TYPED, UNKNOWN = "user.", "unknown"
 """Kinds of parts: a person's begin so; of a word that Codex itself does not know nothing follows."""
 AGENTS = ("subagent", "guardian_review")
@@ -88,7 +88,7 @@ def typed_event(entry: Entry) -> str:
         pictures = bool(list_of(payload.get("images")) or list_of(payload.get("local_images")))
     else:
         return ""
-    return text.strip() if bare(text) or not pictures else MEDIA_ONLY
+    return text.strip() if bare(text) or not pictures else IMAGE
 
 
 def completed(entry: Entry) -> Json:

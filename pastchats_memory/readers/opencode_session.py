@@ -9,13 +9,13 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.injected import REMINDERS, without_spans
+from pastchats_memory.readers.text import IMAGE
 from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import Output, call_of
 
 MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")
 ABORTED = "MessageAbortedError"
-IMAGE = "[image]"
 
 
 Lines = Callable[[Json], int]

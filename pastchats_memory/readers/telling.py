@@ -17,11 +17,9 @@ from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.resume import RECENT, Checkpoint
 from pastchats_memory.readers.source import Element, Record, Source
+from pastchats_memory.readers.text import IMAGE
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import NO_CALL, Call, Output, call_again, call_of, kept
-
-MEDIA_ONLY = "[image]"
-"""What stands for a prompt of pictures alone."""
 
 Row = Turn | Task | Unreadable | Checkpoint
 """What reading a session gives."""
@@ -94,7 +92,7 @@ class Telling:
         """What was typed, or on a sidechain what an agent wrote for another; pictures alone are said to be such."""
         role = "system" if at.aside or at.branch == "sidechain" else "user"
         if text.strip() or pictures:
-            self.say(role, kind, text.strip() or MEDIA_ONLY, at, attachments=["image"] * pictures)
+            self.say(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
 
     def answer(self, text: str, at: At, model: str = "") -> None:
         """What the assistant visibly said, if anything."""

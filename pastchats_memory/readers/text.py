@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 KEPT_HEAD = 2000
 KEPT_TAIL = 1000
+IMAGE = "[image]"
+"""What stands for a picture, and for a prompt of pictures alone."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")

@@ -9,6 +9,7 @@ from pastchats_memory.readers.fields import Json
 from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
 from pastchats_memory.readers.shapes.naming import TEXT, has, words_of
 from pastchats_memory.readers.speakers import DOING, Speaker, kind_of
+from pastchats_memory.readers.text import IMAGE
 
 TEXT_KEYS = (
     "content", "text", "value", "message", "body", "parts", "segments", "steps", "mes", "utterance", "data", "items", "Items",
@@ -49,7 +50,6 @@ HIDDEN_FLAGS = frozenset({
     "synthetic", "ignored", "thought", "hidden", "isthought", "isthinking", "isreasoning", "ishidden", "isinternal",
 })  # fmt: skip
 """Keys, without underscores, that are true of what nobody was shown."""
-IMAGE = "[image]"
 WITHHELD = "[REDACTED]"
 DEEPEST_PART = 6
 

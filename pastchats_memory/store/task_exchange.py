@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -11,6 +10,7 @@ import orjson
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
 from pastchats_memory.statuses import PRIORITIES, STATUSES, TYPES
 from pastchats_memory.store.buried import buried
+from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_rows import SEEN
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
@@ -32,13 +32,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_time_or_nothing(value: object) -> bool:
-    if not isinstance(value, str):
-        return value is None
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
+    return value is None or (isinstance(value, str) and is_time(value))
 
 
 def _is_number(value: object, most: int = LARGEST) -> bool:

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlparse
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 from pastchats_memory.readers.shapes.naming import has
 from pastchats_memory.readers.speakers import HOLDERS, Speaker, speaker_of
-from pastchats_memory.readers.text import clean
+from pastchats_memory.readers.text import IMAGE, clean
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.visible import IMAGE, TEXT_KEYS, body_of, shown_of
+from pastchats_memory.readers.visible import TEXT_KEYS, body_of, shown_of
 
 WRAPPERS = ("payload", "data", "utterance", "turn", "msg", "entry", "attributes", "record", "event", "node")
 """Keys under which a whole message stands, with what is said of it beside."""

@@ -143,6 +143,7 @@ def _zed(around: Surroundings) -> Iterator[Path]:
 def _amazon_q(around: Surroundings) -> Iterator[Path]:
     for folder in (around.data, around.programs):
         yield from (folder / name / "data.sqlite3" for name in ("amazon-q", "kiro-cli"))
+    yield around.home / ".kiro" / "sessions" / "cli"
 
 
 def _llm(around: Surroundings) -> Iterator[Path]:
@@ -161,6 +162,16 @@ def _crush(around: Surroundings) -> Iterator[Path]:
         match project:
             case {"path": str(path), "data_dir": str(folder)}:
                 yield Path(path, folder, "crush.db")
+
+
+def _kimi(around: Surroundings) -> Iterator[Path]:
+    yield around.named("KIMI_CODE_HOME", around.home / ".kimi-code") / "sessions"
+    yield around.home / ".kimi" / "sessions"
+
+
+def _openclaw(around: Surroundings) -> Iterator[Path]:
+    folder = around.named("OPENCLAW_STATE_DIR", around.home / ".openclaw")
+    yield from sorted(folder.glob("agents/*/sessions"))
 
 
 def _below_home(*names: str) -> Callable[[Surroundings], Iterator[Path]]:
@@ -183,7 +194,15 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Qwen Code": _below_home(".qwen/projects", ".qwen/tmp"),
     "Factory Droid": _below_home(".factory/sessions"),
     "pi": _below_home(".pi/agent/sessions"),
+    "OpenClaw": _openclaw,
     "Amazon Q, Kiro CLI": _amazon_q,
+    "Antigravity": _below_home(
+        *(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))
+    ),
+    "Grok Build": lambda around: iter([around.named("GROK_HOME", around.home / ".grok") / "sessions"]),
+    "Kimi": _kimi,
+    "Hermes": lambda around: iter([around.named("HERMES_HOME", around.home / ".hermes") / "state.db"]),
+    "Mistral Vibe": lambda around: iter([around.named("VIBE_HOME", around.home / ".vibe") / "logs" / "session"]),
     "Crush": _crush,
     "llm": _llm,
     "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),

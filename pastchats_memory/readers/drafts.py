@@ -143,6 +143,11 @@ class Drafts:
             yield from self._plans.tasks(self._latest.cwd, self._latest.project)
 
     @property
+    def speaking(self) -> Draft | None:
+        """The last turn of the person or the assistant."""
+        return self._speaking
+
+    @property
     def answers(self) -> list[Draft]:
         """The assistant's turns that may still grow."""
         return [draft for draft in self._queue if draft.role == "assistant"]

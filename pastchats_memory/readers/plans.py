@@ -15,7 +15,7 @@ from pastchats_memory.readers.source import BadJson, parse_json
 from pastchats_memory.readers.tracked import names_of, short_hash, titled, word_of
 from pastchats_memory.statuses import RESOLVED, folded, priority_of, status_of
 
-LISTS = frozenset({"todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "todos", "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "checklist"})  # fmt: skip
+LISTS = frozenset({"todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "todos", "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "settodolist", "set_todo_list", "todolist", "checklist"})  # fmt: skip
 """Tools, as `folded`, whose call replaces the whole list."""
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")

@@ -63,6 +63,8 @@ class Telling:
         self.model = ""
         """The model that answers, where answers do not tell their own."""
         self._calls: dict[str, Call] = {}
+        self._is_open = False
+        """Whether a piece may go on where the last turn ends."""
 
     def say(self, role: str, kind: str, text: str, at: At, **metadata: object) -> Draft:
         """A turn, whoever said it; without text it comes to nothing unless something is added."""
@@ -86,6 +88,7 @@ class Telling:
             metadata=about.metadata | metadata,
         )
         self.drafts.add(draft)
+        self._is_open = False
         return draft
 
     def prompt(self, text: str, at: At, pictures: int = 0, *, kind: str = "prompt") -> None:
@@ -99,12 +102,32 @@ class Telling:
         if text.strip():
             self.say("assistant", "answer", text, at, model=model or self.model)
 
+    def piece(self, role: str, text: str, at: At) -> None:
+        """What the person typed or the assistant said, as it came: it goes on where the piece before it ended, unless anything came between."""
+        spoken = self.drafts.speaking
+        if self._is_open and spoken is not None and spoken.role == role:
+            spoken.texts[-1] += text
+        elif role == "user":
+            self.say("user", "prompt", text, at)
+        else:
+            self.say("assistant", "answer", text, at, model=self.model)
+        self._is_open = True
+
+    def pause(self) -> None:
+        """Something came that is no piece."""
+        self._is_open = False
+
     def call(self, call_id: str, name: str, arguments: object) -> None:
         """A tool was called; arguments are an object, JSON text of one, or raw text."""
         call = call_of(name, arguments)
+        self.pause()
         self._calls[call_id] = call
         self.drafts.tool(call.label)
         self.drafts.plan(name, arguments, call_id)
+
+    def awaits(self, call_id: str) -> bool:
+        """Whether a call has not been answered yet."""
+        return call_id in self._calls
 
     def result(self, call_id: str, output: Output, at: At) -> None:
         """What the tool answered: kept as a row when it is an error, the result of tests, a build or a linter, or a person's answer."""
@@ -122,13 +145,20 @@ class Telling:
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
-        return {"about": asdict(self.about), "drafts": self.drafts.state(), "model": self.model, "calls": calls}
+        return {
+            "about": asdict(self.about),
+            "drafts": self.drafts.state(),
+            "model": self.model,
+            "calls": calls,
+            "is_open": self._is_open,
+        }
 
     def go_on(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
         self.about = About(**mapping_of(state.get("about")))  # type: ignore[arg-type] # as `state` wrote it
         self.drafts.go_on(mapping_of(state.get("drafts")))
         self.model = text_of(state.get("model"))
+        self._is_open = state.get("is_open") is True
         for call_id, call in mapping_of(state.get("calls")).items():
             self._calls[call_id] = call_again(call)
 

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import cline, opencode_tree
+from pastchats_memory.readers import antigravity, cline, grok, kimi, opencode_tree
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
 OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE)
 """How the names of files begin of which others may tell more."""
+SAID_AGAIN = {antigravity.SHORT: antigravity.FULL, grok.UPDATES: grok.SENT, kimi.WIRE: kimi.SENT}
+"""By the name of a conversation's file how those begin that say the same beside it."""
 
 
 def is_read_with_others(where: str) -> bool:
@@ -37,5 +39,8 @@ def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
     if any(name in cline.NAMES for name in names):
         return [name for name in names if name.startswith(cline.FOCUS_CHAIN)]
+    said = [again for name, again in SAID_AGAIN.items() if name in names]
+    if said:
+        return [name for name in names if name.startswith(tuple(said)) and name.endswith(".jsonl")]
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)
     return opencode_tree.told_elsewhere(Path(folder), names) if of_tree else ()

@@ -27,8 +27,10 @@ SUBJECTS = (
 )  # fmt: skip
 """Keys of a tool's input that say in a few words what it was about, best first."""
 
-EDITORS = ("text_editor", "str_replace_editor", "str_replace_based_edit_tool")
-"""Tools whose `command` is one of theirs and none for a shell."""
+EDITORS = ("text_editor", "str_replace_editor", "str_replace_based_edit_tool", "fs_write", "fs_read")
+"""Ends of the names of tools whose `command` is one of theirs and none for a shell."""
+AS_EDITORS = frozenset({"write", "read"})
+"""The whole names of others."""
 BOOKKEEPING = (
     "File has not been read yet", "File has been modified since read", "File has been unexpectedly modified",
     "Sibling tool call errored", "The user doesn't want to", "User chose to stay in plan mode",
@@ -85,7 +87,7 @@ def call_of(name: str, arguments: object) -> Call:
             files = PATCHED.findall(arguments)
             return Call(_line(f"{name} {', '.join(files) or arguments}"))
     inputs = mapping_of(values)
-    if name.endswith(EDITORS):
+    if name.endswith(EDITORS) or (name in AS_EDITORS and "command" in inputs):
         name, inputs = f"{name} {text_of(inputs.get('command'))}", {**inputs, "command": None}
     command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
     files = PATCHED.findall(command or text_of(inputs.get("input")))

@@ -123,6 +123,14 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Copilot Chat", ".config/Code/User/globalStorage/github.copilot-chat/conversations.json"),
         ("Cursor", ".config/Cursor/User/workspaceStorage/1/state.vscdb"),
         ("Amp", ".config/VSCodium/User/globalStorage/sourcegraph.amp"),
+        ("Amazon Q, Kiro CLI", ".kiro/sessions/cli"),
+        ("Antigravity", ".gemini/antigravity-ide/brain"),
+        ("Grok Build", ".grok/sessions"),
+        ("Hermes", ".hermes/state.db"),
+        ("Kimi", ".kimi/sessions"),
+        ("Kimi", ".kimi-code/sessions"),
+        ("Mistral Vibe", ".vibe/logs/session"),
+        ("OpenClaw", ".openclaw/agents/main/sessions"),
     ],
 )
 def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: Path, program: str, place: str) -> None:

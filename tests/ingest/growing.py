@@ -99,6 +99,63 @@ def droid(turn: int) -> list[dict[str, object]]:
     return said if turn else [header, *said]
 
 
+def kiro_cli(turn: int) -> list[dict[str, object]]:
+    def record(kind: str, side: int, text: str, **more: object) -> dict[str, object]:
+        data = {"message_id": _id(turn, side), "content": [{"kind": "text", "data": text}], **more}
+        return {"version": "v1", "kind": kind, "data": data}
+
+    asked = record("Prompt", 0, _asks(turn), meta={"timestamp": _seconds(turn, 0)})
+    return [asked, record("AssistantMessage", 1, _says(turn))]
+
+
+def antigravity(turn: int) -> list[dict[str, object]]:
+    def step(side: int, source: str, kind: str, **more: object) -> dict[str, object]:
+        place = {"step_index": 4 * turn + side, "created_at": _at(turn, side), "status": "DONE"}
+        return {"source": source, "type": kind, **place, **more}
+
+    call = {"name": "run_command", "args": {"CommandLine": '"make test"', "Cwd": f'"{CWD}"'}}
+    return [
+        step(0, "USER_EXPLICIT", "USER_INPUT", content=f"<USER_REQUEST>\n{_asks(turn)}\n</USER_REQUEST>"),
+        step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=[call]),
+        step(2, "MODEL", "RUN_COMMAND", content="3 failed", exit_code=2),
+        step(3, "MODEL", "PLANNER_RESPONSE", content=_says(turn)),
+    ]
+
+
+def kimi(turn: int) -> list[dict[str, object]]:
+    def event(side: int, kind: str, **more: object) -> dict[str, object]:
+        return {"type": kind, "time": int(1000 * _seconds(turn, side)), **more}
+
+    def piece(text: str) -> dict[str, object]:
+        part = {"type": "content.part", "part": {"type": "text", "text": text}}
+        return event(1, "context.append_loop_event", event=part)
+
+    asked, said = [{"type": "text", "text": _asks(turn)}], _says(turn)
+    return [
+        event(0, "turn.prompt", input=asked, origin={"kind": "user"}),
+        event(0, "context.append_message", message={"role": "user", "content": asked, "origin": {"kind": "user"}}),
+        piece(said[:5]),
+        piece(said[5:]),
+    ]
+
+
+def grok(turn: int) -> list[dict[str, object]]:
+    def update(side: int, what: str, **more: object) -> dict[str, object]:
+        told = {"sessionId": SESSION, "update": {"sessionUpdate": what, **more}}
+        return {"timestamp": int(_seconds(turn, side)), "method": "session/update", "params": told}
+
+    def chunks(side: int, what: str, text: str) -> list[dict[str, object]]:
+        return [update(side, what, content={"type": "text", "text": part}) for part in (text[:5], text[5:])]
+
+    call = {"toolCallId": f"t{turn}", "kind": "execute"}
+    return [
+        *chunks(0, "user_message_chunk", _asks(turn)),
+        update(1, "tool_call", title="`make test`", status="pending", **call),
+        update(2, "tool_call_update", status="failed", rawOutput="3 failed", **call),
+        *chunks(3, "agent_message_chunk", _says(turn)),
+    ]
+
+
 def goose(turn: int) -> list[dict[str, object]]:
     def message(side: int, role: str, text: str) -> dict[str, object]:
         return {"role": role, "created": int(_seconds(turn, side)), "content": [{"type": "text", "text": text}]}
@@ -136,6 +193,10 @@ FORMATS = (
     qwen_code,
     pi,
     droid,
+    kiro_cli,
+    antigravity,
+    kimi,
+    grok,
     goose,
     cursor,
     prompt_history,

@@ -19,6 +19,7 @@ from pastchats_memory.readers import (
     droid,
     gemini_cli,
     goose,
+    kiro_cli,
     llm_logs,
     pi,
     qwen_code,
@@ -216,7 +217,7 @@ def test_a_chat_in_which_one_side_is_silent_or_messages_are_of_another_make_is_n
 
 
 @pytest.mark.parametrize(
-    "reader", [pi, droid, goose, qwen_code, copilot_cli, gemini_cli], ids=lambda reader: reader.FORMAT
+    "reader", [pi, droid, kiro_cli, goose, qwen_code, copilot_cli, gemini_cli], ids=lambda reader: reader.FORMAT
 )
 def test_memory_does_not_grow_with_the_words_of_a_session(reader, tmp_path):
     path = tmp_path / "long.jsonl"

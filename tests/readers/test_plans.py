@@ -155,6 +155,14 @@ AGENTS: dict[str, tuple[str, object]] = {
         {"type": "message", "id": "1", "timestamp": WHEN, "message": spoken()[0]},
         {"type": "message", "id": "2", "parentId": "1", "timestamp": WHEN, "message": {"role": "assistant", "content": [block("TodoWrite", {"todos": "1. [completed] Dig\n2. [pending] Plant"})]}},
     ]),
+    "kimi": ("sessions/a.jsonl", [
+        {"timestamp": 1772618400.0, "message": {"type": "TurnBegin", "payload": {"user_input": "Make the bed."}}},
+        {"timestamp": 1772618401.0, "message": {"type": "ToolCall", "payload": {"id": "c", "function": {"name": "SetTodoList", "arguments": json.dumps({"todos": [{"title": "Dig", "status": "done"}, {"title": "Plant", "status": "pending"}]})}}}},
+    ]),
+    "grok": ("sessions/a.jsonl", [
+        {"timestamp": 1772618400, "method": "session/update", "params": {"sessionId": "a", "update": {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Make the bed."}}}},
+        {"timestamp": 1772618401, "method": "session/update", "params": {"sessionId": "a", "update": {"sessionUpdate": "plan", "entries": TODOS}}},
+    ]),
     "goose": ("sessions/a.jsonl", [
         {"working_dir": "/home/ada", "description": "Bed", "message_count": 2, "total_tokens": 1},
         {"role": "user", "created": 1772618400, "content": [{"type": "text", "text": "Make the bed."}]},

@@ -27,6 +27,16 @@ def test_messages_are_left_to_their_session_and_parts_to_their_message():
             assert told_elsewhere(str(path.parent), names) == set(names)
 
 
+def test_what_says_a_conversation_again_is_left_to_the_file_that_tells_it_best(tmp_path):
+    for name, again in (
+        ("updates.jsonl", "chat_history.jsonl"),
+        ("transcript.jsonl", "transcript_full.jsonl"),
+        ("wire.jsonl", "context_1.jsonl"),
+    ):
+        assert set(told_elsewhere(str(tmp_path), (name, again, "notes.md", "plan.jsonl"))) == {again}
+        assert set(told_elsewhere(str(tmp_path), (again, "notes.md"))) == set()
+
+
 def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
     names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
     assert set(told_elsewhere(str(tmp_path), names)) == set()

@@ -1,0 +1,73 @@
+"""The database of Nous Research's Hermes Agent to turns: sessions, and messages as OpenAI's models are sent them.
+
+Source: `hermes_state.py` of github.com/NousResearch/hermes-agent. A session that grew too long goes on in another one,
+which names it as its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.foreign import Database
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.source import Source, parse_json, value_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.readers.traffic import Output
+
+FORMAT = "hermes"
+VERSION = 1
+
+ENCODED = "\0json:"
+"""Before content that is no plain text."""
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is a database of sessions with messages that have calls of tools beside them."""
+    sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
+    return sessions >= {"id", "source", "parent_session_id"} and messages >= {"session_id", "role", "tool_calls"}
+
+
+def read(source: Source) -> Iterator[Row]:
+    """The turns of one session after the other."""
+    yield from source.from_database(_sessions)
+
+
+def _sessions(database: Database) -> Iterator[Row]:
+    columns = ("id", "parent_session_id", "title", "model", "cwd")
+    for own_id, parent, title, model, cwd in database.rows("sessions", columns, order=("started_at", "id")):
+        metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
+        telling = Telling(About(text_of(own_id), folder_of(cwd), metadata=metadata))
+        telling.model = text_of(model)
+        _messages(database, telling)
+        yield from telling.rest()
+
+
+def _messages(database: Database, telling: Telling) -> None:
+    columns = ("id", "role", "content", "tool_calls", "tool_call_id", "timestamp")
+    where = {"session_id": telling.about.conversation_id}
+    for own_id, role, said, called, call_id, time in database.rows(
+        "messages", columns, where=where, order=("timestamp", "id")
+    ):
+        text = text_of(said)
+        content = value_of(text.removeprefix(ENCODED)) if text.startswith(ENCODED) else text
+        at = At(1, time, "" if own_id is None else str(own_id))
+        match role:
+            case "user":
+                telling.prompt(texts_of(content), at, pictures_in(content, ("image", "image_url")))
+            case "assistant":
+                telling.answer(texts_of(content), at)
+            case "tool":
+                telling.result(text_of(call_id), _output(texts_of(content)), at)
+        for call in map(mapping_of, list_of(parse_json(text_of(called) or "[]"))):
+            function = mapping_of(call.get("function")) or call
+            given = mapping_of(value_of(function.get("arguments")))
+            telling.about.cwd = telling.about.cwd or folder_of(given.get("workdir"))
+            telling.call(text_of(call.get("id")), text_of(function.get("name")), given)
+
+
+def _output(text: str) -> Output:
+    """What a tool answered: text, or an object with what was printed, the exit code and the error."""
+    fields = mapping_of(value_of(text))
+    code, fault = number_of(fields.get("exit_code")), text_of(fields.get("error"))
+    printed = "\n".join(filter(None, (text_of(fields.get("output")), fault)))
+    return Output(printed if fields else text, code, failed=bool(code or fault))

@@ -202,6 +202,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Grok Build": lambda around: iter([around.named("GROK_HOME", around.home / ".grok") / "sessions"]),
     "Kimi": _kimi,
     "Hermes": lambda around: iter([around.named("HERMES_HOME", around.home / ".hermes") / "state.db"]),
+    "Augment": _below_home(".augment/sessions"),
     "Mistral Vibe": lambda around: iter([around.named("VIBE_HOME", around.home / ".vibe") / "logs" / "session"]),
     "Crush": _crush,
     "llm": _llm,

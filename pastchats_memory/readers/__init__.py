@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers import (
+    agent_log,
     aider,
     amazon_q,
     amp,
@@ -130,7 +131,7 @@ READERS: tuple[Reader, ...] = (
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
-FALLBACKS: tuple[Reader, ...] = (perplexity, issue_files, checklist, messages, scrollback, notes)
+FALLBACKS: tuple[Reader, ...] = (perplexity, issue_files, checklist, agent_log, messages, scrollback, notes)
 """Asked in this order when no reader above claims the file."""
 
 

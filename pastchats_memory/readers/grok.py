@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from pastchats_memory.readers.beside import text_beside
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, told
-from pastchats_memory.readers.traffic import Output
+from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "grok"
 VERSION = 1
@@ -24,7 +25,6 @@ VERSION = 1
 UPDATES, SENT = "updates.jsonl", "chat_history"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
 ENDED = ("completed", "failed")
-CODES = ("exit_code", "exitCode")
 
 _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
 
@@ -114,12 +114,6 @@ def _output(call: Json) -> Output:
     """What the tool answered: as it was shown, else as it came."""
     raw = call.get("rawOutput")
     shown = (mapping_of(mapping_of(part).get("content")) for part in list_of(call.get("content")))
-    fields = mapping_of(raw)
-    printed = (text_of(fields.get(key)) for key in ("output", "stdout", "stderr"))
     text = "\n".join(text for part in shown if (text := text_of(part.get("text"))))
-    code = next((code for key in CODES if (code := number_of(fields.get(key))) is not None), None)
-    return Output(
-        text or text_of(raw) or "\n".join(filter(None, printed)),
-        code,
-        failed=call.get("status") == "failed" or bool(code),
-    )
+    printed = printed_in(mapping_of(raw), failed=call.get("status") == "failed")
+    return replace(printed, text=text or text_of(raw) or printed.text)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.source import Source, parse_json, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of
-from pastchats_memory.readers.traffic import Output
+from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "hermes"
 VERSION = 1
@@ -68,6 +68,4 @@ def _messages(database: Database, telling: Telling) -> None:
 def _output(text: str) -> Output:
     """What a tool answered: text, or an object with what was printed, the exit code and the error."""
     fields = mapping_of(value_of(text))
-    code, fault = number_of(fields.get("exit_code")), text_of(fields.get("error"))
-    printed = "\n".join(filter(None, (text_of(fields.get("output")), fault)))
-    return Output(printed if fields else text, code, failed=bool(code or fault))
+    return printed_in(fields, failed=bool(fields.get("error"))) if fields else Output(text)

@@ -12,7 +12,7 @@ import orjson
 
 from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.readers.asked import Asked, answers_in, questions_of
-from pastchats_memory.readers.fields import list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.text import beginning, clean, ending
 
 LABEL_LENGTH = 120
@@ -49,6 +49,8 @@ EXIT_CODE = re.compile(
 )
 OUTPUT_MARK = re.compile(r"^Output:\n", re.MULTILINE)
 HEADER_LENGTH = 400
+PRINTED, ENDED_WITH = ("output", "stdout", "stderr", "error"), ("exit_code", "exitCode", "returncode")
+"""Under which names programs tell what a command printed, and its exit code."""
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ([^\n]{1,300})", re.MULTILINE)
 
 
@@ -152,6 +154,13 @@ def output_of(value: object) -> Output:
         mark = OUTPUT_MARK.search(rest[:HEADER_LENGTH])
         return Output(rest[mark.end() :] if mark else rest, code, failed=code != 0)
     return Output(text, failed=success is False or text.startswith(NEVER_RAN))
+
+
+def printed_in(fields: Json, *, failed: bool = False) -> Output:
+    """What a command printed and how it ended, of an object that tells them under the usual names."""
+    text = "\n".join(words for key in PRINTED if (words := text_of(fields.get(key))))
+    code = next((code for key in ENDED_WITH if (code := number_of(fields.get(key))) is not None), None)
+    return Output(text, code, failed=failed or bool(code))
 
 
 def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str, str] | None:

@@ -125,6 +125,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Amp", ".config/VSCodium/User/globalStorage/sourcegraph.amp"),
         ("Amazon Q, Kiro CLI", ".kiro/sessions/cli"),
         ("Antigravity", ".gemini/antigravity-ide/brain"),
+        ("Augment", ".augment/sessions"),
         ("Grok Build", ".grok/sessions"),
         ("Hermes", ".hermes/state.db"),
         ("Kimi", ".kimi/sessions"),

@@ -156,6 +156,21 @@ def grok(turn: int) -> list[dict[str, object]]:
     ]
 
 
+def agent_log(turn: int) -> list[dict[str, object]]:
+    call = {"id": f"t{turn}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "make test"}'}}
+    return [
+        {"role": "user", "content": _asks(turn), "timestamp": _at(turn, 0)},
+        {"role": "assistant", "content": "", "tool_calls": [call], "timestamp": _at(turn, 1)},
+        {
+            "role": "tool",
+            "tool_call_id": f"t{turn}",
+            "content": "stdout: 3 failed\nreturncode: 2",
+            "timestamp": _at(turn, 2),
+        },
+        {"role": "assistant", "content": _says(turn), "timestamp": _at(turn, 3)},
+    ]
+
+
 def goose(turn: int) -> list[dict[str, object]]:
     def message(side: int, role: str, text: str) -> dict[str, object]:
         return {"role": role, "created": int(_seconds(turn, side)), "content": [{"type": "text", "text": text}]}
@@ -197,6 +212,7 @@ FORMATS = (
     antigravity,
     kimi,
     grok,
+    agent_log,
     goose,
     cursor,
     prompt_history,

@@ -203,6 +203,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Kimi": _kimi,
     "Hermes": lambda around: iter([around.named("HERMES_HOME", around.home / ".hermes") / "state.db"]),
     "Augment": _below_home(".augment/sessions"),
+    "OpenHands": _below_home(".openhands/conversations"),
     "Mistral Vibe": lambda around: iter([around.named("VIBE_HOME", around.home / ".vibe") / "logs" / "session"]),
     "Crush": _crush,
     "llm": _llm,

@@ -31,9 +31,11 @@ _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | r
 
 def recognise(source: Source) -> bool:
     """Whether the first records are such messages, but for a line about the session, with a call among them that is answered."""
-    messages = [record for record in source.sample if record.get("role") in ROLES]
+    messages = [record for record in source.sample if text_of(record.get("role")) in ROLES]
     called = {call.get("id") for message in messages for call in _calls(message)}
-    is_answered = any(message.get("role") == "tool" and message.get("tool_call_id") in called for message in messages)
+    is_answered = any(
+        message.get("role") == "tool" and text_of(message.get("tool_call_id")) in called for message in messages
+    )
     return is_answered and len(messages) >= len(source.sample) - 1
 
 

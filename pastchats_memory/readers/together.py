@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import antigravity, cline, grok, kimi, opencode_tree
+from pastchats_memory.readers import antigravity, cline, grok, kimi, opencode_tree, openhands
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
-OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE)
+OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT)
 """How the names of files begin of which others may tell more."""
 SAID_AGAIN = {antigravity.SHORT: antigravity.FULL, grok.UPDATES: grok.SENT, kimi.WIRE: kimi.SENT}
 """By the name of a conversation's file how those begin that say the same beside it."""
@@ -27,6 +27,8 @@ def read_with(path: Path) -> Iterator[Path]:
         yield from foreign.beside(path)
     elif path.name.startswith(OF_TREES) and (tree := opencode_tree.tree_of(path)):
         yield from (file for file in tree.files() if file != path)
+    elif path.name.startswith(openhands.EVENT):
+        yield from (file for file in openhands.events_beside(path) if file != path)
 
 
 def state_of(path: Path) -> tuple[int, int]:
@@ -42,5 +44,7 @@ def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     said = [again for name, again in SAID_AGAIN.items() if name in names]
     if said:
         return [name for name in names if name.startswith(tuple(said)) and name.endswith(".jsonl")]
+    if any(name.startswith(openhands.EVENT) for name in names):
+        return openhands.told_elsewhere(folder, names)
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)
     return opencode_tree.told_elsewhere(Path(folder), names) if of_tree else ()

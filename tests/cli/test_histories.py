@@ -131,6 +131,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Kimi", ".kimi/sessions"),
         ("Kimi", ".kimi-code/sessions"),
         ("Mistral Vibe", ".vibe/logs/session"),
+        ("OpenHands", ".openhands/conversations"),
         ("OpenClaw", ".openclaw/agents/main/sessions"),
     ],
 )

@@ -171,6 +171,15 @@ def agent_log(turn: int) -> list[dict[str, object]]:
     ]
 
 
+def openhands(turn: int) -> list[dict[str, object]]:
+    def event(side: int, source: str, text: str) -> dict[str, object]:
+        message = {"content": [{"type": "text", "text": text}]}
+        about = {"id": _id(turn, side), "timestamp": _at(turn, side), "source": source, "kind": "MessageEvent"}
+        return about | {"llm_message": message}
+
+    return [event(0, "user", _asks(turn)), event(1, "agent", _says(turn))]
+
+
 def goose(turn: int) -> list[dict[str, object]]:
     def message(side: int, role: str, text: str) -> dict[str, object]:
         return {"role": role, "created": int(_seconds(turn, side)), "content": [{"type": "text", "text": text}]}
@@ -213,6 +222,7 @@ FORMATS = (
     kimi,
     grok,
     agent_log,
+    openhands,
     goose,
     cursor,
     prompt_history,

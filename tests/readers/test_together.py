@@ -37,6 +37,14 @@ def test_what_says_a_conversation_again_is_left_to_the_file_that_tells_it_best(t
         assert set(told_elsewhere(str(tmp_path), (again, "notes.md"))) == set()
 
 
+def test_a_conversation_of_openhands_is_read_with_all_of_its_events():
+    first = made(FIXTURES / "openhands" / "openhands-q1-events.tree")
+    names = [path.name for path in sorted(first.parent.iterdir())]
+    assert [path.name for path in read_with(first)] == names[1:]
+    assert list(told_elsewhere(str(first.parent), names)) == names[1:]
+    assert set(told_elsewhere(str(first.parent.parent), names)) == set()
+
+
 def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
     names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
     assert set(told_elsewhere(str(tmp_path), names)) == set()

@@ -36,13 +36,15 @@ OTHERS = ("amp", "chatgpt", "claude-ai", "cursor", "pi-agent", "vscode-copilot-c
 COLLECTIONS, OF_COLLECTIONS = ("openai-messages", "sharegpt"), 10
 HISTORY, OF_HISTORY, OF_LONG_SESSIONS, OF_REST = "chat-history.md", 50, 34, 80
 """`tests/fixtures/chat-history.md` of the source distribution of aider-chat 0.86.2 (Apache-2.0)."""
-RETYPED = ("other", "X", "Y", "Z", "W", "N", "O")
-"""Of the transcripts that were retyped those that are no histories of aider: SpecStory, Claude Code's terminal, Bob; then agents' sessions, six times."""
+RETYPED = ("other", "X", "Y", "Z", "W", "N", "O", "P")
+"""Of the transcripts that were retyped those that are no histories of aider: SpecStory, Claude Code's terminal, Bob; then agents' sessions, six times; histories of aider again."""
 DIARY, OF_FILE, OF_REST_AND_DIARY = "markdown-export", 14, 60
 FEW_OF, OF_THAT = "dummy_conversation.json", 2
 """A collection of three words a turn."""
 LEAST_WORDS = 4
 """In the history: with fewer the author only tried whether his program answers ("hi")."""
+ANSWERED = ("assistant", "tool")
+"""Who answers; of a model that could not be reached the error does."""
 LONG_SESSION = 4
 """Episodes from which on a session is one in which the person came back often."""
 
@@ -71,7 +73,7 @@ class Episode:
 def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
     """The episodes of one conversation that begin with a person's words."""
     for turns, following in itertools.pairwise(itertools.chain(episodes(told), [[]])):
-        if turns[0].role == "user" and any(turn.role == "assistant" for turn in turns):
+        if turns[0].role == "user" and any(turn.role in ANSWERED for turn in turns):
             over = following[0].timestamp if following else LATEST
             tasks = meanwhile(changes, turns[0].timestamp, over)
             next_words = "\n".join(turn.content for turn in spoken_first(following))

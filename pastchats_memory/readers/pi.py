@@ -1,7 +1,11 @@
-"""Sessions of the pi agent and its forks to turns: a header, then entries that form a tree by `id` and `parentId`."""
+"""Sessions of the pi agent and its forks to turns: a header, then entries that form a tree by `id` and `parentId`.
+
+One of them is OpenClaw, which talks in messengers: what it tells the model of a message stands above the person's words.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -14,12 +18,23 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 5
+VERSION = 6
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 ANTHROPICS = ("tool_use", "tool_result")
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
+OF_OPENCLAW = ("A new session was started via /new or /reset", "Read HEARTBEAT.md if it exists")
+"""Beginnings of prompts that no person typed."""
+SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
+"""Answers that nobody is sent."""
+
+_TOLD_OF_MESSAGE = re.compile(
+    r"\A(?:[^\n]{1,60} \(untrusted[^\n)]{0,60}\):\n```json\n.{0,4000}?\n```\s*+)*+"
+    r"(?:\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] )?",
+    re.DOTALL,
+)
+_REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
 def recognise(source: Source) -> bool:
@@ -96,7 +111,9 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
         return f"content of a message is a {type(content).__name__}"
     match message.get("role"):
         case "user":
-            telling.prompt(texts_of(content), at, pictures_in(content))
+            text = _TOLD_OF_MESSAGE.sub("", texts_of(content))
+            if not text.startswith(OF_OPENCLAW):
+                telling.prompt(text, at, pictures_in(content))
         case "assistant":
             _answer(telling, message, at)
         case "toolResult":
@@ -108,7 +125,8 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
 
 
 def _answer(telling: Telling, message: Json, at: At) -> None:
-    telling.answer(texts_of(message.get("content")), at, text_of(message.get("model")))
+    text = _REPLIES_TO.sub("", texts_of(message.get("content")))
+    telling.answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
     for block in map(mapping_of, list_of(message.get("content"))):
         if block.get("type") == "toolCall":
             telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.readers.beside import text_beside
+from pastchats_memory.readers.beside import field_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Record, Source, parse_json, value_of
+from pastchats_memory.readers.source import Record, Source, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output, printed_in
@@ -25,7 +25,6 @@ NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", 
 """Names of files that lie in a folder named after the session."""
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
 
-_CWD = re.compile(r'"(?:working_directory|cwd)"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
 _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -47,8 +46,8 @@ def _calls(message: Json) -> list[Json]:
 def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     path = source.path
-    found = _CWD.search(text_beside(path.with_name("meta.json")))
-    telling = Telling(About(_named(path), folder_of(parse_json(found[1])) if found else None))
+    cwd = folder_of(field_beside(path.with_name("meta.json"), "working_directory", "cwd"))
+    telling = Telling(About(_named(path), cwd))
     yield from told(source, telling, lambda item: _take(telling, item))
 
 
@@ -77,8 +76,7 @@ def _take(telling: Telling, item: Record) -> str | None:
         case "tool":
             telling.result(text_of(message.get("tool_call_id")), _output(text, message), at)
     for call in _calls(message):
-        function = mapping_of(call.get("function")) or call
-        telling.call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
+        telling.requested(call)
     return None
 
 

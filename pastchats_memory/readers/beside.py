@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pastchats_memory.readers.fields import text_of
+from pastchats_memory.readers.source import parse_json
+
 EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
 """What Copilot CLI writes into the folder of a session, beside plans and notes."""
 
@@ -33,6 +36,12 @@ def text_beside(path: Path) -> str:
             return file.read(MOST)
     except OSError:
         return ""
+
+
+def field_beside(path: Path, *keys: str) -> str:
+    """The first string under one of the keys in the beginning of a JSON file, which need not be whole; `""` where there is none."""
+    found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', text_beside(path))
+    return text_of(parse_json(found[1])) if found else ""
 
 
 def recorded_cwd(folder: Path) -> str | None:

@@ -59,10 +59,9 @@ def _messages(database: Database, telling: Telling) -> None:
             case "tool":
                 telling.result(text_of(call_id), _output(texts_of(content)), at)
         for call in map(mapping_of, list_of(parse_json(text_of(called) or "[]"))):
-            function = mapping_of(call.get("function")) or call
-            given = mapping_of(value_of(function.get("arguments")))
+            given = mapping_of(value_of((mapping_of(call.get("function")) or call).get("arguments")))
             telling.about.cwd = telling.about.cwd or folder_of(given.get("workdir"))
-            telling.call(text_of(call.get("id")), text_of(function.get("name")), given)
+            telling.requested(call)
 
 
 def _output(text: str) -> Output:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.readers.beside import text_beside
+from pastchats_memory.readers.beside import field_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Record, Source, parse_json
+from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.traffic import Output
 
@@ -28,7 +28,6 @@ PERSON = ("", "user")
 """Where a message in the user's role comes from; else a hook or a reminder made it."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
 
-_FOLDER = re.compile(r'"(?:workDir|cwd)"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
 _COMMAND = re.compile(r"/[\w:-]{1,40}(?:\s|\Z)")
 _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
@@ -62,8 +61,7 @@ def _about(path: Path) -> About:
         return About(path.stem)
     agent, agents = path.parent, path.parent.parent
     session = agents.parent if agents.name == "agents" else agent
-    found = _FOLDER.search(text_beside(session / "state.json"))
-    cwd = folder_of(parse_json(found[1])) if found else None
+    cwd = folder_of(field_beside(session / "state.json", "workDir", "cwd"))
     if agents.name == "agents" and agent.name != "main":
         return About(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
     return About(session.name or None, cwd)
@@ -133,7 +131,7 @@ def _message(telling: Telling, message: Json, at: At, said: Json) -> None:
         case "assistant" if not _is_told(telling, texts_of(content)):
             telling.answer(texts_of(content), at)
             for call in map(mapping_of, list_of(message.get("toolCalls")) or list_of(message.get("tool_calls"))):
-                _call(telling, call)
+                telling.requested(call)
         case "tool":
             call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
             if telling.awaits(call_id):
@@ -143,12 +141,6 @@ def _message(telling: Telling, message: Json, at: At, said: Json) -> None:
 def _is_told(telling: Telling, text: str) -> bool:
     spoken = telling.drafts.speaking
     return spoken is not None and spoken.role == "assistant" and "".join(spoken.texts).strip() == text.strip()
-
-
-def _call(telling: Telling, call: Json) -> None:
-    """Note a call as OpenAI's models make it, with the function's fields inside or beside."""
-    function = mapping_of(call.get("function")) or call
-    telling.call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
 
 
 def _event(telling: Telling, event: Json, at: At) -> None:
@@ -180,7 +172,7 @@ def _older_event(telling: Telling, kind: str, payload: Json, at: At) -> None:
         case "ContentPart":
             _piece(telling, payload, at)
         case "ToolCall":
-            _call(telling, payload)
+            telling.requested(payload)
         case "ToolResult":
             result = mapping_of(payload.get("return_value"))
             output = _output(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.readers.beside import text_beside
+from pastchats_memory.readers.beside import field_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Record, Source, parse_json
+from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, told
 from pastchats_memory.readers.traffic import Output
 
@@ -18,7 +18,6 @@ FORMAT = "kiro-cli"
 VERSION = 1
 
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
-_CWD = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
 _EXIT = re.compile(r"\d{1,9}\Z")
 _COMMAND = re.compile(r"/\w{1,40}\b")
 
@@ -37,8 +36,7 @@ def _blocks(record: Json) -> list[Json]:
 def read(source: Source) -> Iterator[Row]:
     """The turns in file order; lines that are no records."""
     path = source.path
-    found = _CWD.search(text_beside(path.with_suffix(".json")))
-    telling = Telling(About(path.stem, text_of(parse_json(found[1])) if found else None))
+    telling = Telling(About(path.stem, field_beside(path.with_suffix(".json"), "cwd") or None))
     yield from told(source, telling, lambda item: _take(telling, item))
 
 

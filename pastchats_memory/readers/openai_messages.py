@@ -123,8 +123,7 @@ def _texts(message: Json) -> list[str]:
 
 def _calls(telling: Telling, message: Json) -> None:
     for call in map(mapping_of, list_of(message.get("tool_calls"))):
-        function = mapping_of(call.get("function"))
-        telling.call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
+        telling.requested(call)
     if earlier := mapping_of(message.get("function_call")):
         telling.call("", text_of(earlier.get("name")) or "tool", earlier.get("arguments"))
     for part in map(mapping_of, list_of(message.get("content"))):

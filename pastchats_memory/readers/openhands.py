@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pastchats_memory.model import Unreadable
-from pastchats_memory.readers.beside import is_beside, text_beside
+from pastchats_memory.readers.beside import field_beside, is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import BadJson, Record, Source, parse_json
+from pastchats_memory.readers.source import BadJson, Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.readers.traffic import Output, printed_in
 
@@ -27,7 +27,6 @@ EDITOR, PLANNER, FINISH = "file_editor", "task_tracker", "finish"
 FLAGS = {"PauseEvent": "interrupted", "InterruptEvent": "interrupted", "ConversationErrorEvent": "api_error"}
 
 _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
-_CWD = re.compile(r'"working_dir"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
 
 
 def events_beside(path: Path) -> list[Path]:
@@ -63,8 +62,7 @@ def read(source: Source) -> Iterator[Row]:
         yield from told(source, telling, lambda item: _take(telling, item))
         return
     folder = path.parent.parent
-    found = _CWD.search(text_beside(folder / "base_state.json"))
-    telling = Telling(About(folder.name, folder_of(parse_json(found[1])) if found else None))
+    telling = Telling(About(folder.name, folder_of(field_beside(folder / "base_state.json", "working_dir"))))
     yield from taken(source, telling, _events(path), lambda item: _take(telling, item))
     yield from telling.rest()
 

@@ -125,6 +125,11 @@ class Telling:
         self.drafts.tool(call.label)
         self.drafts.plan(name, arguments, call_id)
 
+    def requested(self, call: Json) -> None:
+        """A call as OpenAI's models write it: what is called stands in `function`, in older logs beside the id."""
+        function = mapping_of(call.get("function")) or call
+        self.call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
+
     def awaits(self, call_id: str) -> bool:
         """Whether a call has not been answered yet."""
         return call_id in self._calls

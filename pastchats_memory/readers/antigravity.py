@@ -22,6 +22,8 @@ SHORT, FULL = "transcript.jsonl", "transcript_full"
 GENERATED = ".system_generated"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
 SPOKEN = ("PLANNER_RESPONSE", "NOTIFY_USER")
+UNCALLED = (*SPOKEN, "CHECKPOINT", "ERROR_MESSAGE")
+"""Steps that answer no call, but for an error while one waits."""
 INPUTS = {
     "CommandLine": "command", "TargetFile": "file_path", "AbsolutePath": "path", "DirectoryPath": "path", "SearchPath": "path",
     "Query": "query", "Url": "url",
@@ -79,14 +81,14 @@ def _take(telling: Telling, item: Record, waiting: list[object]) -> str | None:
             telling.prompt(_asked(text), at)
         case "CHECKPOINT":
             telling.say("system", "summary", text, at)
-        case "ERROR_MESSAGE":
+        case "ERROR_MESSAGE" if not waiting:
             telling.drafts.flag("api_error")
         case name if name in SPOKEN:
             telling.answer(text, at)
     for place, call in enumerate(map(mapping_of, list_of(step.get("tool_calls")))):
         _call(telling, call, f"{own_id}.{place}")
         waiting.append(f"{own_id}.{place}")
-    if step.get("source") == MODEL and kind not in SPOKEN:
+    if (step.get("source") == MODEL and kind not in UNCALLED) or (kind == "ERROR_MESSAGE" and waiting):
         telling.result(str(waiting.pop(0)) if waiting else "", _output(step, text), at)
     return None
 
@@ -110,5 +112,5 @@ def _output(step: Json, text: str) -> Output:
     told_code = head["code"] if head else None
     code = number_of(step.get("exit_code"))
     code = int(told_code) if code is None and told_code else code
-    failed = step.get("status") == "ERROR" or bool(code)
+    failed = step.get("status") == "ERROR" or step.get("type") == "ERROR_MESSAGE" or bool(code)
     return Output(text[head.end() :] if head else text, code, failed=failed)

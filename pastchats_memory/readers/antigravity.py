@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.injected import spans, without_spans
 from pastchats_memory.readers.source import Record, Source, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
 from pastchats_memory.readers.traffic import Output
@@ -19,6 +20,8 @@ VERSION = 1
 
 PERSON, MODEL = "USER_EXPLICIT", "MODEL"
 SHORT, FULL = "transcript.jsonl", "transcript_full"
+REQUEST, BESIDE = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE")
+"""Tags around what was typed, and around what the client tells."""
 GENERATED = ".system_generated"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
 SPOKEN = ("PLANNER_RESPONSE", "NOTIFY_USER")
@@ -30,8 +33,6 @@ INPUTS = {
 }  # fmt: skip
 """What of a call's arguments tells what it was about, and how other agents name that."""
 
-_REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
-_BESIDE = re.compile(r"<([A-Z_]{3,40})>.*?</\1>", re.DOTALL)
 _MODEL = re.compile(r"`Model Selection` from .{1,80}? to (.{1,80}?)\.(?:\s|\Z)")
 _HEAD = re.compile(
     r"\A(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?"
@@ -95,7 +96,7 @@ def _take(telling: Telling, item: Record, waiting: list[object]) -> str | None:
 
 def _asked(text: str) -> str:
     """What was typed, without what the client tells of the machine and its settings."""
-    return "\n\n".join(_REQUEST.findall(text)) or _BESIDE.sub("", text).strip()
+    return "\n\n".join(spans(text, REQUEST)) or without_spans(text, BESIDE).strip()
 
 
 def _call(telling: Telling, call: Json, call_id: str) -> None:

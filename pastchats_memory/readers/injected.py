@@ -147,6 +147,12 @@ def span(text: str, tag: str) -> str:
     return inside if opened and closed else ""
 
 
+def spans(text: str, tag: str) -> list[str]:
+    """What stands inside each `<tag>…</tag>`, without the blanks around it; an unclosed tag has nothing inside."""
+    parts = (part.partition(f"</{tag}>") for part in text.split(f"<{tag}>")[1:])
+    return [inside.strip() for inside, closed, _ in parts if closed]
+
+
 def without_spans(text: str, tags: tuple[str, ...]) -> str:
     """The text without every well-formed `<tag>…</tag>` in it; an unclosed tag stays."""
     for tag in tags:

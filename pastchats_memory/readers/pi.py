@@ -30,7 +30,7 @@ SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 """Answers that nobody is sent."""
 
 _TOLD_OF_MESSAGE = re.compile(
-    r"\A(?:[^\n]{1,60} \(untrusted[^\n)]{0,60}\):\n```json\n.{0,4000}?\n```\s*+)*+"
+    r"\A(?:[^\n]{1,60} \(untrusted[^\n)]{0,60}\):\n```json\n.{0,4000}?\n```\s*+){0,4}"
     r"(?:\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] )?",
     re.DOTALL,
 )

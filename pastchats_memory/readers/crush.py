@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from pastchats_memory.foreign import Database
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.injected import without_rim
 from pastchats_memory.readers.source import Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.traffic import Output
@@ -19,11 +20,11 @@ VERSION = 1
 
 FOLDERS = (".crush", ".opencode")
 """Where the database lies, below the project."""
+CWD = ("cwd",)
+"""The tag around the folder that Crush tells the model below a command's output."""
 TITLES = "title-"
 """What the id of a session begins with in which a model was asked for a title."""
 FLAGS = {"canceled": "interrupted", "error": "api_error"}
-_CWD = re.compile(r"\s*<cwd>[^\n]*</cwd>\s*\Z")
-"""What Crush tells the model below a command's output."""
 _EXIT = re.compile(r"(?:\A|\n)Exit code (\d{1,9})\Z")
 
 
@@ -98,7 +99,7 @@ def _is_picture(block: Json) -> bool:
 
 def _output(block: Json) -> Output:
     """What a tool answered; of a command that failed the exit code stands on the last line."""
-    text = _CWD.sub("", text_of(block.get("content")))
+    text = without_rim(text_of(block.get("content")), CWD)
     found = _EXIT.search(text)
     if found is None:
         return Output(text, failed=block.get("is_error") is True)

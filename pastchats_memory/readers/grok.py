@@ -22,7 +22,7 @@ from pastchats_memory.readers.traffic import Output, printed_in
 FORMAT = "grok"
 VERSION = 1
 
-UPDATES, SENT = "updates.jsonl", "chat_history"
+UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
 ENDED = ("completed", "failed")
 

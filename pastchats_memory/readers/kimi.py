@@ -19,7 +19,7 @@ from pastchats_memory.readers.traffic import Output
 FORMAT = "kimi"
 VERSION = 1
 
-WIRE, SENT = "wire.jsonl", "context"
+WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
 EVENTS = ("turn.prompt", "turn.steer", "context.append_message", "context.append_loop_event")
 OLDER = ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult")
 CHECKPOINT = "_checkpoint"
@@ -60,9 +60,9 @@ def _about(path: Path) -> About:
     if path.name != WIRE and not path.stem.startswith(SENT):
         return About(path.stem)
     agent, agents = path.parent, path.parent.parent
-    session = agents.parent if agents.name == "agents" else agent
-    cwd = folder_of(field_beside(session / "state.json", "workDir", "cwd"))
-    if agents.name == "agents" and agent.name != "main":
+    session = agents.parent if agents.name == AGENTS else agent
+    cwd = folder_of(field_beside(session / STATE, "workDir", "cwd"))
+    if agents.name == AGENTS and agent.name != "main":
         return About(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
     return About(session.name or None, cwd)
 

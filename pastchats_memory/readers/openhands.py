@@ -20,7 +20,7 @@ from pastchats_memory.readers.traffic import Output, printed_in
 FORMAT = "openhands"
 VERSION = 1
 
-EVENT, FOLDER = "event-", "events"
+EVENT, FOLDER, STATE = "event-", "events", "base_state.json"
 KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")
 SOURCES = ("user", "agent", "environment")
 EDITOR, PLANNER, FINISH = "file_editor", "task_tracker", "finish"
@@ -62,7 +62,7 @@ def read(source: Source) -> Iterator[Row]:
         yield from told(source, telling, lambda item: _take(telling, item))
         return
     folder = path.parent.parent
-    telling = Telling(About(folder.name, folder_of(field_beside(folder / "base_state.json", "working_dir"))))
+    telling = Telling(About(folder.name, folder_of(field_beside(folder / STATE, "working_dir"))))
     yield from taken(source, telling, _events(path), lambda item: _take(telling, item))
     yield from telling.rest()
 

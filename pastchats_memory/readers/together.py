@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 
 from pastchats_memory import foreign
@@ -12,8 +13,14 @@ from pastchats_memory.readers import antigravity, cline, grok, kimi, opencode_tr
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
 OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT)
 """How the names of files begin of which others may tell more."""
-SAID_AGAIN = {antigravity.SHORT: antigravity.FULL, grok.UPDATES: grok.SENT, kimi.WIRE: kimi.SENT}
-"""By the name of a conversation's file how those begin that say the same beside it."""
+BESIDE_IT = {
+    antigravity.SHORT: (antigravity.FULL,),
+    grok.UPDATES: (grok.SENT, grok.SUMMARY),
+    kimi.WIRE: (kimi.SENT,),
+    kimi.AGENTS: (kimi.STATE,),
+    openhands.FOLDER: (openhands.STATE,),
+}
+"""By the name of a conversation's file or folder how those begin beside it that say the same again, or only tell about it."""
 
 
 def is_read_with_others(where: str) -> bool:
@@ -41,9 +48,9 @@ def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
     if any(name in cline.NAMES for name in names):
         return [name for name in names if name.startswith(cline.FOCUS_CHAIN)]
-    said = [again for name, again in SAID_AGAIN.items() if name in names]
-    if said:
-        return [name for name in names if name.startswith(tuple(said)) and name.endswith(".jsonl")]
+    beside = tuple(chain.from_iterable(others for name, others in BESIDE_IT.items() if name in names))
+    if beside:
+        return [name for name in names if name.startswith(beside) and name.endswith((".json", ".jsonl"))]
     if any(name.startswith(openhands.EVENT) for name in names):
         return openhands.told_elsewhere(folder, names)
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)

@@ -27,11 +27,14 @@ def test_messages_are_left_to_their_session_and_parts_to_their_message():
             assert told_elsewhere(str(path.parent), names) == set(names)
 
 
-def test_what_says_a_conversation_again_is_left_to_the_file_that_tells_it_best(tmp_path):
+def test_what_says_a_conversation_again_or_tells_about_it_is_left_to_what_tells_it_best(tmp_path):
     for name, again in (
         ("updates.jsonl", "chat_history.jsonl"),
         ("transcript.jsonl", "transcript_full.jsonl"),
         ("wire.jsonl", "context_1.jsonl"),
+        ("updates.jsonl", "summary.json"),
+        ("agents", "state.json"),
+        ("events", "base_state.json"),
     ):
         assert set(told_elsewhere(str(tmp_path), (name, again, "notes.md", "plan.jsonl"))) == {again}
         assert set(told_elsewhere(str(tmp_path), (again, "notes.md"))) == set()

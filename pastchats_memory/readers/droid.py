@@ -16,6 +16,7 @@ from pastchats_memory.readers.traffic import Output, text_in
 FORMAT = "droid"
 VERSION = 1
 
+SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")
 DELEGATED = "# Task Tool Invocation"
 """What the title of a subagent's session begins with, where nothing else names the session that called it."""

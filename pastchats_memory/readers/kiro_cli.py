@@ -17,6 +17,7 @@ from pastchats_memory.readers.traffic import Output
 FORMAT = "kiro-cli"
 VERSION = 1
 
+SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 _EXIT = re.compile(r"\d{1,9}\Z")
 _COMMAND = re.compile(r"/\w{1,40}\b")

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import antigravity, cline, grok, kimi, opencode_tree, openhands
+from pastchats_memory.readers import antigravity, cline, droid, grok, kimi, kiro_cli, opencode_tree, openhands
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
 OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT)
@@ -21,6 +21,9 @@ BESIDE_IT = {
     openhands.FOLDER: (openhands.STATE,),
 }
 """By the name of a conversation's file or folder how those begin beside it that say the same again, or only tell about it."""
+
+ENDINGS = {droid.SESSIONS: droid.SETTINGS, kiro_cli.SESSIONS: ".json"}
+"""By a part of the path of a folder of sessions how the names of the files end that tell about one of them."""
 
 
 def is_read_with_others(where: str) -> bool:
@@ -48,6 +51,9 @@ def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
     """The files of a folder that are read with another one, and not for themselves. Raises OSError."""
     if any(name in cline.NAMES for name in names):
         return [name for name in names if name.startswith(cline.FOCUS_CHAIN)]
+    ending = next((ending for sessions, ending in ENDINGS.items() if sessions in Path(folder).as_posix()), "")
+    if ending:
+        return {name.removesuffix(".jsonl") + ending for name in names if name.endswith(".jsonl")}.intersection(names)
     beside = tuple(chain.from_iterable(others for name, others in BESIDE_IT.items() if name in names))
     if beside:
         return [name for name in names if name.startswith(beside) and name.endswith((".json", ".jsonl"))]

@@ -40,6 +40,13 @@ def test_what_says_a_conversation_again_or_tells_about_it_is_left_to_what_tells_
         assert set(told_elsewhere(str(tmp_path), (again, "notes.md"))) == set()
 
 
+def test_what_tells_about_a_session_of_droid_or_kiro_is_left_to_the_session(tmp_path):
+    names = ("a.jsonl", "a.settings.json", "a.json", "b.json", "b.settings.json")
+    assert set(told_elsewhere(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {"a.settings.json"}
+    assert set(told_elsewhere(str(tmp_path / ".kiro" / "sessions" / "cli"), names)) == {"a.json"}
+    assert set(told_elsewhere(str(tmp_path), names)) == set()
+
+
 def test_a_conversation_of_openhands_is_read_with_all_of_its_events():
     first = made(FIXTURES / "openhands" / "openhands-q1-events.tree")
     names = [path.name for path in sorted(first.parent.iterdir())]

@@ -1,7 +1,8 @@
 """The agents that can be hooked: which of their events we answer, and in which form they take context.
 
 Sources: code.claude.com/docs/en/hooks, developers.openai.com/codex/hooks, geminicli.com/docs/hooks/reference,
-cursor.com/docs/agent/hooks, docs.github.com/en/copilot/reference/hooks-reference, as of November 2026.
+cursor.com/docs/agent/hooks, docs.github.com/en/copilot/reference/hooks-reference, as of November 2026; Qwen Code's own
+bundle, version 0.15.10, which takes what a hook says at a prompt and not at a session's start.
 """
 
 from __future__ import annotations
@@ -41,8 +42,17 @@ def _claude(environment: Mapping[str, str]) -> str:
     return environment.get("CLAUDE_CONFIG_DIR") or f"{environment['HOME']}/.claude"
 
 
+def _qwen(environment: Mapping[str, str]) -> str:
+    return environment.get("QWEN_HOME") or f"{environment['HOME']}/.qwen"
+
+
 def _group(line: str) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}
+
+
+def _named_group(line: str) -> dict[str, Any]:
+    """With the time in ms; versions to which that is seconds wait no longer either, since the hook ends by itself."""
+    return {"hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]}
 
 
 def _specific_output(event: str, context: str) -> dict[str, Any]:
@@ -78,10 +88,16 @@ AGENTS: Mapping[str, Agent] = {
             settings=lambda environment: (
                 f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json"
             ),
-            entry=lambda line: {
-                "hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]
-            },
+            entry=_named_group,
             context=_specific_output,
+        ),
+        Agent(
+            "qwen",
+            {"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+            settings=lambda environment: f"{_qwen(environment)}/settings.json",
+            entry=_named_group,
+            context=_specific_output,
+            skills=lambda environment: f"{_qwen(environment)}/skills",
         ),
         Agent(
             "cursor",

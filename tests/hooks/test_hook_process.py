@@ -93,6 +93,7 @@ def test_what_recall_says_when_it_is_asked_a_prompt_that_only_resembles_it_does_
     [
         ("codex", "UserPromptSubmit"),
         ("gemini", "BeforeAgent"),
+        ("qwen", "UserPromptSubmit"),
         ("cursor", "beforeSubmitPrompt"),
         ("copilot", "userPromptSubmitted"),
     ],

@@ -51,7 +51,7 @@ def test_the_prompt_has_both_rules() -> None:
     assert {"check-prior-work", "consult-episodic-memory"} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(("target", "folder"), [("claude-code", ".claude"), ("codex", ".agents")])
+@pytest.mark.parametrize(("target", "folder"), [("claude-code", ".claude"), ("codex", ".agents"), ("qwen", ".qwen")])
 def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
     program: Program, target: str, folder: str
 ) -> None:

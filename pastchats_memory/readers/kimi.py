@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from hashlib import md5
 from pathlib import Path
 
-from pastchats_memory.readers.beside import field_beside
+from pastchats_memory.readers.beside import field_beside, text_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Record, Source
+from pastchats_memory.readers.source import Record, Source, parse_json
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.readers.traffic import Output
 
@@ -24,6 +25,7 @@ EVENTS = ("turn.prompt", "turn.steer", "context.append_message", "context.append
 OLDER = ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult")
 CHECKPOINT = "_checkpoint"
 """Role of a line that says nothing, in what the model was sent."""
+NOTE, NOTE_ENDS = "<system>", "</system>"
 PERSON = ("", "user")
 """Where a message in the user's role comes from; else a hook or a reminder made it."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
@@ -61,10 +63,17 @@ def _about(path: Path) -> About:
         return About(path.stem)
     agent, agents = path.parent, path.parent.parent
     session = agents.parent if agents.name == AGENTS else agent
-    cwd = folder_of(field_beside(session / STATE, "workDir", "cwd"))
+    cwd = folder_of(field_beside(session / STATE, "workDir", "cwd")) or _hashed(session.parent)
     if agents.name == AGENTS and agent.name != "main":
         return About(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
     return About(session.name or None, cwd)
+
+
+def _hashed(group: Path) -> str | None:
+    """The folder whose digest names a group of sessions, out of the list that the older generation keeps above them."""
+    listed = mapping_of(parse_json(text_beside(group.parent.parent / "kimi.json"))).get("work_dirs")
+    paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
+    return next((path for path in paths if group.name == md5(path.encode(), usedforsecurity=False).hexdigest()), None)
 
 
 def _take(telling: Telling, item: Record, said: Json) -> str | None:
@@ -135,7 +144,13 @@ def _message(telling: Telling, message: Json, at: At, said: Json) -> None:
         case "tool":
             call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
             if telling.awaits(call_id):
-                telling.result(call_id, _output(texts_of(content), failed=False), at)
+                telling.result(call_id, _sent(texts_of(content)), at)
+
+
+def _sent(text: str) -> Output:
+    """What a tool answered as the model was sent it: below what the client says of it."""
+    note, closed, rest = text.removeprefix(NOTE).partition(NOTE_ENDS) if text.startswith(NOTE) else ("", "", "")
+    return _output(rest.strip(), note, failed=note.startswith("ERROR")) if closed else Output(text)
 
 
 def _is_told(telling: Telling, text: str) -> bool:

@@ -13,8 +13,9 @@ from pathlib import Path
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.beside import field_beside, is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import BadJson, Record, Source
+from pastchats_memory.readers.source import BadJson, Record, Source, value_of
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
+from pastchats_memory.readers.times import LOCAL, iso_utc
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "openhands"
@@ -78,7 +79,7 @@ def _take(telling: Telling, item: Record) -> str | None:
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
-    at = At(item.line, event.get("timestamp"), text_of(event.get("id")))
+    at = At(item.line, iso_utc(event.get("timestamp"), LOCAL), text_of(event.get("id")))
     kind, call_id = text_of(event.get("kind")), text_of(event.get("tool_call_id"))
     match kind:
         case "MessageEvent":
@@ -103,8 +104,9 @@ def _take(telling: Telling, item: Record) -> str | None:
 
 
 def _call(telling: Telling, event: Json, call_id: str, at: At) -> None:
-    """Note what the agent did: its last words are a call too, and so is its plan."""
-    name, action = text_of(event.get("tool_name")), mapping_of(event.get("action"))
+    """Note what the agent did: its last words are a call too, and so is its plan. A call that was refused has only the model's words."""
+    asked = mapping_of(event.get("tool_call")).get("arguments")
+    name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(asked))
     if name == FINISH:
         telling.answer(text_of(action.get("message")), at)
     elif name == EDITOR:

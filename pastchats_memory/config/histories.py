@@ -174,6 +174,12 @@ def _openclaw(around: Surroundings) -> Iterator[Path]:
     yield from sorted(folder.glob("agents/*/sessions"))
 
 
+def _vibe(around: Surroundings) -> Iterator[Path]:
+    folder = around.named("VIBE_HOME", around.home / ".vibe") / "logs" / "session"
+    yield folder / "unified"
+    yield from sorted(folder.glob("session_*"))  # before the third version
+
+
 def _below_home(*names: str) -> Callable[[Surroundings], Iterator[Path]]:
     return lambda around: (around.home / name for name in names)
 
@@ -204,7 +210,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Hermes": lambda around: iter([around.named("HERMES_HOME", around.home / ".hermes") / "state.db"]),
     "Augment": _below_home(".augment/sessions"),
     "OpenHands": _below_home(".openhands/conversations"),
-    "Mistral Vibe": lambda around: iter([around.named("VIBE_HOME", around.home / ".vibe") / "logs" / "session"]),
+    "Mistral Vibe": _vibe,
     "Crush": _crush,
     "llm": _llm,
     "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),

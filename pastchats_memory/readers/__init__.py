@@ -56,6 +56,7 @@ from pastchats_memory.readers import (
     sharegpt,
     specstory,
     taskmaster,
+    vibe,
     vscode_copilot,
     zed,
 )
@@ -111,6 +112,7 @@ READERS: tuple[Reader, ...] = (
     kimi,
     grok,
     openhands,
+    vibe,
     droid,
     pi,
     goose,

@@ -8,10 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import antigravity, cline, droid, grok, kimi, kiro_cli, opencode_tree, openhands
+from pastchats_memory.readers import antigravity, cline, droid, grok, kimi, kiro_cli, opencode_tree, openhands, vibe
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
-OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT)
+OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT, vibe.META)
 """How the names of files begin of which others may tell more."""
 BESIDE_IT = {
     antigravity.SHORT: (antigravity.FULL,),
@@ -39,6 +39,8 @@ def read_with(path: Path) -> Iterator[Path]:
         yield from (file for file in tree.files() if file != path)
     elif path.name.startswith(openhands.EVENT):
         yield from (file for file in openhands.events_beside(path) if file != path)
+    elif path.name == vibe.META:
+        yield from vibe.read_with(path)
 
 
 def state_of(path: Path) -> tuple[int, int]:
@@ -59,5 +61,7 @@ def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
         return [name for name in names if name.startswith(beside) and name.endswith((".json", ".jsonl"))]
     if any(name.startswith(openhands.EVENT) for name in names):
         return openhands.told_elsewhere(folder, names)
+    if of_session := vibe.told_elsewhere(folder, names):
+        return of_session
     of_tree = any(name.startswith((opencode_tree.MESSAGE, opencode_tree.PART)) for name in names)
     return opencode_tree.told_elsewhere(Path(folder), names) if of_tree else ()

@@ -55,6 +55,20 @@ def test_a_conversation_of_openhands_is_read_with_all_of_its_events():
     assert set(told_elsewhere(str(first.parent.parent), names)) == set()
 
 
+def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itself():
+    meta = made(FIXTURES / "vibe" / "vibe-q1-session.tree")
+    session = meta.parent
+    assert [path.name for path in read_with(meta)] == ["CURRENT", "0000000000000095.jsonl"]
+    assert told_elsewhere(str(session), ["CURRENT", "meta.json", "scheduled-loops.json"]) == [
+        "CURRENT",
+        "scheduled-loops.json",
+    ]
+    for folder in ("chunks", "journal", "generations/0000000000000094"):
+        names = [path.name for path in (session / folder).iterdir()]
+        assert set(told_elsewhere(str(session / folder), names)) == set(names)
+    assert set(told_elsewhere(str(session / "notes"), ["a.json"])) == set()
+
+
 def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
     names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
     assert set(told_elsewhere(str(tmp_path), names)) == set()

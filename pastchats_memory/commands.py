@@ -10,7 +10,7 @@ Family = Literal["test", "lint", "build"]
 """What a command checks."""
 
 SHELLS = frozenset({
-    "bash", "exec_command", "execute", "execute_command", "local_shell", "powershell", "run_command", "run_in_terminal",
+    "bash", "exec_command", "execute", "execute_command", "local_shell", "powershell", "run_command", "run_commands", "run_in_terminal",
     "run_shell_command", "run_terminal_cmd", "shell", "terminal", "unified_exec",
 })  # fmt: skip
 """Tools that run a command, in lower case."""

@@ -12,7 +12,7 @@ from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import span, without_spans
 from pastchats_memory.readers.telling import At, Telling, texts_of
 from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.readers.traffic import output_of, text_in
+from pastchats_memory.readers.traffic import Output, output_of, text_in
 
 PERSON = ("task", "feedback", "answer", "user_message")
 """Tags around what a person typed."""
@@ -33,9 +33,12 @@ SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "
 LISTED = ("task_progress", "todos")
 """Tags of a checklist in a call that was written as text."""
 CALL = "call"
+RUN, EDITOR = "run_commands", "editor"
+"""Tools of the command line's agent: several commands at once, and what changes files."""
 
 _INPUT = re.compile(r'\A\s*<(user_input|user_command) [a-z]{1,10}="[^"\n]{0,80}">')
 """What the command line's agent writes around a person's words."""
+_EXITED = re.compile(r"\[Command exited with code (\d{1,9})\]\n?")
 _REFUSED = re.compile(r"feedback:?\s*<feedback>")
 _RESULT = re.compile(r"\[(\w+)(?: for '(.{0,400}?)')?[^\]\n]{0,400}\] Result:[ \t]*\n?", re.DOTALL)
 
@@ -90,11 +93,35 @@ class Sent:
                 self._telling.drafts.plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
             if text_of(call.get("name")) not in SPOKEN:
-                self._telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))
+                self._called(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
+
+    def _called(self, call_id: str, name: str, given: Json) -> None:
+        """Note a call, and of several commands each."""
+        commands = [
+            text_of(command) or text_of(mapping_of(command).get("command"))
+            for command in list_of(given.get("commands"))
+        ]
+        if name == RUN and commands:
+            for place, command in enumerate(commands):
+                self._telling.call(f"{call_id}.{place}", name, {"command": command})
+        else:
+            self._telling.call(call_id, "edit" if name == EDITOR else name, given)
+
+    def _resulted(self, call_id: str, outputs: list[Output], at: At) -> None:
+        """What the parts of a call came to: each of several commands, else all of them together."""
+        if self._telling.awaits(f"{call_id}.0"):
+            for place, output in enumerate(outputs):
+                self._telling.result(f"{call_id}.{place}", output, at)
+        elif outputs:
+            text = "\n".join(output.text for output in outputs)
+            self._telling.result(call_id, Output(text, failed=any(output.failed for output in outputs)), at)
 
     def _sent(self, content: object, at: At) -> None:
         """A message in the user's role: what tools answered, and what a person typed."""
         typed, awaited = list[str](), False
+        for block in map(mapping_of, list_of(content)):
+            if block.get("type") == "tool_result":
+                self._resulted(text_of(block.get("tool_use_id")), _outputs(block.get("content")), at)
         for text, call_id in _texts(content):
             rest = without_spans(text, CONTEXT).strip()
             named = _RESULT.match(rest)
@@ -131,6 +158,19 @@ def _texts(content: object) -> Iterator[tuple[str, str]]:
             yield _in_one_tag(text_of(block.get("text"))), ""
         elif block.get("type") == "tool_result":
             yield text_in(block.get("content")), text_of(block.get("tool_use_id")) or CALL
+
+
+def _outputs(content: object) -> list[Output]:
+    """What the command line's agent notes of each part of a call: `{query, result, success}`; nothing of any other answer."""
+    parts = [part for part in map(mapping_of, list_of(content)) if isinstance(part.get("success"), bool)]
+    return [_output(part) for part in parts]
+
+
+def _output(part: Json) -> Output:
+    text = text_of(part.get("result"))
+    found = _EXITED.match(text)
+    told = text[found.end() :] if found else text or text_of(part.get("error"))
+    return Output(told, int(found[1]) if found else None, failed=part["success"] is False)
 
 
 def _in_one_tag(text: str) -> str:

@@ -18,7 +18,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 6
+VERSION = 7
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 ANTHROPICS = ("tool_use", "tool_result")
@@ -26,6 +26,7 @@ SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 OF_OPENCLAW = ("A new session was started via /new or /reset", "Read HEARTBEAT.md if it exists")
 """Beginnings of prompts that no person typed."""
+LAST_LINE = 80
 SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 """Answers that nobody is sent."""
 
@@ -34,6 +35,7 @@ _TOLD_OF_MESSAGE = re.compile(
     r"(?:\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] )?",
     re.DOTALL,
 )
+_EXITED = re.compile(r"\n*Command exited with code (\d{1,9})\s*\Z")
 _REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
@@ -117,11 +119,17 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
         case "assistant":
             _answer(telling, message, at)
         case "toolResult":
-            failed = message.get("isError") is True
-            telling.result(text_of(message.get("toolCallId")), Output(text_in(content), failed=failed), at)
+            telling.result(text_of(message.get("toolCallId")), _output(message), at)
         case "bashExecution":
             _typed_command(telling, message, at)
     return None
+
+
+def _output(message: Json) -> Output:
+    """What a tool answered; of a command that failed the last line tells the exit code."""
+    text, failed = text_in(message.get("content")), message.get("isError") is True
+    found = _EXITED.search(text[-LAST_LINE:]) if failed else None
+    return Output(text[: -len(found[0])], int(found[1]), failed=True) if found else Output(text, failed=failed)
 
 
 def _answer(telling: Telling, message: Json, at: At) -> None:

@@ -83,7 +83,7 @@ _TASKS: Mapping[Family, frozenset[str]] = {
         "--test", "connectedCheck", "e2e", "integrationTest", "nextest", "spec", "specs", "t", "test", "tests", "verify",
     }),
     "lint": frozenset({
-        "analyze", "check", "clippy", "fmt", "format", "lint", "plan", "type-check", "typecheck", "types", "validate", "vet",
+        "--lint", "analyze", "check", "clippy", "fmt", "format", "lint", "plan", "type-check", "typecheck", "types", "validate", "vet",
     }),
     "build": frozenset({
         "--build", "assemble", "build", "bundle", "compile", "package",
@@ -91,7 +91,7 @@ _TASKS: Mapping[Family, frozenset[str]] = {
 }  # fmt: skip
 """What programs are told that do as they are told."""
 _RUNNERS = frozenset({
-    "artisan", "astro", "bazel", "bun", "cabal", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "gradle",
+    "aider", "artisan", "astro", "bazel", "bun", "cabal", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "gradle",
     "gradlew", "hatch", "helm", "invoke", "just", "lein", "lerna", "make", "manage.py", "mix", "mvn", "mvnw", "next", "ng", "node",
     "npm", "nuxt", "nx", "pnpm", "poe", "rails", "rake", "sbt", "stack", "swift", "terraform", "tofu", "turbo", "vite",
     "xcodebuild", "yarn", "zig",

@@ -207,7 +207,10 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
     failed = [at for at, row in episode.traffic() if row.kind == "error" and _COMMIT_CALL.search(row.content[:LONGEST])]
     if calls and not any(at >= calls[-1][0] or episode.step_of(at)[0] == calls[-1][0] for at in failed):
         tool, _, command = calls[-1][1].partition(" ")
-        return quoted(command or tool, calls[-1][0])
+        # what the answer spells out was proposed, and run after it: nobody saw how it went
+        return (
+            () if command and command in episode.turns[calls[-1][0]].content else quoted(command or tool, calls[-1][0])
+        )
     return ()
 
 

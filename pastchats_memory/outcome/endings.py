@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pastchats_memory.commands import SHELLS, is_look
 from pastchats_memory.outcome.answers import (
     LEAVING,
@@ -79,6 +81,8 @@ _HINDERED = Pattern(
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
+
+_CODE = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @once
@@ -181,7 +185,7 @@ def check_failed(episode: Episode) -> tuple[Evidence, ...]:
     if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode) and not silent):
         return ()
     unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
-    told = not is_inquiry(episode) and (_FAILING.search(text[:LONGEST]) or ends_asking(episode))
+    told = not is_inquiry(episode) and (_FAILING.search(_CODE.sub("", text[:LONGEST])) or ends_asking(episode))
     return checks[0].evidence if silent or unmended or told else ()
 
 
@@ -192,7 +196,7 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
     if row.kind != "error" or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
         return ()
     step = episode.step_of(place)
-    if any(later > step and _acts(label) for later, label in episode.steps()):
+    if not _is_open(episode, place) or any(later > step and _acts(label) for later, label in episode.steps()):
         return ()
     text = last_answer(episode)[1]
     if len(text) > SHORT:

@@ -11,7 +11,7 @@ from pastchats_memory.outcome import assent, faults
 from pastchats_memory.outcome.answers import ends_asking
 from pastchats_memory.outcome.requests import asks, is_inquiry, is_request
 from pastchats_memory.outcome.rows import LONGEST, Episode, Evidence, Pattern, once
-from pastchats_memory.outcome.said import FEW_WORDS, beginning, first_sentence, next_words, opening, words_of
+from pastchats_memory.outcome.said import FEW_WORDS, TRIES, beginning, first_sentence, next_words, opening, words_of
 from pastchats_memory.outcome.sent_again import TELLING, asked_again, is_paste, pasted_error
 
 MOST_WORDS = 20
@@ -184,7 +184,8 @@ def went_on(episode: Episode) -> bool:
     if not said:
         return bool(episode.following)
     first = first_sentence(said)
-    if _speaks_against(episode) or tells_trouble(episode) or faults.DOUBTS.search(first) or asked_again(episode):
+    against = _speaks_against(episode) or tells_trouble(episode) or faults.DOUBTS.search(first) or asked_again(episode)
+    if against or TRIES.match(said):
         return False
     if is_request(first):
         return not faults.AGAIN.search(first)

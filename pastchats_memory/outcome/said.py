@@ -17,6 +17,8 @@ _BOOKKEEPING = Pattern(
     )\b[^\n]*(?:\n|\Z)"""
 )
 """Commands to the client at the beginning of what was said, which tell nothing about the work."""
+TRIES = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
+"""Commands by which the person tries what was done: what they say of it comes after."""
 
 FEW_WORDS = 3
 """Words from which on a sentence says something, and a prompt is the same when it comes again ("yes", "go on" are not)."""
@@ -24,11 +26,12 @@ _SENTENCE = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
 
 
 def words_of(following: str) -> str:
-    """What was said, without the commands to the client before it and without words of the client's own."""
-    text = following
-    while (found := _BOOKKEEPING.match(text)) and found.end():
+    """What was said, without the commands to the client before it and without words of the client's own; where it is commands alone, the last that tries something."""
+    text, tried = following, ""
+    while found := _BOOKKEEPING.match(text) or TRIES.match(text):
+        tried = found[0] if TRIES.match(found[0]) else tried
         text = text[found.end() :]
-    return wanted(text.strip())
+    return wanted(text.strip() or tried.strip())
 
 
 def first_sentence(text: str) -> str:

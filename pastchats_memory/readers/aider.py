@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 5
+VERSION = 6
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -42,8 +42,18 @@ _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 _EDITED = re.compile(r"Applied edit to (.+)")
 _COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) ")
+_RAN = re.compile(r"Running (.+)")
+_LINTED = re.compile(r"# Fix any errors below")
+_LINTER = re.compile(r"## Running: (.+)")
+_TESTED = re.compile(r"Attempt to fix test errors\?")
+_RED_TEST = re.compile(r"Added \d+ lines? of output to the chat")
+"""What `/test` adds where the command failed; one that passed says nothing."""
+_DECLINED = re.compile(r"Attempt to fix (?:lint|test) errors\?.*: *n", re.IGNORECASE)
+_NOTED = (("files", _EDITED, ""), ("commits", _COMMITTED, ""), ("tools", _RAN, "shell "))
+"""What an answer brought about: where it is kept, how its notice begins, what is put before it."""
+_TEST = re.compile(r"/test\b\s*(.*)")
 _FAULT = re.compile(
-    r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
+    r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|Only \d+ reflections allowed|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
 _RIM = r"^(?:-+\s*|(?<!\s\n)\s*|[ \t]*)"
 _THOUGHTS = (
@@ -151,14 +161,16 @@ class _Telling:
                 self.model = found[1]
             if line.startswith("^C") and (spoken := self.answer or self.prompt):
                 _flag(spoken, "interrupted")
-            for key, pattern in (("files", _EDITED), ("commits", _COMMITTED)):
+            for key, pattern, mark in _NOTED:
                 if self.answer is not None and (found := pattern.match(line)):
-                    named = list_of(self.answer.metadata.setdefault(key, []))
-                    if found[1].strip() not in named:
-                        named.append(found[1].strip())
-        place = next((place for place, line in enumerate(lines) if _FAULT.match(line)), None)
-        if place is not None and self.prompt is not None:
-            self._add("tool", "error", excerpt("\n".join(lines[place:]).strip()), block, block.start + place)
+                    named, name = list_of(self.answer.metadata.setdefault(key, [])), mark + found[1].strip()
+                    if name not in named:
+                        named.append(name)
+        typed_test = self.answer is None and self.prompt is not None and _TEST.match(self.prompt.texts[0])
+        place, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
+        if place < len(lines) and self.prompt is not None:
+            said = "\n".join(lines[place:]).strip()
+            self._add("tool", "error", excerpt(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> Draft:
         draft = Draft(
@@ -171,6 +183,26 @@ class _Telling:
         )
         self.drafts.append(draft)
         return draft
+
+
+def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str]:
+    """Place of the first line that tells of a fault, else their number, and the command that found it, as far as one did.
+
+    A linter or the tests of their own, which run after each edit, say only what is wrong, and the command of tests is not said.
+    Whoever declines to have it mended may know better, so that nothing was found.
+
+    Args:
+        lines: of a notice.
+        tested: the command of `/test`, if that was typed before it.
+    """
+    starts = [_FAULT, _LINTED, _TESTED, *([_RED_TEST] if tested else [])]
+    place = next((at for at, line in enumerate(lines) if any(start.match(line) for start in starts)), len(lines))
+    rest = lines[place:]
+    if any(map(_DECLINED.match, rest)):
+        return place, ""
+    if any(map(_LINTED.match, rest)):
+        return place, next((found[1].strip() for found in map(_LINTER.match, rest) if found), "aider --lint")
+    return place, tested or ("aider --test" if any(map(_TESTED.match, rest)) else "")
 
 
 def _flag(draft: Draft, name: str) -> None:

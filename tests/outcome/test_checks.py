@@ -162,7 +162,7 @@ def test_output_that_says_neither_is_neither(output: str) -> None:
         (["make test", "bundle exec rspec", "php artisan test", "python manage.py test", "swift test"], "test"),
         (["docker compose exec api pytest -x", "docker run --rm app npm test", "ruff check . && pytest"], "test"),
         (["npx tsc --noEmit", "npm run lint", "yarn lint:fix", "cargo clippy", "go vet ./...", "ruff check ."], "lint"),
-        (["uv run mypy .", "terraform validate", "flutter analyze", "git add . && git commit -m x; go vet ./..."], "lint"),
+        (["uv run mypy .", "terraform validate", "flutter analyze", "aider --lint", "git add . && git commit -m x; go vet ./..."], "lint"),
         (["npm run build -- --prod", "cargo build --release", "make", "docker build .", "docker compose build"], "build"),
         (["cmake -B build && cmake --build build", "ng build", "pnpm --filter web build", "gradle assemble"], "build"),
         (["cat pytest.ini", "grep -rn pytest .", "ls node_modules/eslint", "echo make", "git commit -m test"], None),

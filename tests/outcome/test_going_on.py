@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, ASKED, MADE, RED, verdict
+from one_episode import ANSWER, ASKED, GOES_ON, MADE, RED, verdict
 
 from pastchats_memory.outcome import Row, outcome_of
 
@@ -129,3 +129,10 @@ def test_a_y_is_a_yes_only_alone() -> None:
 def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
     offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
     assert verdict(offer, following="Ok, proceed.") == "unknown"
+
+
+def test_who_tries_what_was_done_says_something_of_it_only_afterwards() -> None:
+    for trial in ("/run python door.py", "/test pytest -q", "!make"):
+        assert verdict(MADE, following=trial) == "unknown"
+        assert verdict(MADE, following=f"{trial}\n/drop door.py\n{GOES_ON}") == "worked"
+        assert verdict(MADE, following=f"{trial}\nit still does not work") == "failed"

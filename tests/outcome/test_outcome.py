@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, RED, verdict
+from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
 
 from pastchats_memory.outcome import UNKNOWN, Row, TaskChange, outcome_of
 
@@ -320,3 +320,19 @@ def test_to_ask_what_else_is_wanted_is_no_question_that_keeps_work_open(what_els
     open_ = Row("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
     assert verdict(*steps, polite, following=GOES_ON) == "worked"
     assert verdict(*steps, open_, following=GOES_ON) == "unknown"
+
+
+def test_a_push_that_the_answer_proposed_and_the_client_ran_after_it_was_seen_by_nobody() -> None:
+    proposed = Row("assistant", "answer", "Push it:\n\n```bash\ngit push\n```", {"tools": ["shell git push"]})
+    assert verdict(proposed) == "unknown"
+    assert verdict(Row("assistant", "answer", "It is pushed.", {"tools": ["shell git push"]})) == "worked"
+
+
+def test_a_check_is_not_red_any_more_where_the_client_applied_an_edit_after_it_whatever_its_code_says() -> None:
+    lint = Row("tool", "error", "$ aider --lint\ndoor.py:2: SyntaxError: unmatched ')'")
+    mended = Row("assistant", "answer", 'I close it.\n\n```python\nprint("failed")\n```', {"files": ["door.py"]})
+    assert verdict(MADE, lint, mended) == "worked"
+    assert verdict(MADE, lint, mended, lint) == "failed"
+    command = Row("tool", "error", "$ pip install door\nno such package")
+    hindered = Row("assistant", "answer", "It cannot be installed, so I wrote it.", {"files": ["door.py"]})
+    assert verdict(command, hindered) != "failed"

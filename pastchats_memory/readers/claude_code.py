@@ -253,9 +253,10 @@ class _Telling:
             draft.native_id = message_id or draft.native_id
             draft.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
             draft.until = until
+            draft.texts = list(dict.fromkeys(texts))
             self._open[key] = draft
             self.drafts.add(draft)
-        if draft is not None:
+        elif draft is not None:
             draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
         if position >= until:
             self._open.pop(key, None)

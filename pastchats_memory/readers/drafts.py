@@ -74,10 +74,13 @@ class Drafts:
         self._latest: Draft | None = None
 
     def add(self, draft: Draft) -> None:
-        """Put a turn at the end; tools that were called before any answer are given to the first one."""
+        """Put a turn at the end; tools that were called before any answer are given to the first one.
+
+        A turn that says nothing may never do so: what is noted with it would be lost.
+        """
         self._queue.append(draft)
         self._latest = draft
-        if draft.role not in SPEAKING:
+        if draft.role not in SPEAKING or not any(map(str.strip, draft.texts)):
             return
         self._speaking = draft
         if draft.role == "assistant" and self._tools:

@@ -29,7 +29,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
 FORMAT = "gemini-cli"
-VERSION = 5
+VERSION = 6
 
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
@@ -156,13 +156,14 @@ class _Session:
         say_prompt(self.telling, sent, at, pictures)
 
     def _answer(self, record: Json, at: At, position: int) -> None:
+        words = words_of(record["content"])
+        words = "" if words in TAKEN_NOTES else words
         draft = self._begun.get(at.native_id)
         if draft is None:
-            draft = self.telling.say("assistant", "answer", "", at, model=text_of(record.get("model")))
+            draft = self.telling.say("assistant", "answer", words, at, model=text_of(record.get("model")))
             draft.until = self._view.last[at.native_id]
             self._begun[at.native_id] = draft
-        words = words_of(record["content"])
-        draft.texts = [words if words and words not in TAKEN_NOTES else draft.texts[0]]
+        draft.texts = [words or draft.texts[0]]
         if position != self._view.last[at.native_id]:
             return
         del self._begun[at.native_id]

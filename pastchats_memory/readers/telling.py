@@ -107,6 +107,8 @@ class Telling:
         spoken = self.drafts.speaking
         if self._is_open and spoken is not None and spoken.role == role:
             spoken.texts[-1] += text
+        elif not text.strip():
+            return
         elif role == "user":
             self.say("user", "prompt", text, at)
         else:

@@ -9,30 +9,20 @@ from typing import Literal
 Family = Literal["test", "lint", "build"]
 """What a command checks."""
 
-SHELLS = frozenset({
-    "bash", "exec_command", "execute", "execute_command", "local_shell", "powershell", "run_command", "run_commands", "run_in_terminal",
-    "run_shell_command", "run_terminal_cmd", "shell", "terminal", "unified_exec",
+_RUNS = frozenset({
+    "bash", "cmd", "command", "commands", "exec", "execute", "powershell", "shell", "terminal",
 })  # fmt: skip
-"""Tools that run a command, in lower case."""
-_EDITS = frozenset(
-    {
-        "append",
-        "create",
-        "delete",
-        "edit",
-        "insert",
-        "move",
-        "multiedit",
-        "patch",
-        "rename",
-        "replace",
-        "update",
-        "write",
-    }
-)
+_OF_SHELLS = _RUNS | frozenset({
+    "builtin", "container", "copilot", "in", "launch", "local", "process", "run", "tool", "unified", "v",
+})  # fmt: skip
+_EDITS = frozenset({
+    "append", "create", "delete", "edit", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
+    "save", "update", "write",
+})  # fmt: skip
 _OF_FILES = _EDITS | frozenset({
-    "and", "apply", "based", "block", "blocks", "cell", "code", "content", "copilot", "diff", "editor", "file", "files", "fs", "functions", "in", "into",
-    "lines", "multi", "new", "notebook", "regex", "search", "str", "string", "symbol", "text", "to", "tool", "v",
+    "after", "and", "apply", "based", "before", "block", "blocks", "body", "builtin", "cell", "code", "content", "copilot", "diff", "editor",
+    "existing", "fast", "file", "files", "find", "fs", "functions", "in", "internal", "into", "lines", "multi", "new", "notebook", "regex",
+    "search", "single", "smart", "str", "string", "symbol", "text", "to", "tool", "v", "vscode",
 })  # fmt: skip
 """`v` is of a version, as in `edit_file_v2`."""
 _TEMPLATE = "(marked with █)"
@@ -47,10 +37,20 @@ _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
+def is_shell(tool: str) -> bool:
+    """Whether a tool runs a command, by the words of its name: `Bash`, `run_in_terminal`, `developer__shell`."""
+    words = _words(tool)
+    return words <= _OF_SHELLS and bool(words & _RUNS or words >= {"launch", "process"})
+
+
 def is_editor(tool: str) -> bool:
     """Whether a tool changes files, by the words of its name: `MultiEdit`, `copilot_replaceString`, `mcp__fs__write_file`."""
-    words = frozenset(part.lower() for part in _PART.findall(tool.rpartition("__")[2]))
-    return words <= _OF_FILES and bool(words & _EDITS or words >= {"apply", "diff"})
+    words = _words(tool)
+    return words <= _OF_FILES and bool(words & _EDITS or words >= {"apply", "diff"} or words == {"editor"})
+
+
+def _words(tool: str) -> frozenset[str]:
+    return frozenset(part.lower() for part in _PART.findall(tool.rpartition("__")[2]))
 
 
 def is_look(command: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.commands import SHELLS, is_editor, is_look
+from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
@@ -36,7 +36,7 @@ def commands_of(turn: Item) -> Iterator[str]:
             yield heading[2:].strip()
         return
     for tool, subject in _calls(turn):
-        if tool.lower() in SHELLS and subject and not is_look(subject):
+        if is_shell(tool) and subject and not is_look(subject):
             yield subject
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.commands import SHELLS, is_look
+from pastchats_memory.commands import is_look, is_shell
 from pastchats_memory.outcome.answers import (
     LEAVING,
     admitted,
@@ -213,7 +213,7 @@ def _command(row: Row) -> str:
 def _acts(label: str) -> bool:
     """Whether a call changes something, as far as its name and its command tell."""
     tool, _, subject = label.partition(" ")
-    return is_edit(label) or (tool.lower() in SHELLS and not is_look(subject))
+    return is_edit(label) or (is_shell(tool) and not is_look(subject))
 
 
 def _told(row: Row, place: int) -> tuple[Evidence]:

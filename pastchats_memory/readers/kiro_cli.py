@@ -15,7 +15,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, told
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "kiro-cli"
-VERSION = 1
+VERSION = 2
 
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")

@@ -23,13 +23,15 @@ TAIL_LENGTH = 440
 
 SUBJECTS = (
     "command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "skill", "subject", "name",
-    "absolute_path", "dir_path", "target_file", "dirPath", "uri",
+    "absolute_path", "dir_path", "target_file", "dirPath", "uri", "filepath", "filename", "file",
 )  # fmt: skip
 """Keys of a tool's input that say in a few words what it was about, best first."""
 
-EDITORS = ("text_editor", "str_replace_editor", "str_replace_based_edit_tool", "fs_write", "fs_read")
-"""Ends of the names of tools whose `command` is one of theirs and none for a shell."""
-AS_EDITORS = frozenset({"write", "read"})
+EDITORS = (
+    "text_editor", "file_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool", "fs_write", "fs_read",
+)  # fmt: skip
+"""Ends of the names of tools whose `command` is one of theirs and none for a shell: it says what was done, which the name does not."""
+AS_EDITORS = frozenset({"editor", "read", "write"})
 """The whole names of others."""
 BOOKKEEPING = (
     "File has not been read yet", "File has been modified since read", "File has been unexpectedly modified",
@@ -90,7 +92,7 @@ def call_of(name: str, arguments: object) -> Call:
             return Call(_line(f"{name} {', '.join(files) or arguments}"))
     inputs = mapping_of(values)
     if name.endswith(EDITORS) or (name in AS_EDITORS and "command" in inputs):
-        name, inputs = f"{name} {text_of(inputs.get('command'))}", {**inputs, "command": None}
+        name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
     command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
     files = PATCHED.findall(command or text_of(inputs.get("input")))
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")

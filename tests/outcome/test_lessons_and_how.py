@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.commands import is_editor
+from pastchats_memory.commands import is_editor, is_shell
 from pastchats_memory.episodes.done import is_look
 from pastchats_memory.render import how_text, lessons_json, lessons_text
 
@@ -248,8 +248,24 @@ def test_commands_that_do_something_are_known(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "tool", ["Bash", "shell", "run_terminal_cmd", "run_terminal_command", "run_in_terminal", "runInTerminal", "run_terminal_command_v2", "developer__shell", "Execute",
+             "exec_command", "execute_bash", "container.exec", "launch-process", "RunCommand", "mcp__local__bash", "unified_exec", "run_commands"],
+)  # fmt: skip
+def test_a_tool_that_runs_a_command_is_known_by_the_words_of_its_name(tool: str) -> None:
+    assert is_shell(tool)
+
+
+@pytest.mark.parametrize(
+    "tool", ["BashOutput", "kill_shell", "process", "read_terminal", "get_terminal_output", "write_stdin", "execute_code", "run", "Task", ""],
+)  # fmt: skip
+def test_a_tool_that_only_minds_commands_runs_none(tool: str) -> None:
+    assert not is_shell(tool)
+
+
+@pytest.mark.parametrize(
     "tool", ["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "copilot_replaceString",
-             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace", "edit_file_v2", "fs_write", "delete_file", "move_file"],
+             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace", "edit_file_v2", "fs_write", "delete_file", "move_file",
+             "edit_existing_file", "single_find_and_replace", "save-file", "vscode_editFile_internal", "replace_symbol_body", "remove-files", "editor"],
 )  # fmt: skip
 def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) -> None:
     assert is_editor(tool)
@@ -257,7 +273,8 @@ def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) 
 
 @pytest.mark.parametrize(
     "tool", ["Read", "Bash", "Grep", "TodoWrite", "read_file", "search_files", "create_issue", "mcp__github__update_pull_request", "mcp__edit__read",
-             "apply", "diff", "file_search", "semantic_search", "editor", "WebSearch", "write_memory", ""],
+             "apply", "diff", "file_search", "semantic_search", "WebSearch", "write_memory", "",
+             "view", "undo_edit", "write_stdin", "save_memory", "remove_label", "find_file"],
 )  # fmt: skip
 def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -> None:
     assert not is_editor(tool)

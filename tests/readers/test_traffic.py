@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from pastchats_memory.commands import is_editor
 from pastchats_memory.readers.drafts import Draft, Drafts
 from pastchats_memory.readers.injected import typed_in_claude, typed_in_codex
 from pastchats_memory.readers.traffic import Call, Output, call_of, finding, output_of
@@ -90,3 +91,17 @@ def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
         drafts.tool(label)
     (turn,) = drafts.rest()
     assert turn.metadata["tools"] == ["pytest", *(f"Read {number}.py" for number in range(10)), "git commit"]
+
+
+@pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
+def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
+    looked = call_of(tool, {"command": "view", "path": "/home/ada/door.py"})
+    assert (looked.label, looked.command) == ("view /home/ada/door.py", "")
+    assert call_of(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}).label == "str_replace door.py"
+    assert is_editor("str_replace")
+    assert not is_editor("view")
+
+
+def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
+    for key in ("file_path", "filePath", "filepath", "filename", "target_file", "file"):
+        assert call_of("edit_file", {"content": "x", key: "door.py"}).label == "edit_file door.py"

@@ -213,6 +213,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Mistral Vibe": _vibe,
     "Crush": _crush,
     "llm": _llm,
+    "gptme": lambda around: iter([around.named("GPTME_LOGS_HOME", around.data / "gptme" / "logs")]),
     "LM Studio": _below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
 }
 """By program, from what its sources say of where it writes."""

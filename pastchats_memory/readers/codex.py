@@ -59,7 +59,7 @@ def recognise(source: Source) -> bool:
 
 def _is_ours(record: Json) -> bool:
     typed = isinstance(record.get("payload"), dict) and record.get("type") in LINE_TYPES
-    return typed or "record_type" in record or is_bare_meta(record)
+    return typed or record.get("record_type") == "state" or is_bare_meta(record)
 
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:

@@ -73,7 +73,11 @@ def _hashed(group: Path) -> str | None:
     """The folder whose digest names a group of sessions, out of the list that the older generation keeps above them."""
     listed = mapping_of(parse_json(text_beside(group.parent.parent / "kimi.json"))).get("work_dirs")
     paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
-    return next((path for path in paths if group.name == md5(path.encode(), usedforsecurity=False).hexdigest()), None)
+    return next((path for path in paths if group.name == _digest(path)), None)
+
+
+def _digest(path: str) -> str:
+    return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def _take(telling: Telling, item: Record, said: Json) -> str | None:

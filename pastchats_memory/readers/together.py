@@ -8,13 +8,25 @@ from itertools import chain
 from pathlib import Path
 
 from pastchats_memory import foreign
-from pastchats_memory.readers import antigravity, cline, droid, grok, kimi, kiro_cli, opencode_tree, openhands, vibe
+from pastchats_memory.readers import (
+    antigravity,
+    cline,
+    droid,
+    gptme,
+    grok,
+    kimi,
+    kiro_cli,
+    opencode_tree,
+    openhands,
+    vibe,
+)
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
 OF_TREES = (opencode_tree.SESSION, opencode_tree.MESSAGE, openhands.EVENT, vibe.META)
 """How the names of files begin of which others may tell more."""
 BESIDE_IT = {
     antigravity.SHORT: (antigravity.FULL,),
+    gptme.LOG: gptme.ABOUT_IT,
     grok.UPDATES: (grok.SENT, grok.SUMMARY),
     kimi.WIRE: (kimi.SENT,),
     kimi.AGENTS: (kimi.STATE,),

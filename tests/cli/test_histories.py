@@ -126,6 +126,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Amazon Q, Kiro CLI", ".kiro/sessions/cli"),
         ("Antigravity", ".gemini/antigravity-ide/brain"),
         ("Augment", ".augment/sessions"),
+        ("gptme", ".local/share/gptme/logs"),
         ("Grok Build", ".grok/sessions"),
         ("Hermes", ".hermes/state.db"),
         ("Kimi", ".kimi/sessions"),

@@ -69,6 +69,12 @@ def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itsel
     assert set(told_elsewhere(str(session / "notes"), ["a.json"])) == set()
 
 
+def test_what_gptme_keeps_beside_a_session_is_not_read_for_itself(tmp_path):
+    names = ("conversation.jsonl", "events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json", "notes.md")
+    assert list(told_elsewhere(str(tmp_path), names)) == list(names[1:4])
+    assert list(told_elsewhere(str(tmp_path), names[1:])) == []
+
+
 def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
     names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
     assert set(told_elsewhere(str(tmp_path), names)) == set()

@@ -160,7 +160,7 @@ def test_a_message_of_a_cursor_store_that_is_no_json_is_told(tmp_path):
 
 def test_a_message_in_the_log_of_llm_that_follows_itself_is_read_once(tmp_path):
     kept = (FIXTURES / "llm-logs" / "llm-logs-q6-turns.sql").read_text()
-    circle = database_of(f"{kept}\nUPDATE message_nodes SET parent_id = id WHERE id = 'n3';", tmp_path / "logs.db")
+    circle = database_of(f"{kept}\nUPDATE messages SET parent_hash = hash WHERE hash = 'h3';", tmp_path / "logs.db")
     assert [turn.content for turn in turns(llm_logs, circle) if turn.role == "tool"] == [
         "pump_state\nTimeoutError: pump 3 does not answer"
     ]

@@ -1,28 +1,28 @@
-"""Logs of agents that keep their messages as OpenAI's models are sent them, one a line, with the calls of tools and their answers.
+"""Logs of agents that keep their messages as OpenAI's models are sent them, with the calls of tools and their answers: one a line, or a list.
 
-Such are the sessions of Mistral's Vibe (`messages.jsonl`, with `meta.json` beside it). Asked after every reader of a format
-with marks of its own; messages without calls are left to `messages`.
+Such are the sessions of Mistral's Vibe (`messages.jsonl`, with `meta.json` beside it) and the trajectories of mini-swe-agent.
+Asked after every reader of a format with marks of its own; messages without calls are left to `messages`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pastchats_memory.readers.beside import field_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.source import Record, Source, value_of
-from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
+from pastchats_memory.readers.source import Element, Record, Source, value_of
+from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "agent-log"
-VERSION = 1
+VERSION = 2
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log"})
-"""Names of files that lie in a folder named after the session."""
+"""Names of files that lie in a folder named after the session, and keys of a document under which they stand in a list."""
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
 
 _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | re.IGNORECASE)
@@ -30,12 +30,25 @@ _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | r
 
 def recognise(source: Source) -> bool:
     """Whether the first records are such messages, but for a line about the session, with a call among them that is answered."""
-    messages = [record for record in source.sample if text_of(record.get("role")) in ROLES]
+    if source.shape == "json":
+        return _place(source) is not None
+    return _is_log(source.sample)
+
+
+def _is_log(records: Sequence[Json]) -> bool:
+    messages = [record for record in records if text_of(record.get("role")) in ROLES]
     called = {call.get("id") for message in messages for call in _calls(message)}
     is_answered = any(
         message.get("role") == "tool" and text_of(message.get("tool_call_id")) in called for message in messages
     )
-    return is_answered and len(messages) >= len(source.sample) - 1
+    return is_answered and len(messages) >= len(records) - 1
+
+
+def _place(source: Source) -> tuple[str, ...] | None:
+    """The keys down to the list of messages of a document; None where it has none."""
+    document = source.outline
+    lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
+    return next((place for place, found in lists if _is_log([mapping_of(item) for item in list_of(found)])), None)
 
 
 def _calls(message: Json) -> list[Json]:
@@ -48,14 +61,19 @@ def read(source: Source) -> Iterator[Row]:
     path = source.path
     cwd = folder_of(field_beside(path.with_name("meta.json"), "working_directory", "cwd"))
     telling = Telling(About(_named(path), cwd))
-    yield from told(source, telling, lambda item: _take(telling, item))
+    place = _place(source) if source.shape == "json" else None
+    if place is None:
+        yield from told(source, telling, lambda item: _take(telling, item))
+    else:
+        yield from taken(source, telling, source.elements(*place), lambda item: _take(telling, item))
+        yield from telling.rest()
 
 
 def _named(path: Path) -> str:
     return path.parent.name if path.stem in NAMELESS and path.parent.name else path.stem
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(telling: Telling, item: Record | Element) -> str | None:
     """Add what the message says; the reason why it says nothing that can be read, else None."""
     message = item.value
     if not isinstance(message, dict):
@@ -65,7 +83,8 @@ def _take(telling: Telling, item: Record) -> str | None:
     telling.model = text_of(message.get("model")) or telling.model
     content, text = message.get("content"), texts_of(message.get("content"))
     own_id = text_of(message.get("message_id")) or text_of(message.get("id"))
-    at = At(item.line, next((message[key] for key in TIMES if key in message), None), own_id)
+    about_it = mapping_of(message.get("extra")) | message
+    at = At(item.line, next((about_it[key] for key in TIMES if key in about_it), None), own_id)
     match message.get("role"):
         case "user":
             telling.prompt(text, at, pictures_in(content, ("image", "image_url")))

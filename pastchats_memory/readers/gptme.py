@@ -98,8 +98,6 @@ class _Session:
         """What a tool gave, the first that is waited for where it does not say which; else the client's own words."""
         if text in (INTERRUPTED, DECLINED):
             self.telling.drafts.flag("interrupted")
-        elif text.startswith("<system"):
-            return
         elif self.waiting:
             own_id = call_id if call_id in self.waiting else self.waiting[0]
             self.waiting.remove(own_id)

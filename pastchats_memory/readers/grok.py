@@ -75,8 +75,7 @@ def _take(telling: Telling, item: Record, calls: Json) -> str | None:
     telling.model = text_of(metas[1].get("modelId")) or telling.model
     match update.get("sessionUpdate"):
         case str(kind) if kind in CHUNKS:
-            if text := text_of(mapping_of(update.get("content")).get("text")):
-                telling.piece(CHUNKS[kind], text, at)
+            telling.piece(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
         case "tool_call" | "tool_call_update":
             _call(telling, update, calls, at)
         case "plan":

@@ -145,7 +145,7 @@ def grok(turn: int) -> list[dict[str, object]]:
         return {"timestamp": int(_seconds(turn, side)), "method": "session/update", "params": told}
 
     def chunks(side: int, what: str, text: str) -> list[dict[str, object]]:
-        return [update(side, what, content={"type": "text", "text": part}) for part in (text[:5], text[5:])]
+        return [update(side, what, content={"type": "text", "text": part}) for part in ("\n", text[:5], text[5:])]
 
     call = {"toolCallId": f"t{turn}", "kind": "execute"}
     return [

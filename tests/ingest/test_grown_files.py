@@ -144,6 +144,27 @@ def test_indexed_as_it_grows_a_file_has_the_rows_of_one_indexed_whole(tmp_path: 
         assert rows(memory) == rows(whole)
 
 
+def test_a_call_that_waits_when_a_session_of_gptme_is_read_is_answered_when_it_has_grown(
+    tmp_path: Path, memory: Memory
+) -> None:
+    path = tmp_path / "history" / "2026-11-23-door" / "conversation.jsonl"
+    path.parent.mkdir(parents=True)
+    path.with_name("config.toml").write_text("workspace = [")
+    records = [
+        {"role": "system", "content": "Be brief.", "timestamp": "2026-11-23T18:44:00", "pinned": True},
+        {"role": "user", "content": "Run the tests.", "timestamp": "2026-11-23T18:44:01"},
+        {"role": "assistant", "content": "I do.\n\n```shell\nmake test\n```", "timestamp": "2026-11-23T18:44:02"},
+        {"role": "system", "content": "Ran command: `make test`\n\n`3 passed`", "timestamp": "2026-11-23T18:44:03"},
+    ]
+    for cut in (3, 4):
+        path.write_bytes(lines(records[:cut]))
+        memory.index([path.parent])
+    with Memory.open(tmp_path / "whole.db") as whole:
+        whole.index([path.parent])
+        assert rows(memory) == rows(whole)
+        assert any("$ make test\n3 passed" in row for row in rows(whole))
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes that are read of files that are opened, one number a read."""

@@ -63,6 +63,7 @@ def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itsel
         "CURRENT",
         "scheduled-loops.json",
     ]
+    assert list(read_with(session / "chunks" / "meta.json")) == []
     for folder in ("chunks", "journal", "generations/0000000000000094"):
         names = [path.name for path in (session / folder).iterdir()]
         assert set(told_elsewhere(str(session / folder), names)) == set(names)

@@ -33,7 +33,7 @@ HELD_UP = {
     "readers.cursor:_QUERY": ("finditer", "", "<user_query>"),
     "readers.issue_files:_COMMENT": ("finditer", "", "<!--"),
     "readers.issue_files:_ID": ("match", "a", "0"),
-    "readers.llm_logs:_SECTION": ("match", "## A", " "),
+    "readers.llm_printed:_SECTION": ("match", "## A", " "),
     "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
     "readers.shapes.inference.pages:_TAGGED": ("finditer", "<|im_start|>", "a"),
     "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),

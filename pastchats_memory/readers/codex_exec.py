@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from pastchats_memory.readers.codex_printed import Section, sections
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.markdown import CODEX_LOG, OPENING
 from pastchats_memory.readers.source import Record, Source
@@ -17,22 +17,18 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "codex-exec"
-VERSION = 1
+VERSION = 2
 
-SECTIONS = ("user", "codex", "thinking", "exec", "tokens used")
-NOTES = ("mcp: ", "mcp startup: ", "warning: ", "hook: ")
-"""How lines begin that are nobody's words, wherever they stand."""
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
 })  # fmt: skip
 """Types of messages in events of the first generation."""
 
 _FACT = re.compile(r"(workdir|model|session id): (\S[^\n]{0,1000})\Z")
-_RULE = "--------"
-_DONE = re.compile(
-    r" in (?P<cwd>/[^\n]{0,1000}?|[A-Za-z]:\\[^\n]{0,1000}?)\n? (?:succeeded|exited (?P<code>-?\d{1,9})) in [\d.]{1,12}m?s:"
-)
-"""Behind a command: where it ran, how it ended, how long it took."""
+_ENDED = re.compile(r"\n? (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$", re.MULTILINE)
+"""Behind a command: how it ended, how long it took."""
+_STATE = re.compile(r"patch: (\w+)\Z")
+_CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
 
 def recognise(source: Source) -> bool:
@@ -44,7 +40,7 @@ def recognise(source: Source) -> bool:
 
 def _is_event(record: Json) -> bool:
     began = record.get("type") == "thread.started" and isinstance(record.get("thread_id"), str)
-    return began or (isinstance(record.get("id"), str) and mapping_of(record.get("msg")).get("type") in EVENTS)
+    return began or (isinstance(record.get("id"), str) and text_of(mapping_of(record.get("msg")).get("type")) in EVENTS)
 
 
 def read(source: Source) -> Iterator[Row]:
@@ -53,49 +49,66 @@ def read(source: Source) -> Iterator[Row]:
     if source.shape == "jsonl":
         yield from told(source, telling, lambda item: _take(telling, item))
         return
-    for section in _sections(source.text.split("\n")):
+    for section in sections(source.text.split("\n")):
         _tell(telling, section)
         yield from telling.drafts.ready(0)
     yield from telling.rest()
 
 
-class _Section(NamedTuple):
-    name: str
-    """Of `SECTIONS`, or `""` for what is said of the session."""
-    line: int
-    text: str
+def _tell(telling: Telling, section: Section) -> None:
+    at = At(section.line, section.time)
+    match section.name:
+        case "":
+            _introduce(telling, section.text)
+        case "user":
+            telling.prompt(section.text, at)
+        case "codex":
+            telling.answer(section.text, at)
+        case "exec" | "called" | "ended":
+            _command(telling, section, at)
+        case "file update" | "apply patch":
+            _patched(telling, section.text, at)
+        case "error":
+            telling.drafts.flag("api_error")
 
 
-def _sections(lines: list[str]) -> Iterator[_Section]:
-    """What stands under each name; what is printed behind the count of tokens is the last answer once more."""
-    name, first, body = "tokens used", 0, list[str]()
-    for place, line in enumerate(lines):
-        begins = line.startswith("OpenAI Codex v") and lines[place + 1 : place + 2] == [_RULE]
-        if begins or (name != "tokens used" and line in SECTIONS):
-            yield _Section(name, first + 1, "\n".join(body).strip())
-            name, first, body = "" if begins else line, place + 1, []
-        elif not line.startswith(NOTES):
-            body.append(line)
-    yield _Section(name, first + 1, "\n".join(body).strip())
+def _introduce(telling: Telling, text: str) -> None:
+    """What holds for the run."""
+    facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
+    telling.about.conversation_id = facts.get("session id") or telling.about.conversation_id
+    telling.about.cwd, telling.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
-def _tell(telling: Telling, section: _Section) -> None:
-    at = At(section.line)
-    if not section.name:
-        facts = {fact[1]: fact[2] for line in section.text.split("\n") if (fact := _FACT.match(line))}
-        telling.about.conversation_id = facts.get("session id") or telling.about.conversation_id
-        telling.about.cwd, telling.model = folder_of(facts.get("workdir")), facts.get("model", "")
-    elif section.name == "user":
-        telling.prompt(section.text, at)
-    elif section.name == "codex":
-        telling.answer(section.text.partition("\nfile update")[0], at)
-    elif section.name == "exec":
-        done = _DONE.search(section.text)
-        command = section.text[: done.start()] if done else section.text.partition("\n")[0].rpartition(" in ")[0]
-        telling.call("", "shell", {"command": _words(command)})
-        if done:
-            code = int(done["code"] or 0)
-            telling.result("", Output(section.text[done.end() :].strip(), code, failed=code != 0), at)
+def _command(telling: Telling, section: Section, at: At) -> None:
+    """A command with where it ran behind it, what it printed when it ended, or both."""
+    done = _ENDED.search(section.text) if section.name != "called" else None
+    command = section.text[: done.start()] if done else section.text
+    if section.name != "ended":
+        command = (command if done or section.name == "called" else command.partition("\n")[0]).rpartition(" in ")[0]
+        telling.call(command, "shell", {"command": _words(command)})
+    if done:
+        telling.result(command, _output(done, section.text), at)
+
+
+def _output(done: re.Match[str], text: str) -> Output:
+    code = int(done["code"] or 0)
+    return Output(text[done.end() :].strip(), code, failed=code != 0)
+
+
+def _patched(telling: Telling, text: str, at: At) -> None:
+    """An edit of some files, whose paths stand below its state in later versions, and behind a letter before each change in earlier ones."""
+    listed = text.partition("\ndiff --git ")[0].split("\n")
+    state = _STATE.match(listed[0])
+    files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
+    _patches(telling, "", files)
+    if state:
+        telling.result("", Output(listed[0], failed=state[1] != "completed"), at)
+    elif done := _ENDED.search(text):
+        telling.result("", _output(done, text), at)
+
+
+def _patches(telling: Telling, call_id: str, files: list[str]) -> None:
+    telling.call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
 
 
 def _words(command: str) -> list[str]:
@@ -155,6 +168,12 @@ def _message(telling: Telling, message: Json, at: At) -> None:
             telling.call(call_id, "shell", {"command": message.get("command")})
         case "exec_command_end":
             telling.result(call_id, _ended(message), at)
+        case "patch_apply_begin":
+            _patches(telling, call_id, list(mapping_of(message.get("changes"))))
+        case "patch_apply_end":
+            telling.result(call_id, Output(text_of(message.get("stderr")), failed=message.get("success") is False), at)
+        case "error":
+            telling.drafts.flag("api_error")
 
 
 def _ended(fields: Json) -> Output:

@@ -10,6 +10,7 @@ import codecs
 import errno
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,6 +54,9 @@ MAGIC = (
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
 )
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+_DATED = re.compile(r"\s*\[\d{4}-\d\d-\d\d")
+"""How a log begins whose lines have their times in brackets: no JSON does."""
 
 
 class NotText(ValueError):
@@ -188,7 +192,7 @@ class Source:
             return "jsonl"
         if self.tables:
             return "sqlite"
-        start = self.head.lstrip()[:1]
+        start = "" if _DATED.match(self.head) else self.head.lstrip()[:1]
         suffix = self.path.suffix.lower()
         if suffix in MARKDOWN_SUFFIXES:
             return "markdown"

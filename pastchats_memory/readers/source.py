@@ -10,7 +10,6 @@ import codecs
 import errno
 import io
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,9 +53,6 @@ MAGIC = (
     (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
 )
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-
-_DATED = re.compile(r"\s*\[\d{4}-\d\d-\d\d")
-"""How a log begins whose lines have their times in brackets: no JSON does."""
 
 
 class NotText(ValueError):
@@ -192,14 +188,14 @@ class Source:
             return "jsonl"
         if self.tables:
             return "sqlite"
-        start = "" if _DATED.match(self.head) else self.head.lstrip()[:1]
-        suffix = self.path.suffix.lower()
+        start, suffix = self.head.lstrip()[:1], self.path.suffix.lower()
         if suffix in MARKDOWN_SUFFIXES:
             return "markdown"
-        if suffix == ".json" or suffix in JSONL_SUFFIXES or start in ("{", "["):
+        named = suffix == ".json" or suffix in JSONL_SUFFIXES
+        if named or start in ("{", "["):
             if self._is_lines(suffix):
                 return "jsonl"
-            if suffix not in PLAIN_SUFFIXES or not isinstance(self.outline, BadJson):
+            if named or not isinstance(self.outline, BadJson):  # lines of a log begin with a bracket, too
                 return "json"
         return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 

@@ -236,8 +236,8 @@ def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one_wha
     )
     waiting = hooked.home / "state" / "pastchats-memory" / "waiting"
     waiting.mkdir(parents=True)
-    (waiting / "00.json").touch()  # as a machine leaves it that goes down before the disk has the words
-    (waiting / "0.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
+    (waiting / "0.json").touch()  # as a machine leaves it that goes down before the disk has the words
+    (waiting / "1.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
     assert told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(ended)})[0] == 0
     for _ in range(300):
         if "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout:

@@ -157,9 +157,10 @@ def last_answer(episode: Episode) -> tuple[int, str]:
 
 @once
 def is_torn(episode: Episode) -> bool:
-    """Whether the last answer stops in the middle of a block of code or of an edit."""
+    """Whether the last answer stops in the middle of a block of code or of an edit; below a fence that ends it, SpecStory left one out."""
     text = last_answer(episode)[1]
-    if _ENDED.match(text.rstrip().rpartition("\n")[2]):
+    ending = text.rstrip().rpartition("\n")[2]
+    if _ENDED.match(ending) or ending.startswith("```"):
         return False
     fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.all(text))
     return fences["<"] > fences[">"] or (fences["`"] % 2 == 1 and not fences["<"])

@@ -108,6 +108,8 @@ def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
     assert verdict(Row("assistant", "answer", torn), following="thanks, that was enough") == "worked"
     nested = Row("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
     assert verdict(nested, following="go on") == "unknown", "a fence within a fence, then prose to its end"
+    left_out = Row("assistant", "answer", "I write the table of terms.\n\n```markdown:docs/terms.md")
+    assert verdict(left_out, following="go on") == "unknown", "SpecStory left out what the block held"
 
 
 def test_a_commit_and_an_edit_in_sight_are_worked() -> None:

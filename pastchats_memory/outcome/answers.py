@@ -23,7 +23,7 @@ from pastchats_memory.outcome.rows import (
 _COMMITTED = Pattern(
     r"""
     ^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]
-    |\b(?:committed|pushed|merged)\b[^\n]{0,30}`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
+    |(?:\b(?:committed|pushed|merged)\b[^\n]{0,30}|^\W{0,6}commit:\W{0,4})`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
     |\b(?:committed|pushed|merged)\ (?:and\ (?:pushed|merged)\ )?(?:to|into|as|in)\ [`*]*[\w./#-]+
     |\b(?:PR|pull\ request)\ (?:\#?\d+\ )?(?:created|opened|merged)\b"""
 )

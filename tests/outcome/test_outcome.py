@@ -119,6 +119,13 @@ def test_a_commit_and_an_edit_in_sight_are_worked() -> None:
     unmatched = Row("tool", "error", "# 1 block failed to match!")
     assert verdict(Row("assistant", "answer", block)) == "unknown"
     assert verdict(applied) == "worked"
+    by_subagent = Row(
+        "assistant",
+        "answer",
+        "Done.\n\n- Commit: `6dec692a`\n- No push performed.",
+        {"tools": ("task Commit the work",)},
+    )
+    assert verdict(by_subagent) == "worked"
     assert verdict(Row("assistant", "answer", block), unmatched) == "failed"
     assert verdict(Row("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
 

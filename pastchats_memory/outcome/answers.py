@@ -120,7 +120,7 @@ _ADMITTED = Pattern(
 )
 _LEFT = Pattern(
     r"""
-    ^\W*(?:
+    ^[^\w\n]*(?:
         remaining\ (?!steps)|still\ (?:failing|broken|missing|to\ do|red)\b
         |not\ (?:yet\ )?(?:done|implemented|fixed|addressed|covered|working)\b
         |partially\ (?:done|fixed|working|complete\w*)\b

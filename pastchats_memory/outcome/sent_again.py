@@ -6,6 +6,7 @@ import re
 from itertools import islice
 
 from pastchats_memory.commands import wanted
+from pastchats_memory.outcome.answers import ends_asking, last_answer
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import FEW_WORDS, opening, words_of
@@ -43,6 +44,13 @@ _ERROR_LINE = Pattern(
         |Cannot\ find\ module
     )\b"""
 )
+_VARIES = re.compile(r"\d+")
+_BEFORE_NAME = re.compile(r"\A.*?(?=\b[\w.]{0,60}(?:error|exception)\b)")
+_GENERAL = Pattern(
+    r"\bexit(?:ed\ with)?\ (?:code|status)\b|\bcomplete\ log\b|\bcommand\ failed\b|\btest(?:s|\ suites?)?\ failed\b"
+)
+"""What stands in the output of a run whatever went wrong in it."""
+_ASKS_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
 _TERMINAL = Pattern(
     r"""
@@ -62,13 +70,34 @@ def is_paste(episode: Episode) -> bool:
 
 
 def asked_again(episode: Episode) -> tuple[Evidence, ...]:
-    """The same prompt was sent once more."""
+    """The same prompt was sent once more, or the same error."""
     words = words_of(episode.following)
     prompts = [wanted(turn.content) for turn in episode.turns if turn.role == "user"]
     for text in filter(None, (words, wanted(episode.following))):
         if any(_same(prompt, text) for prompt in prompts):
             return quoted(text, len(episode.turns))
-    return ()
+    return _erred_again(episode)
+
+
+def _erred_again(episode: Episode) -> tuple[Evidence, ...]:
+    """A line of an error that was asked about is sent once more, and not because the answer wants to see it."""
+    if ends_asking(episode) or _ASKS_TO_SEE.search(last_answer(episode)[1][-2 * OPENING :]):
+        return ()
+    asked = set(_errors(episode.asked).values())
+    places = [place for place, line in _errors(episode.following).items() if line in asked]
+    return quoted(episode.following, len(episode.turns), places[0]) if places else ()
+
+
+def _errors(text: str) -> dict[int, str]:
+    """Lines that tell one error from others, by where they begin, without numbers, which vary from run to run."""
+    lines = {}
+    for found in _ERROR_LINE.all(text[:LONGEST]):
+        begin = text.rfind("\n", 0, found.end()) + 1
+        line = " ".join(text[begin : begin + OPENING].partition("\n")[0].lower().split())
+        line = _VARIES.sub("0", _BEFORE_NAME.sub("", line))
+        if len(line) >= TELLING and not _GENERAL.search(line):
+            lines[begin] = line
+    return lines
 
 
 def _same(first: str, second: str) -> bool:

@@ -45,7 +45,13 @@ MOST = 1.5
 """Seconds after which nobody waits any longer."""
 LONGEST = 20_000
 """Characters of the longest text."""
-SHORT = {"redact:_RUN_AT_END"}
+SHORT = {
+    "redact:_RUN_AT_END",
+    "outcome.answers:_ANNOUNCED._compiled",
+    "outcome.faults:OTHERWISE._compiled",
+    "outcome.faults:UNDONE._compiled",
+    "outcome.requests:_INQUIRES._compiled",
+}
 """Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400
 """Texts a pattern, at most."""
@@ -118,9 +124,9 @@ def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.P
             inner = ((f"{path}[{key!r}]", one) for key, one in value.items())
         elif isinstance(value, list | tuple | set | frozenset):
             inner = ((f"{path}[{place}]", one) for place, one in enumerate(value))
-        elif is_dataclass(value) and not isinstance(value, type):
+        elif not isinstance(value, type | ModuleType):
             late = [name for name, held in vars(type(value)).items() if isinstance(held, cached_property)]
-            names = [field.name for field in fields(value)] + late
+            names = [field.name for field in fields(value)] + late if is_dataclass(value) else late
             inner = ((f"{path}.{name}", getattr(value, name)) for name in names)
         for way, one in inner:
             yield from within(one, way, depth + 1)

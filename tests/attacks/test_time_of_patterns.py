@@ -25,6 +25,8 @@ HELD_UP = {
     "commands:_BETWEEN": ("finditer", "", " "),
     "hooks.settings:_TOKEN": ("finditer", "", "/*"),
     "likeness:_IDENTIFIER": ("finditer", "", "-"),
+    "outcome.answers:_LEFT": ("search", "", "\n"),
+    "outcome.checks:_NOISE": ("match", " a:", "0"),
     "pieces:_COMPOUND": ("finditer", "", "x"),
     "readers.amazon_q:_CALLED": ("search", "", "\n"),
     "readers.aider:_THOUGHTS": ("finditer", "", "\n"),

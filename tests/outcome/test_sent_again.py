@@ -36,3 +36,18 @@ def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_a
 def test_the_same_request_in_the_plural_is_the_same_request() -> None:
     turns = (Row("user", "prompt", "fix the error in roster.ts"), MADE)
     assert outcome_of(turns, "fix the errors in roster.ts").signal == "asked_again"
+
+
+def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> None:
+    error = "TypeError: Cannot read properties of undefined (reading 'clock')\n    at Watch (src/Watch.jsx:{}:5)"
+    asked = Row("user", "prompt", f"I get this when I open the page:\n{error.format(12)}")
+    assert outcome_of((asked, MADE), error.format(14)).signal == "asked_again"
+    traced = 'Traceback (most recent call last):\n  File "watch.py", line 3\nImportError: cannot import name clock from watch'
+    imported = Row("user", "prompt", "fix it: ImportError: cannot import name clock from watch")
+    assert outcome_of((imported, MADE), f"$ python watch.py\n{traced}").verdict == "failed"
+    assert outcome_of((asked, MADE), "TypeError: hands is not iterable").verdict == "unknown", "another one"
+    wanted = Row("assistant", "answer", "Please paste the whole output of the console.")
+    whole = f"All there is:\n{error.format(12)}\n    at Clock"
+    assert outcome_of((asked, wanted), whole).verdict == "unknown", "it was asked for"
+    runs = [f"{name}\nError: Process completed with exit code 1." for name in ("Run make lint", "Run make test")]
+    assert outcome_of((Row("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", "every run ends so"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pastchats_memory.readers.codex_printed import Section, sections
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.readers.markdown import CODEX_LOG, OPENING
+from pastchats_memory.readers.markdown import is_codex_log
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, told
 from pastchats_memory.readers.traffic import Output
@@ -25,8 +25,14 @@ EVENTS = frozenset({
 """Types of messages in events of the first generation."""
 
 _FACT = re.compile(r"(workdir|model|session id): (\S[^\n]{0,1000})\Z")
-_ENDED = re.compile(r"\n? (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$", re.MULTILINE)
+_HOW = r" (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$"
+_ENDED = re.compile(rf"\n?{_HOW}", re.MULTILINE)
 """Behind a command: how it ended, how long it took."""
+_NEXT_ENDED = re.compile(rf"^{_HOW}", re.MULTILINE)
+"""The same of a command that ran at the same time."""
+_WHERE = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}\s*\Z")
+_JOINED = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}?exec\n(?! (?:succeeded|exited) )")
+"""Between commands that began at a time: the heading of the next stands on the line of the one before."""
 _STATE = re.compile(r"patch: (\w+)\Z")
 _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
@@ -34,7 +40,7 @@ _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 def recognise(source: Source) -> bool:
     """Whether the log begins as Codex begins one, or a line is an event of such a run."""
     if source.shape in ("markdown", "other"):
-        return CODEX_LOG.match(source.head[:OPENING].replace("\r\n", "\n")) is not None
+        return is_codex_log(source.head)
     return any(map(_is_event, source.sample))
 
 
@@ -49,14 +55,18 @@ def read(source: Source) -> Iterator[Row]:
     if source.shape == "jsonl":
         yield from told(source, telling, lambda item: _take(telling, item))
         return
+    waiting: list[str] = []
     for section in sections(source.text.split("\n")):
-        _tell(telling, section)
+        _tell(telling, section, waiting)
         yield from telling.drafts.ready(0)
     yield from telling.rest()
 
 
-def _tell(telling: Telling, section: Section) -> None:
+def _tell(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Add what the section says; commands that have not ended yet are waiting, the first first, until the model speaks again."""
     at = At(section.line, section.time)
+    if section.name in ("", "codex"):
+        waiting.clear()
     match section.name:
         case "":
             _introduce(telling, section.text)
@@ -64,8 +74,14 @@ def _tell(telling: Telling, section: Section) -> None:
             telling.prompt(section.text, at)
         case "codex":
             telling.answer(section.text, at)
-        case "exec" | "called" | "ended":
-            _command(telling, section, at)
+        case "exec":
+            _begin(telling, section, waiting)
+            _end(telling, section, waiting)
+        case "called":
+            command = _without_place(section.text)
+            telling.call(command, "shell", {"command": _words(command)})
+        case "ended" if done := _ENDED.search(section.text):
+            telling.result(section.text[: done.start()], _output(done, section.text), at)
         case "file update" | "apply patch":
             _patched(telling, section.text, at)
         case "error":
@@ -79,15 +95,29 @@ def _introduce(telling: Telling, text: str) -> None:
     telling.about.cwd, telling.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
-def _command(telling: Telling, section: Section, at: At) -> None:
-    """A command with where it ran behind it, what it printed when it ended, or both."""
-    done = _ENDED.search(section.text) if section.name != "called" else None
-    command = section.text[: done.start()] if done else section.text
-    if section.name != "ended":
-        command = (command if done or section.name == "called" else command.partition("\n")[0]).rpartition(" in ")[0]
-        telling.call(command, "shell", {"command": _words(command)})
-    if done:
-        telling.result(command, _output(done, section.text), at)
+def _begin(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Call the commands that stand before what the first of them printed."""
+    done = _ENDED.search(section.text)
+    for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
+        call_id = f"{section.line}:{number}"
+        telling.call(call_id, "shell", {"command": _words(_without_place(command))})
+        waiting.append(call_id)
+
+
+def _end(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Give the waiting commands what they printed, as far as they ended, in the order in which they began."""
+    text, first = section.text, _ENDED.search(section.text)
+    ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
+    for number, done in enumerate(ends, 1):
+        end = ends[number].start() if number < len(ends) else len(text)
+        at = At(section.line + text.count("\n", 0, done.end()), section.time)
+        telling.result(waiting.pop(0), _output(done, text[:end]), at)
+
+
+def _without_place(command: str) -> str:
+    """The command without where it ran; of one that did not end its first line."""
+    found = _WHERE.search(command)
+    return command[: found.start()] if found else command.partition("\n")[0]
 
 
 def _output(done: re.Match[str], text: str) -> Output:

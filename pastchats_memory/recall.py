@@ -157,6 +157,8 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             if not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of)):
                 continue
             taken.update((True, turn.id) for turn in (*found.episode, *found.instead_of))
+            if all(_is_instruction(turn) for turn in found.episode):
+                continue
             memory = _recollection(hit_at(hit, found.item), found, terms, request)
             memory = _with_thread(database, memory, found, hits)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
@@ -201,7 +203,7 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
 
 def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallRequest) -> Recollection:
     item, episode, ending, _ = found
-    questions = [turn for turn in episode if turn.role == "user"]
+    questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"] or [
         turn for turn in episode if turn.role == "tool"
@@ -230,12 +232,22 @@ def _with_thread(database: Database, memory: Recollection, found: _Attempt, hits
     )
 
 
+def _is_instruction(turn: Item) -> bool:
+    """Whether it tells the assistant what it is, or a subagent what to do: without an answer it is nothing to remember."""
+    return turn.role == "system" and not _is_summary(turn)
+
+
+def _is_summary(turn: Item) -> bool:
+    return turn.metadata.get("kind") == "summary"
+
+
 def _about(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
     """The last answers that are about the question, the matching one among them: the first ones announce what will be done."""
     weights = [present(answer.content, terms.weights) for answer in answers]
     least = DECISIVE * max(weights, default=0.0)
     last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
-    matching = [] if item.role != "assistant" or any(answer.id == item.id for answer in last) else [item]
+    is_answer = item.role == "assistant" or _is_summary(item)
+    matching = [item] if is_answer and all(answer.id != item.id for answer in last) else []
     return [answer.content for answer in (*matching, *last)]
 
 

@@ -31,6 +31,7 @@ def test_the_demo_indexes_searches_and_recalls_in_a_place_of_its_own(program: Pr
     assert "$ pastchats-memory search --query 'retry strategy' --limit 5\n" in done.stdout
     assert "$ pastchats-memory recall --query 'build webhook retries'\n" in done.stdout
     assert "thundering herd" in done.stdout
+    assert "Outcome: failed (Deployed to staging." in done.stdout
     assert done.stdout.count("\nSource: ") >= 3
     assert list(program.home.iterdir()) == []
 

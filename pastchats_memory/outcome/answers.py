@@ -101,8 +101,8 @@ _WHAT_ELSE = Pattern(
     \b(?:
         (?:any|some)thing\ else|what\ else|algo\ más|mais\ alg(?:o|uma\ coisa)|autre\ chose|noch\ etwas
         |qualcos'altro|ada\ (?:lagi|hal\ lain)|что-(?:нибудь|то)\ ещ[её]
-    )\b[^.!?\n]*\?\Z
-    |(?:还有|其他)(?:什么|问题|需要)[^。！\n]*[?？吗]\Z"""
+    )\b[^.!?\n]{0,200}\?\Z
+    |(?:还有|其他)(?:什么|问题|需要)[^。！\n]{0,200}[?？吗]\Z"""
 )
 """What a finished answer ends with out of politeness."""
 _ADMITTED = Pattern(
@@ -113,7 +113,7 @@ _ADMITTED = Pattern(
         |won't\ (?:execute|run|be\ able)
         |don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way)
     )\b
-    |\bI\ (?:have\ not|haven't)\ been\ able\b|\bmy\ mistake\b[^.\n]*\bnot\b|\bне\ (?:удалось|смог)
+    |\bI\ (?:have\ not|haven't)\ been\ able\b|\bmy\ mistake\b[^.\n]{0,200}\bnot\b|\bне\ (?:удалось|смог)
     |\b(?:konnte|kann)\b[^.\n]{0,40}\bnicht\b|\bno\ (?:pude|puedo|he\ podido)\b
     |\bje\ (?:ne\ (?:peux|suis)|n'ai)\ pas\b|\bnão\ (?:posso|consigo|consegui)\b|\b(?:tidak|belum)\ (?:bisa|dapat)\b
     |无法完成|我(?:不能|无法)|できません|할\ 수\ 없|\bdid\ not\ succeed\b|\bno\ luck\b"""

@@ -24,7 +24,7 @@ THANKED = Pattern(
         (?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|that|it's|it|looks?|really|very|so|wow|well)
             [\s,.!]+
     ){0,3}(?:
-        (?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?|thanks|thank\ you|thx|ty\b|great|perfect
+        (?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?(?!\ (?:before|until|yesterday|previously))|thanks|thank\ you|thx|ty\b|great|perfect
         |awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful
         |works|worked|it\ works|working|fixed|solved|merged|shipped|deployed|done|lgtm|agreed|approved|ship\ it
         |commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done|спасибо|отлично
@@ -56,6 +56,12 @@ THANKED = Pattern(
     |\bno\ more\ (?:errors?|warnings?|crashes|failures|complaints)\b
     |\A\W*(?:that|this|it|these|those|all|everything)\ (?:\w+\ )?(?:is|are|looks?|sounds?|seems?)
         \ (?:very\ |really\ |all\ )?(?:good|great|fine|perfect|awesome|nice|interesting)\b
+    |[.!,\n]\s+(?:and\ |so\ |yes,?\ )?(?:that|this)\ worked(?=\W*$|[.!,]|\ (?:and|so)\b)
+    |[.!\n]\s+(?:ship\ it|lgtm|good\ job|well\ done|great\ work)\b
+    |\A(?![^.?!\n]*\b(?:if|or|whether|sure|check|think|unless|until|once|when|not|should|that|what|which)\b)
+        [^.?!\n]{1,100}\b(?:is|are|was|were|came\ out|turned\ out)\ (?:now\ |all\ |still\ )?
+        (?:right|correct|great|perfect|excellent|amazing|delicious)
+        (?:\ (?:now|again|on\ (?:both|all)\ \w+(?:\ \w+){0,4}))?(?=\W*$|[.!])
     |\b(?:it|that)\ (?:fixed|solved|did)\ (?:it|the)\b|\bthis\ is\ (?:a\ )?(?:useful|helpful|great|perfect)\b"""
 )
 DID = Pattern(

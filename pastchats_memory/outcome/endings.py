@@ -78,6 +78,8 @@ _HINDERED = Pattern(
     )\b"""
 )
 """What stands in the way."""
+_REPRODUCED = Pattern(r"\breproduce[sd]?\b|\bfails?\ as\ expected\b")
+"""A check that was to be red."""
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
@@ -178,11 +180,13 @@ def _ends_in_error(episode: Episode) -> bool:
 
 
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last check was red, and nothing follows, or an answer that says so."""
+    """The last check was red, and nothing follows, or an answer that says so; not where it was to be red, to show the fault."""
     checks = last_checks(episode)
     place, text = last_answer(episode)
     silent = bool(checks) and place < checks[0].place
     if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode) and not silent):
+        return ()
+    if _REPRODUCED.search(text[:OPENING]):
         return ()
     unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
     told = not is_inquiry(episode) and (_FAILING.search(_CODE.sub("", text[:LONGEST])) or ends_asking(episode))
@@ -199,7 +203,7 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
     if not _is_open(episode, place) or any(later > step and _acts(label) for later, label in episode.steps()):
         return ()
     text = last_answer(episode)[1]
-    if len(text) > SHORT:
+    if len(text) > SHORT or _REPRODUCED.search(text[:OPENING]):
         return ()
     opening = text[: 2 * OPENING]
     told = _HINDERED.search(opening) or _FAILING.search(opening) or ends_asking(episode)

@@ -41,6 +41,9 @@ STILL = Pattern(
     )\ (?!
         (?:it|that|this|there|you|we|they|matter|need|have|necessar\w+|hurt|mean|sure|urgent|important|a\ problem)\b
     )\w+
+    |\A\W*(?:i|we)\ (?!am\b|are\b)[^.?!\n]{1,80},\ (?:and\ |but\ )?(?:it(?:'s|\ is)\ )?still\ (?!
+        work|pass|build|runs?\b|fine|good|green|ok|holds|need|want|have\ to|think|wait
+    )\w+
     |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b
     |\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b
     |\A\W*(?:but\ )?i\ (?:
@@ -162,6 +165,8 @@ FLAT_NO = Pattern(
     \A\W*👎|\bno(?:[\s,.!]+no\b)+|\A\W*(?:it|that|this)\ (?:just\ |now\ )?(?:hangs|crashes|freezes|fails|breaks)\b
     |\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)
         \b
+    |\A\W*(?:the\ )?(?:traceback|exception|error|output)\ (?:of|from|on|in)\ (?:the|my)
+        \ (?:second|third|new|next|last|latest)\ (?:try|attempt|run)\b
     |\bpretty\ sure\ (?:it|that|this)(?:'s|\ is)\b
     |\A\W*(?:nope|nah)\b(?!\W*(?:all\ good|that's\ (?:it|all|fine)|thanks))|\A\W*wrong\ \w+|\bso\ no\b\W*$
     |\byou(?:'re|\ are|\ have|'ve)?\ (?:just\ |completely\ |totally\ )?(?:misunderstood|misread|missing\ the\ point)
@@ -169,12 +174,28 @@ FLAT_NO = Pattern(
     |\b(?:not|isn't|wasn't)\ what\ i\ (?:asked|wanted|meant|said)\b"""
 )
 """Nothing of it is as it was asked for."""
+TRIED_IN_VAIN = Pattern(
+    r"""
+    \A\W*(?:(?:ok(?:ay)?|so|i|we|i've|we've|have|just)[\s,]+){0,3}(?:
+        deployed|tried|ran|tested|restarted|rebuilt|reloaded|installed|applied|launched|started|opened|clicked|executed
+    )\b(?![^.?!\n]*\b(?:works?|worked|fine|pass(?:es|ed)?)\b)[^?]{1,200}?
+        \b(?:it|that|this|they|everything)\ (?:just\ |all\ |then\ |still\ |now\ |immediately\ )?(?:
+        f(?:alls?|ell)\ (?:over|apart)|(?:goes|went)\ down|bl(?:ows|ew)\ up|die[sd]|fr(?:eezes|oze)|locks?\ up
+        |locked\ up|time[sd]\ out|crashe[sd]|hangs|hung|fails|failed|breaks|broke|stop(?:s|ped)\ working
+    )\b"""
+)
+"""The person tried what was done, and it did not hold."""
 BROKEN = Pattern(
     r"""
     \b(?:it|that|this|which|everything|you|now)\ (?:just\ |now\ |completely\ |totally\ |all\ )?(?:
         broke|breaks|fails|failed|crashe[ds]|hangs|errors?\ out|throws|messed
     )\b
     |\bbut\ (?:now\ )?it\ (?:fails|crashes|breaks)\b
+    |(?<!if\ )(?<!when\ )\b(?:it|that|this|everything)(?:'s|\ is)\ (?:now\ |just\ |all\ )?
+        (?:hanging|crashing|timing\ out|freezing|falling\ over)\b
+    |\n\W*(?:stop|no|wait)[!,](?=\ )
+    |\b(?:worked|was\ (?:fine|ok|working)|used\ to\ (?:work|be\ fine))\ (?:(?:just\ )?fine\ )?
+        (?:before|until|yesterday|previously|in\ the\ (?:old|previous))\b|\bused\ to\ work\b
     |\b(?:it|that|this|which|they|everything)\ (?:just\ |all\ |then\ |immediately\ )?(?:
         f(?:alls|ell)\ (?:over|apart)|(?:goes|went)\ down|bl(?:ows|ew)\ up|dies|died|fr(?:eezes|oze)
         |lock(?:s|ed)\ up|time[sd]\ out|stop(?:s|ped)\ working
@@ -241,6 +262,9 @@ HALF = Pattern(
     r"""
     \b(?:works?|worked|fixed|solved|better|closer|progress|the\ first\ (?:one|part))\b[^.\n]{0,60}\b
         (?:but|except|however)\b
+    |(?<!before\ )\b(?:it|that|this)\ (?:now\ )?(?:ran|runs|works|worked|went\ through|finished)\b[^.\n]{0,60}\.\ but\ (?!
+        (?:can|could|what|how|why|is|are|do|does|would|will|where|when|please|let)\b
+    )
     |\bnow,?\ (?:but|except|however)\b|\bonly\ (?:works?|partly|partially|half)\b|\bpartly\b|\bpartially\b"""
 )
 """One half of it works."""

@@ -87,8 +87,8 @@ def is_about_request(episode: Episode) -> bool:
 
 
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
-    """The person says that nothing of it is right, or praises what they are angry about."""
-    for pattern in (faults.FLAT_NO, faults.SARCASM):
+    """The person says that nothing of it is right or that it did not hold when they tried it, or praises what they are angry about."""
+    for pattern in (faults.FLAT_NO, faults.TRIED_IN_VAIN, faults.SARCASM):
         if found := pattern.search(opening(episode)):
             return next_words(episode, found.start())
     return ()

@@ -364,6 +364,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="patterns whose place begins so")
     options = parser.parse_args()
     found = [used for used in found_patterns() if used.where.startswith(options.only)]
+    if not found:
+        parser.error(f"no pattern stands at a place that begins with {options.only!r}, such as outcome.faults")
     held_up = 0
     for used in found:
         for slow in slow_uses(used, options.longest):

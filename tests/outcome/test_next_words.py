@@ -52,11 +52,42 @@ def test_what_is_switched_off_is_no_fault() -> None:
 
 def test_a_fault_that_comes_after_something_else_may_be_of_something_else() -> None:
     assert verdict(ANSWER, following="hm, ok. it fell over at once") == "failed"
-    later = "Deployed to staging. I stopped the receiver for a minute, and it fell over at once."
+    later = "The icon is there. Look at the receiver of last week, it fell over at once."
     assert verdict(LOOKING, GREEN, DONE, following=later) == "unknown"
     assert (
         verdict(ANSWER, following="The first zoom is perfect. The nodes still do not stand in a circle.") == "unknown"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Deployed to staging. I stopped the receiver for a minute, and it fell over at once.",
+        "ran it on the big file, after two minutes it crashed",
+        "Traceback of the second try:\nMemoryError: Unable to allocate 1.21 GiB",
+        "I passed the flag, still out of memory.",
+    ],
+)
+def test_what_does_not_hold_when_the_person_tries_it_is_failed(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, following=words) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("The chart is right on both sides of the switch. Ship it.", "worked"),
+        ("Down to six minutes. That worked, I keep it.", "worked"),
+        ("With the lamp it doubled in five hours and the loaf is great.", "worked"),
+        ("restarted, it went on where it was and the row count is right", "worked"),
+        ("With chunks it ran, peak 480 MB. But it takes 41 minutes.", "mixed"),
+        ("Runs fine on staging. I start it on production now.\nStop, everything is hanging!", "unknown"),
+        ("I think the left one is right.", "unknown"),
+        ("a calculator or a list is great. let's take something simple", "unknown"),
+        ("make sure that the count is right", "unknown"),
+    ],
+)
+def test_what_came_of_it_may_be_said_after_something_else(words: str, expected: str) -> None:
+    assert verdict(ANSWER, following=words) == expected
 
 
 def test_what_is_said_in_answer_to_a_question_is_no_verdict_on_the_work() -> None:
@@ -106,6 +137,7 @@ def test_praise_and_a_commit_by_the_person_are_worked(words: str) -> None:
         "perfect, but it still crashes",
         "ok. uh. no. it runs on another branch",
         "great job breaking the build, wonderful, another crash",
+        "that worked before your change",
         "всё ещё не работает",
         "ne marche pas",
     ],

@@ -286,6 +286,12 @@ def test_a_red_check_that_was_asked_for_is_no_failure() -> None:
     assert outcome_of((ASKED, RED, told)).verdict == "failed"
 
 
+def test_a_red_check_that_reproduces_what_was_told_is_no_failure() -> None:
+    told = Row("user", "prompt", "Since March all high tides are one hour late.")
+    found = Row("assistant", "answer", "Reproduced with a test. The importer stores the errors of both clocks.")
+    assert outcome_of((told, RED, found), "So which side do I fix?").verdict == "unknown"
+
+
 def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
     told = "Two tests contradict each other, and I left both as they are."
     before = Row("assistant", "answer", told, {"tools": ("Edit app.py", "Bash pytest -q")})

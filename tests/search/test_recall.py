@@ -98,6 +98,26 @@ def test_an_answer_is_shown_with_its_question_and_the_other_way_round(memory: Me
         assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
 
 
+def test_what_an_assistant_was_told_to_be_is_nothing_to_remember(memory: Memory, said: Path) -> None:
+    told = ("system", "You are pair programming on a rate limiter that counts requests.")
+    say(said, "c1", told, ("user", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
+    memory.index([said])
+    assert [one.asked for one in memory.recall("pair programming on a rate limiter").memories] == [QUESTION]
+
+
+def test_a_subagent_is_remembered_with_what_it_was_told_to_do(memory: Memory, said: Path) -> None:
+    say(said, "c1", ("system", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
+    memory.index([said])
+    first = memory.recall("rate limiter count requests").memories[0]
+    assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
+
+
+def test_a_summary_of_what_was_said_before_is_shown_as_it_stands(memory: Memory) -> None:
+    memory.index([Path(__file__).parents[2] / "fixtures" / "claude-code" / "claude-code-q6.jsonl"])
+    first = memory.recall("tests moved to pytest, two fixtures share a temporary folder").memories[0]
+    assert "two fixtures still share a temporary folder" in (first.answered or "")
+
+
 def test_an_error_that_came_in_place_of_an_answer_is_shown_in_its_place(memory: Memory, said: Path) -> None:
     error = "APIError: the model tide-2 has reached its end of life and is no longer available"
     say(said, "c1", ("user", "Draw the chart of the harbour"), ("tool", error))

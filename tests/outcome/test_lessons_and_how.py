@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program, write_session
+from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.commands import is_editor, is_shell
@@ -171,6 +171,18 @@ def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Pa
     assert [one.command for one in found] == ["cd web && pytest -q 2>&1 | tail -3", "make build"]
     assert how_text(found).count("In:") == 1
     assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
+
+
+def test_who_asks_how_to_run_the_tests_is_told_what_ran_them_whatever_it_was_for(demo: Reader) -> None:
+    with Memory.open(demo.database) as memory:
+
+        def commands(task: str) -> list[str]:
+            return [one.command for one in memory.how(task, "courier")[0]]
+
+        for task in ("run the tests", "how do I run the tests here?", "what is the command to run the unit tests"):
+            assert commands(task) == ["pytest -q"]
+        for task in ("build the image", "test the taste of a pizza dough", "lint it"):
+            assert commands(task) == []
 
 
 def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_who_name_what_they_do(

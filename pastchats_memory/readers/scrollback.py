@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from pastchats_memory.commands import is_shell
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.readers.injected import BUILT_INS
+from pastchats_memory.readers.injected import BUILT_INS, typed_in_claude
 from pastchats_memory.readers.markdown import has_marks_of_its_own
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.telling import About, At, Telling
@@ -19,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 8
+VERSION = 9
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -30,19 +31,23 @@ _ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
 _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
 """What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
+_BARE_CALL = re.compile(r"  ([A-Z]\w{1,40}\(.*)\Z")
+"""A call below what came of the one before, copied while its bullet did not show: that blinks."""
 _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
 _FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
-_STOPPED = re.compile(r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user)|ℹ Request cancelled")
+_STOPPED = re.compile(
+    r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled"
+)
 _BOX = re.compile(r"\s*[╭│╰▀▄]")
 _STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for |ℹ ")
 _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
 """What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""
 CALL, RESULT, STOPPED = "call", "result", "stopped"
-_FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?")
+_FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?|(?=Error \w+ing file\b)")
 """How a tool's answer begins that is an error."""
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 RUNNING = " is running…"
@@ -74,15 +79,17 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     telling = Telling(About(conversation_hash(told)))
     for mark, line, text in said:
         if mark == "user":
+            text = typed_in_claude(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
-            if not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
+            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
                 telling.prompt(text.removesuffix(RUNNING), At(line), kind="command" if command else "prompt")
         elif mark == STOPPED:
             telling.drafts.flag("interrupted")
         elif mark == RESULT:
             telling.result("", _output(text), At(line))
         elif call := _CALL.match(text):
-            telling.call("", call[1], {"command": " ".join(call[2].split()).removesuffix(")")})
+            subject = " ".join(call[2].split()).removesuffix(")")
+            telling.call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
         elif mark == CALL:
             name, subject = (
                 deed.groups() if (deed := _DEED.match(text.partition("\n")[0])) else (text.partition("\n")[0], "")
@@ -100,7 +107,11 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
         folded = mark != RESULT and _FOLDED.match(line) is not None
-        prompt, answer = _PROMPT.match(line), None if folded else _ANSWER.match(line)
+        behind = mark == RESULT and not block[-1]
+        prompt, answer = (
+            _PROMPT.match(line),
+            None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None),
+        )
         is_called = mark == "assistant" and bool(_CALL.match(block[0]))
         fault = None if is_called else _FAULT.match(line)
         if (found := prompt or answer or fault) or folded or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
@@ -136,7 +147,7 @@ def _parted(text: str, line: str) -> tuple[str, str]:
     """The words of an answer, and the call that it tells of or that stands below them: what came of it is on the line behind, or in Codex how many lines it changed."""
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
-        is_called = not _FAULT.match(line) and not _STOPPED.match(line) and (not above or _CALL.match(last))
+        is_called = not _FAULT.match(line) and (_CALL.match(last) if above else not _STOPPED.match(line))
         return (above, last) if is_called else (text, "")
     is_deed = _DEED.match(text) and ("└" in line or _CHANGED.search(text.partition("\n")[0]))
     return ("", text) if is_deed else (text, "")

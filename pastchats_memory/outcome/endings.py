@@ -34,11 +34,12 @@ from pastchats_memory.outcome.next_words import (
     is_about_request,
     is_at_length,
     refuses,
+    still_goes_on,
     tells_trouble,
     thanked,
     went_on,
 )
-from pastchats_memory.outcome.requests import is_inquiry
+from pastchats_memory.outcome.requests import is_inquiry, is_question
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -113,7 +114,9 @@ def rejected(episode: Episode) -> tuple[Evidence, ...]:
 def _in_trouble(episode: Episode) -> tuple[Evidence, ...]:
     is_meant = last_answer(episode)[1] and not asks_back(episode)
     trouble = tells_trouble(episode) if is_meant else ()
-    return trouble if trouble and (is_about_request(episode) or not _reached(episode)) else ()
+    if trouble and (is_about_request(episode) or not _reached(episode)):
+        return trouble
+    return still_goes_on(episode) if is_meant and _reached(episode) else ()
 
 
 def accepted(episode: Episode) -> tuple[Evidence, ...]:
@@ -122,11 +125,11 @@ def accepted(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def built_on(episode: Episode) -> tuple[Evidence, ...]:
-    """A question was answered, or a look was taken, and the person takes up what came of it, or what the answer offers at its end.
+    """A question was answered, and the person takes up what came of it, or what the answer offers at its end.
 
     Where something was to be done, an offer is a plan and a yes to it shows nothing.
     """
-    is_told = is_inquiry(episode) and is_finished(episode) and not asks_back(episode)
+    is_told = is_question(episode) and is_finished(episode) and not asks_back(episode)
     taken_up = is_told and not _ends_in_error(episode) and (goes_on(episode) or agreed(episode))
     return next_words(episode) if taken_up else ()
 

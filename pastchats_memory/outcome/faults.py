@@ -76,7 +76,7 @@ STILL = Pattern(
     |не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно
     |та\ ж\ помилка|то\ саме|знову|funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch
     |klappt\ nicht|gleiche[rn]?\ fehler|tut\ sich\ nichts|hilft\ nicht|stimmt\ (?:so\ )?nicht|passt\ (?:so\ )?nicht
-    |(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error
+    |(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|\A\W*(?:furt|pořád|porad|stále)\b|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error
     |ne\ (?:marche|fonctionne)\ (?:pas|toujours)|ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)
     |même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro
     |(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore
@@ -91,10 +91,10 @@ STILL = Pattern(
     |\bno\ (?:se\ )?(?:ve|arregl\w+|cambi\w+|anda|sirve)\b|\bainda\ (?:est[áa]|aparece|continua)\b
     |\bcontinua\ \w+[aei]ndo\b
     |\b(?:masih|belum|tidak|gak|ngg?ak|ga)\ (?:bisa|jalan|muncul|berfungsi|berhasil|berubah|error|sama|tampil)\b
-    |\berror\ (?:lagi|nih|bro)\b|不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有问题|一样)|不工作|仍然
+    |\berror\ (?:lagi|nih|bro)\b|不行|没用|没有用|没(?:有)?(?:生效|效果|反应|显示)|不(?:起作用|生效|显示)|显示不出|打不开|还是(?:不|报错|有(?:问题|一个)|一样|没|记不|\ ?[45]\d\d)|还没(?:有)?(?:修|改|解决)|不工作|仍然
     |没(?:有)?(?:解决|修复|变化)|同样的(?:错误|问题)|依然|依旧|没反应|没变|動きません|動かない|まだ(?:動|エラー)|直って(?:い)?ない|変わりません|同じエラー|エラー(?:に|が)|오류가
     |안\ ?(?:돼|됩)|여전히
-    |не\ (?:запускается|открывается|видно|появля\w+|получилось|грузит\w*|отображ\w+|меняется|сработал\w*)
+    |не\ (?:запускается|открывается|видно|появ\w+|получилось|грузит\w*|отображ\w+|меняется|сработал\w*)
     |так\ и\ не\b|ничего\ не\ (?:измен|происход|меня)\w+|\bwird\ (?:\w+\ )?nicht\ (?:angezeigt|geladen|erkannt)
     |\bnon\ (?:va|si\ (?:vede|apre|carica)|carica)\b|\bdalej\ nie\b|\bten\ sam\ błąd
     |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b
@@ -285,17 +285,20 @@ BUT = Pattern(
     \b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但
     |ただ"""
 )
+HOWEVER = Pattern(r"(?:[.!,;:\n])\s*(?:however|unfortunately)\b")
+"""What takes back a part of the praise before it."""
 DOUBTS = Pattern(
     r"""
     \A\W*(?:
         hm+|w?oops|wait|let's\ not|actually|really\?|are\ you\ sure|why|what\ happened|what's\ wrong
         |whats\ (?:wrong|broken)|where(?:'s|\ (?:is|did|are))|(?:\d+|one|two|three|another|a\ few|some)\ more\b
-        |now\ (?:this|i|it|there|that)\b|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come
+        |now\ (?:this|i|it|there|that|you(?:'re|\ (?:are|have)))\b|i(?:'m|\ am)\ (?:pretty|quite|fairly)\ sure|did\ (?:you|that|it)|didn't|something|uh+|what\ are\ you\ doing|how\ come
         |(?:let's\ |let\ us\ |can\ (?:you|we)\ )?(?:try|do|use|take)\ (?:it\ |this\ )?(?:a\ |an\ )?
             (?:another|different)
         |try\ again|start\ over|never\ ?mind|forget\ (?:it|that|about)|are\ you\ (?:done|there|stuck|finished)
         |how's\ it\ going|you\ stopped|any\ (?:update|progress)|hello\?|status
     )\b
+    |\bdouble[\ -]check\b|\bhay\ un\ (?:problema|error)\b|\b(?:est[áa]|es)\ (?:incorrect|incorret|vac[ií]|vazi)[oa]\b
     |\b(?:disappeared|vanished|is\ gone|got\ lost|from\ scratch|different\ approach)\b
     |\bi\ (?:don't|dont|do\ not|cannot|can't|cant)\ (?:see|find)\b|\bbroke(?:n)?\b|\bwrong\b|\bmistakes?\b|\bredo\b
     |\bfailing\b|\bdidn't\b|\bstill\b(?!\ (?:work|pass|build|run|fine|good|green|ok|holds))
@@ -323,6 +326,11 @@ TROUBLE = Pattern(
     |ошибк|помилк|fehler|erreur|错误|报错|エラー|오류"""
 )
 """Words of trouble: in the first line they may be about what was done."""
+UNEASY = Pattern(
+    r"""
+    \b(?:errors?|exceptions?|crash\w*|fail\w*|problems?|issues?|bugs?|fix\w*|broken|st+il+|stll|refused|unable)\b"""
+)
+"""Words of trouble anywhere in what was said."""
 YET = Pattern(
     r"""
     (?<!you\ )(?<!you're\ )\bstill\b(?!

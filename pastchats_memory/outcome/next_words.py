@@ -22,6 +22,8 @@ SHARED = 2
 """Words of what was asked in a sentence with "still", from which on it is about that."""
 LONG_WORD = 4
 """Letters from which on a word is about something."""
+PLAIN = 3
+"""Of the commonest English words in what was said, from which on its complaints are in words that are known."""
 LONGEST_STATEMENT = 16
 """Words of one that is about what was done."""
 
@@ -29,6 +31,7 @@ _FAULTS = (faults.NO, faults.BROKEN, faults.OTHERWISE)
 _BARE = re.compile(r"[/!]|@\S+\s*\Z")
 """A command, or a file alone."""
 _WORD = re.compile(r"[^\W_]+")
+_ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)\b", re.IGNORECASE)
 
 
 def _found(episode: Episode, pattern: Pattern, said: str | None = None) -> tuple[Evidence, ...]:
@@ -86,6 +89,11 @@ def is_about_request(episode: Episode) -> bool:
     return bool(_long_words(first_sentence(opening(episode))) & _long_words(episode.asked))
 
 
+def still_goes_on(episode: Episode) -> tuple[Evidence, ...]:
+    """What the person says first has a "still" in it."""
+    return _found(episode, faults.YET, first_sentence(opening(episode)))
+
+
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that nothing of it is right or that it did not hold when they tried it, or praises what they are angry about."""
     for pattern in (faults.FLAT_NO, faults.TRIED_IN_VAIN, faults.SARCASM):
@@ -112,7 +120,7 @@ def half_works(episode: Episode) -> tuple[Evidence, ...]:
 def thanked(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is good, without a but and without meaning the contrary, or commits it."""
     said = opening(episode)
-    if doubted(episode) or _echoes(episode):
+    if doubted(episode) or faults.HOWEVER.search(said) or _echoes(episode):
         return ()
     praised = assent.THANKED.search(said) or assent.RELIEVED.search(said) or assent.COMMITS.search(said)
     return next_words(episode) if praised else ()
@@ -137,8 +145,11 @@ def agreed(episode: Episode) -> bool:
 
 
 def is_at_length(episode: Episode) -> bool:
-    """Whether the person goes into something at length, without a word against the work."""
-    return len(words_of(episode.following[:LONGEST])) >= AT_LENGTH and not doubted(episode)
+    """Whether the person goes into something at length, in plain English and without a word against the work or of trouble."""
+    said = opening(episode)
+    if len(words_of(episode.following[:LONGEST])) < AT_LENGTH or doubted(episode) or faults.UNEASY.search(said):
+        return False
+    return len(_ENGLISH.findall(said)) >= PLAIN
 
 
 def goes_on(episode: Episode) -> bool:

@@ -82,10 +82,25 @@ _INQUIRES = Pattern(
     |\btell\ me\b|\bfailing\ test\b"""
 )
 
+_QUESTION = Pattern(
+    r"""
+    \A\W*/ask\b|[?？]\W*\Z|吗\W*\Z
+    |\A\W*(?:
+        what|which|how|when|where|who|why|is|are|can|could|does|do|did|should|would|explain|tell\ me|was|wie|warum
+        |qué|cómo|por\ qué|que|como|pourquoi|comment|как|что|почему|为什么|怎么|什么
+    )\b"""
+)
+"""A question as a whole: it begins or ends as one."""
+
 
 def is_inquiry(episode: Episode) -> bool:
     """Whether the person asked what is so, or for a look at something: the answer is the work."""
     return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
+
+
+def is_question(episode: Episode) -> bool:
+    """Whether what the person asked is a question and nothing else, so that an answer is all they want."""
+    return bool(_QUESTION.search(episode.asked.strip()))
 
 
 def is_request(sentence: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from pastchats_memory.commands import wanted
-from pastchats_memory.outcome.answers import ends_asking, last_answer
+from pastchats_memory.outcome.answers import asks_back, ends_asking, last_answer
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import FEW_WORDS, opening, words_of
@@ -51,6 +51,7 @@ _GENERAL = Pattern(
 )
 """What stands in the output of a run whatever went wrong in it."""
 _ASKS_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
+_BRINGS = Pattern(r"\s*/(?:add|read|read-only)\b")
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
 _TERMINAL = Pattern(
     r"""
@@ -70,7 +71,9 @@ def is_paste(episode: Episode) -> bool:
 
 
 def asked_again(episode: Episode) -> tuple[Evidence, ...]:
-    """The same prompt was sent once more, or the same error."""
+    """The same prompt was sent once more, or the same error; not with the files that the answer asked for."""
+    if asks_back(episode) and _BRINGS.match(episode.following):
+        return ()
     words = words_of(episode.following)
     prompts = [wanted(turn.content) for turn in episode.turns if turn.role == "user"]
     for text in filter(None, (words, wanted(episode.following))):

@@ -25,6 +25,8 @@ def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answe
     needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
     assert outcome_of((question, needs), "sure").verdict == "unknown"
     assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
+    look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
+    assert outcome_of((look, told), "proceed").verdict == "unknown", "more is wanted than an answer"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,9 @@ def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unl
     assert verdict(MADE, following=at_length[:60]) == "unknown", "a short statement is as often a complaint"
     assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
     assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
+    assert verdict(MADE, following=f"{at_length} Fix that.") == "unknown"
+    greek = "Σου δίνω το στιγμιότυπο της οθόνης για να καταλάβεις πως έχεις κάνει πολλά πράγματα, θα τα δούμε ένα ένα τώρα."
+    assert verdict(MADE, following=greek) == "unknown", "its words against the work would not be known"
     assert verdict(MADE, RED, following=at_length) != "worked"
 
 

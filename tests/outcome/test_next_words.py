@@ -172,6 +172,10 @@ def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
         "why is it slower in ci?",
         "hmm",
         "3 more",
+        "I'm pretty sure there is a constant for that",
+        "now you are asserting that nobody passes a name",
+        "please double check the colours on every page",
+        "hay un problema en el formulario",
         "there is an error in the log",
         "where is the file?",
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
@@ -180,6 +184,11 @@ def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
 def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
     assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
     assert verdict(LOOKING, DONE, following=words) == "unknown"
+
+
+def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:
+    assert verdict(ANSWER, following="This looks good! However, the layer is disposed of and made anew.") == "unknown"
+    assert verdict(ANSWER, following="This looks good! Add the second layer.") == "worked"
 
 
 def test_a_new_and_long_request_is_no_doubt() -> None:
@@ -250,6 +259,10 @@ def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, exp
         "el botón se sigue moviendo",
         "não aparece nada",
         "还是打不开",
+        "现在还是记不住对话",
+        "还没有修改好",
+        "кнопка не появилась",
+        "furt nic",
         "vẫn bị lỗi",
         "hala aynı hata",
         "لا يعمل",
@@ -309,6 +322,11 @@ def test_a_no_to_the_question_with_which_the_answer_ends_rejects_nothing() -> No
 @pytest.mark.parametrize("words", ["still quite different, see how the tabs are styled", "still off by a bit"])
 def test_who_begins_with_still_has_it_as_it_was(words: str) -> None:
     assert verdict(MADE, following=words) == "failed"
+
+
+def test_what_is_still_so_after_work_in_sight_was_not_reached() -> None:
+    assert verdict(MADE, following="The footer is using the dark background still.") == "failed"
+    assert verdict(ANSWER, following="The footer is using the dark background still.") == "unknown"
 
 
 def test_what_is_sent_back_is_no_praise_of_it() -> None:

@@ -14,6 +14,12 @@ def test_the_same_prompt_again_is_failed() -> None:
     assert outcome_of((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
+def test_the_same_prompt_with_the_files_that_the_answer_wanted_is_no_second_try() -> None:
+    wants = Row("assistant", "answer", "Please add `login.py` to the chat, so that I can change it.")
+    assert verdict(wants, following=f"/add login.py\n{ASKED.content}") == "unknown"
+    assert verdict(MADE, following=f"/add login.py\n{ASKED.content}") == "failed"
+
+
 def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the_next_time() -> None:
     check = "Can you check this cell?"
     assert outcome_of((Row("user", "prompt", check), ANSWER), check).verdict == "unknown"

@@ -85,7 +85,9 @@ def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unl
     assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
     assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
     assert verdict(MADE, following=f"{at_length} Fix that.") == "unknown"
-    greek = "Σου δίνω το στιγμιότυπο της οθόνης για να καταλάβεις πως έχεις κάνει πολλά πράγματα, θα τα δούμε ένα ένα τώρα."
+    greek = (
+        "Σου δίνω το στιγμιότυπο της οθόνης για να καταλάβεις πως έχεις κάνει πολλά πράγματα, θα τα δούμε ένα ένα τώρα."
+    )
     assert verdict(MADE, following=greek) == "unknown", "its words against the work would not be known"
     assert verdict(MADE, RED, following=at_length) != "worked"
 

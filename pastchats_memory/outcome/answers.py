@@ -82,7 +82,7 @@ _ANNOUNCED = Pattern(
     r"""
     (?:^|[.!:?]\s+|\n)\W*(?:(?:now|next|first|okay|ok|so|good|great|then)[,.!]?\ )?(?:
         let\ me(?!\ know)|let's
-        |I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to
+        |(?:next|then)\ (?:is|are|comes?|up)\b|I(?:'ll|\ will|'m\ (?:going\ to|now|about\ to|retrying|checking))(?!\ (?:be|let\ you))|going\ to
     )\b[^\n?]{0,300}[.…]?\s*\Z"""
 )
 _ASKS_FOR_MORE = Pattern(

@@ -8,7 +8,9 @@ RELIEVED = Pattern(
     r"""
     \b(?:crash(?:es)?|errors?|bugs?|warnings?|problems?|issues?|leaks?|lag|flicker\w*|failures?)
         \ (?:is|are|has|have|went)\ (?:now\ |all\ )?(?:gone|away|fixed|solved|resolved|disappeared|vanished)\b
-    |\bno\ (?:more\ )?\w+\ (?:anymore|any\ more|any\ longer)\b"""
+    |\bno\ (?:more\ )?\w+\ (?:anymore|any\ more|any\ longer)\b
+    |\bno\ (?:more\ )?(?:problems?|issues?|errors?|crash(?:es)?|failures?|complaints)\ (?:since|so\ far|at\ all)\b
+    |\bwithout\ (?:a|any)\ (?:single\ )?(?:crash|error|problem|hitch|issue|failure|hiccup|warning)\w*\b"""
 )
 """The trouble is over."""
 THANKED = Pattern(
@@ -18,7 +20,14 @@ THANKED = Pattern(
         great|thanks|thank\ you|thx|perfect|nice|cheers|awesome|obrigad[oa]|gracias|merci|danke|спасибо|grazie|谢谢
         |ありがとう(?:ございます)?|고마워|감사합니다
     )[\s.!:)。！]*\Z
-    |\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b
+    |[,.!]\s+(?:thanks|thank\ you|thx|cheers)(?:\ a\ lot|\ so\ much|\ man)?\s*[.!](?!\W*\bbut\b)
+    |[.!,]\s+(?:and\ )?(?:merged|shipped|closing(?:\ (?:it|this))?)\W*\Z
+    |\A\W*green\ (?:on|in|now|again|everywhere|across)\b|\bworks?\ again\b
+    |\bexactly\ what\ i\ (?:wanted|needed|asked\ for|meant|was\ looking\ for)\b
+    |\A\W*(?:(?:ok(?:ay)?|yes|ah+|oh)[\s,.]+)?(?:that(?:'s|\ is)\ |it(?:'s|\ is)\ |now\ it(?:'s|\ is)\ )?
+        (?:much|way|a\ lot|so\ much)\ (?:better|nicer|cleaner|faster)\b
+    |\A\W*(?:finally|at\ last|hooray|hurray|yay|bingo|voil[àa]|sweet|it(?:'s|\ is)\ alive)\W*\Z
+    |\byou(?:'re|\ are)\ (?:a\ |an\ |the\ )?(?:wizard|magician|lifesaver|life\ saver|legend|genius|hero|best|star|amazing|awesome)\b
     |\byou\ rock\b
     |\A\W*(?:
         (?:ok(?:ay)?|yes|yep|yup|cool|a+h+|oh|this\ is|that\ is|that's|that|it's|it|looks?|really|very|so|wow|well)

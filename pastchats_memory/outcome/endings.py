@@ -54,6 +54,7 @@ from pastchats_memory.outcome.rows import (
     quoted,
 )
 from pastchats_memory.outcome.said import next_words, opening
+from pastchats_memory.statuses import OPEN
 
 _INTERRUPTED = Pattern(
     r"""
@@ -157,8 +158,9 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight that is more than a claim, and nobody says anything after it."""
-    return _done(episode) if is_shown(episode) and not opening(episode) and not _is_hurt(episode) else ()
+    """Work is in sight that is more than a claim, nobody says anything after it, and no task of it is open."""
+    is_open = opening(episode) or _is_hurt(episode) or any(one.status in OPEN for one in episode.tasks)
+    return _done(episode) if is_shown(episode) and not is_open else ()
 
 
 def is_shown(episode: Episode) -> bool:

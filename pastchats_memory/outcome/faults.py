@@ -21,7 +21,12 @@ UNDONE = Pattern(
     |\b(?:throw|toss)\ (?:it|this|that|them)\ (?:away|out)\b|\bscrap\ (?:it|this|that)\b
     |\bgo\ back\ to\ (?:what|how|where|the\ (?:old|previous|original|last|earlier))\b
     |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?(?:reverted|undid|undone|rolled\ back|backed\ out)\b
-    |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?rolled\ (?:it|that|this|them)\ back\b|\brückgängig
+    |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?rolled\ (?:it|that|this|them)\ back\b
+    |\b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?(?:fixed|solved|did|rewrote|mended|changed)\ (?:it|that|this|them)\ (?:
+        myself|ourselves|by\ hand|manually
+    )\b
+    |(?:\A\W*|\b(?:i|we)\ )had\ to\ (?:fix|do|redo|change|rewrite|mend)\ (?:it|that|this|them|everything)\b
+    |\brückgängig
     |\bannule[rz]?\ (?:ça|les)|\bdeshaz|撤销|回滚|откати|отмени\ (?:это|изменения)"""
 )
 STILL = Pattern(
@@ -44,7 +49,7 @@ STILL = Pattern(
     |\A\W*(?:i|we)\ (?!am\b|are\b)[^.?!\n]{1,80},\ (?:and\ |but\ )?(?:it(?:'s|\ is)\ )?still\ (?!
         work|pass|build|runs?\b|fine|good|green|ok|holds|need|want|have\ to|think|wait
     )\w+
-    |\bno,?\ still\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b
+    |\bno,?\ (?:still|same)\b|(?<!the\ )\bsame\ [45]\d\d\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b
     |\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b
     |\A\W*(?:but\ )?i\ (?:
         do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+
@@ -162,7 +167,13 @@ NO = Pattern(
 )
 FLAT_NO = Pattern(
     r"""
-    \A\W*👎|\bno(?:[\s,.!]+no\b)+|\A\W*(?:it|that|this)\ (?:just\ |now\ )?(?:hangs|crashes|freezes|fails|breaks)\b
+    \A\W*👎|\bno(?:[\s,.!]+no\b)+
+    |\A\W*(?:(?:ok(?:ay)?|hm+|no|but)[\s,.]+)?(?:it|that|this|now\ (?:it|this|that|everything))\ (?:just\ |now\ )?(?:
+        hangs|crashe[sd]|freezes|froze|fail(?:s|ed)|breaks|broke
+    )\b
+    |\A\W*(?:the\ )?(?:ci|build|pipeline|tests?)\ (?:(?:is|are)\ now|went|turned)\ (?:all\ )?(?:red|failing|broken)\b
+    |\A\W*you\ (?:just\ )?broke\b|\A\W*(?:no\W+)?that(?:'s|\ is)\ not\ it\b
+    |\bi\ asked\ (?:you\ )?(?:for|to)\b[^.\n]{1,60}\bnot\b
     |\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)
         \b
     |\A\W*(?:the\ )?(?:traceback|exception|error|output)\ (?:of|from|on|in)\ (?:the|my)

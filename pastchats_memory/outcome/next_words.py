@@ -96,10 +96,10 @@ def still_goes_on(episode: Episode) -> tuple[Evidence, ...]:
 
 def refuses(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that nothing of it is right or that it did not hold when they tried it, or praises what they are angry about."""
-    for pattern in (faults.FLAT_NO, faults.TRIED_IN_VAIN, faults.SARCASM):
-        if found := pattern.search(opening(episode)):
-            return next_words(episode, found.start())
-    return ()
+    said = opening(episode)
+    sarcastic = () if assent.RELIEVED.search(said) else (faults.SARCASM,)
+    found = (pattern.search(said) for pattern in (faults.FLAT_NO, faults.TRIED_IN_VAIN, *sarcastic))
+    return next((next_words(episode, one.start()) for one in found if one), ())
 
 
 @once

@@ -9,7 +9,7 @@ from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.answers import asks_back, ends_asking, last_answer
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
-from pastchats_memory.outcome.said import FEW_WORDS, opening, words_of
+from pastchats_memory.outcome.said import FEW_WORDS, TRIES, opening, words_of
 
 SAME_WORDS = 0.95
 """Share of words in common above which a prompt was sent again, with a slip mended."""
@@ -71,11 +71,12 @@ def is_paste(episode: Episode) -> bool:
 
 
 def asked_again(episode: Episode) -> tuple[Evidence, ...]:
-    """The same prompt was sent once more, or the same error; not with the files that the answer asked for."""
+    """The same prompt was sent once more, or the same error; not with the files that the answer asked for, nor a command that tries what was done."""
     if asks_back(episode) and _BRINGS.match(episode.following):
         return ()
     words = words_of(episode.following)
-    prompts = [wanted(turn.content) for turn in episode.turns if turn.role == "user"]
+    said = (turn.content for turn in episode.turns if turn.role == "user")
+    prompts = [wanted(prompt) for prompt in said if not TRIES.match(prompt)]
     for text in filter(None, (words, wanted(episode.following))):
         if any(_same(prompt, text) for prompt in prompts):
             return quoted(text, len(episode.turns))

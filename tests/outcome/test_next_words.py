@@ -186,6 +186,32 @@ def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
     assert verdict(LOOKING, DONE, following=words) == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("nice, the leak is gone", "worked"),
+        ("nice, the sidebar is gone", "failed"),
+        ("Green on CI as well, thanks! Merged.", "worked"),
+        ("Login works again", "worked"),
+        ("ran through the night without a crash", "worked"),
+        ("no problems since yesterday", "worked"),
+        ("much better", "worked"),
+        ("this is exactly what I wanted", "worked"),
+        ("no, same 500. look at the log", "failed"),
+        ("that broke the build", "failed"),
+        ("now it fails with a different error: ECONNREFUSED", "failed"),
+        ("the build went red", "failed"),
+        ("that's not it", "failed"),
+        ("ok I fixed it myself", "failed"),
+        ("had to redo it by hand", "failed"),
+        ("I asked for euros, not dollars", "failed"),
+    ],
+)
+def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(words: str, expected: str) -> None:
+    assert verdict(MADE, following=words) == expected
+    assert verdict(LOOKING, GREEN, DONE, following=words) == expected
+
+
 def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:
     assert verdict(ANSWER, following="This looks good! However, the layer is disposed of and made anew.") == "unknown"
     assert verdict(ANSWER, following="This looks good! Add the second layer.") == "worked"

@@ -186,6 +186,15 @@ def test_what_tools_did_counts_where_no_error_follows(
     assert verdict(step, *then, Row("assistant", "answer", "The clock is read in one place.")) == expected
 
 
+def test_an_edit_amid_a_list_of_tasks_that_is_not_done_is_no_end() -> None:
+    done, doing = TaskChange("Write the changelog", "completed"), TaskChange("Write the notes", "in_progress")
+    assert outcome_of((ASKED, MADE), tasks=(done,)).verdict == "worked"
+    assert outcome_of((ASKED, MADE), tasks=(done, doing)).verdict == "unknown"
+    assert outcome_of((ASKED, MADE), GOES_ON, (done, doing)).verdict == "worked", "the person says so"
+    announces = Row("assistant", "answer", "The changelog is there. Next are the notes.", {"tools": ("Edit a.md",)})
+    assert verdict(announces) == "unknown"
+
+
 def test_a_task_that_was_completed_tells_the_end() -> None:
     def ended(*changes: TaskChange) -> str:
         return outcome_of((ASKED, LOOKING, ANSWER), tasks=changes).verdict

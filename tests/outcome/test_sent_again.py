@@ -20,6 +20,13 @@ def test_the_same_prompt_with_the_files_that_the_answer_wanted_is_no_second_try(
     assert verdict(MADE, following=f"/add login.py\n{ASKED.content}") == "failed"
 
 
+def test_to_try_again_what_was_done_is_no_second_request() -> None:
+    trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js")
+    turns = (trial, Row("user", "prompt", "still times out after 60 s"), MADE)
+    assert outcome_of(turns, f"{trial.content}\nthat was it, thanks").verdict == "worked"
+    assert outcome_of(turns, f"{trial.content}\nstill times out after 60 s").verdict == "failed"
+
+
 def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the_next_time() -> None:
     check = "Can you check this cell?"
     assert outcome_of((Row("user", "prompt", check), ANSWER), check).verdict == "unknown"

@@ -54,7 +54,6 @@ from pastchats_memory.outcome.rows import (
     quoted,
 )
 from pastchats_memory.outcome.said import next_words, opening
-from pastchats_memory.statuses import OPEN
 
 _INTERRUPTED = Pattern(
     r"""
@@ -63,6 +62,8 @@ _INTERRUPTED = Pattern(
     |\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out
     |\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"""
 )
+UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
+"""States of a task that is still to be done."""
 MOST_OF_TITLE = 100
 """Characters of a task's title in a quotation."""
 SHORT = 1000
@@ -159,7 +160,7 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
     """Work is in sight that is more than a claim, nobody says anything after it, and no task of it is open."""
-    is_open = opening(episode) or _is_hurt(episode) or any(one.status in OPEN for one in episode.tasks)
+    is_open = opening(episode) or _is_hurt(episode) or any(one.status in UNFINISHED for one in episode.tasks)
     return _done(episode) if is_shown(episode) and not is_open else ()
 
 

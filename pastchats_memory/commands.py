@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Literal
 
 Family = Literal["test", "lint", "build"]
@@ -28,10 +29,14 @@ _OF_FILES = _EDITS | frozenset({
 _TEMPLATE = "(marked with █)"
 _MARKED = re.compile(r"^█(.*)", re.MULTILINE)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_LOOKS = re.compile(
-    r"(?:cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed -n|awk|sleep|ps|env|history"
-    r"|cd|diff|jq|sort|date|whoami|printenv|git (?:status|log|diff|show|branch|blame|remote|stash list|rev-parse|ls-files|grep))(?:\s|$)"
-)
+_LOOKS = r"""
+    (?:
+        cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed\ -n|awk
+        |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status
+        |git\ (?:status|log|diff|show|branch|blame|remote|stash\ list|rev-parse|ls-files|grep)
+        |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
+        |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit)|helm\ (?:list|status|history)
+    )(?:\s|$)"""
 _BETWEEN = re.compile(r"&&|\|\||;|\|")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
@@ -57,7 +62,7 @@ def is_look(command: str) -> bool:
     """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
     bare = _QUOTED.sub("_", command)
     return not _INTO_FILE.search(bare) and all(
-        _LOOKS.match(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
+        _compiled(_LOOKS).match(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
     )
 
 
@@ -107,16 +112,54 @@ _INTERPRETER = re.compile(r"python[0-9.]*\Z")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 _DURATION = re.compile(r"[0-9.]+[smh]?\Z")
+_ASKS_ITSELF = re.compile(r"(?:\A|\s)--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config)\b")
+"""What makes a program tell about itself and check nothing."""
+_SET_ASIDE = re.compile(r"\bgit\s+stash\b")
+"""Beside a check: that it is red without the work is what was to be seen."""
+_SUMS_UP = r"""
+    ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
+    |^\ *(?:Tests|Test\ (?:Files|Suites)):?\ +(?:\d+\ (?:failed|passed|skipped|todo|total)[\ |,]*)+
+    |^\ *\d+\ (?:passing|failing)\b|^test\ result:\ (?:ok|FAILED)\.|^---\ FAIL:\ \S|^Ran\ \d+\ tests?\ in\b
+    |^(?:\[\w+\]\ )?Tests\ run:\ \d+,\ Failures:|^\d+\ examples?,\ \d+\ failures?|^OK\ \(\d+\ tests?
+    |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
+    |^BUILD\ (?:SUCCESSFUL|FAILED)\b"""
+_ENDS_BADLY = r"""
+    ^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\A(?:HTTP/[\d.]+\ )?[45]\d\d\b(?!\S)
+    |^(?:rc|exit|exit\ code|exit\ status|status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
+    |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
+_LAST = 1500
+"""Characters of an output in which it says how it ended."""
 _LONGEST_COMMAND = 4000
 _MOST_WORDS = 12
 _TOLD_BY = 3
 """Words behind a runner that say what it does."""
 
 
-def check_of(command: str) -> Family | None:
-    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` does; of several parts the last that does."""
+def check_of(command: str, output: str = "") -> Family | None:
+    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` does; of several parts the last that does.
+
+    A command that nobody knows, or a look at one that was begun before, is a test where the output ends as a runner of tests ends.
+    """
+    if _SET_ASIDE.search(command) or _ASKS_ITSELF.search(command):
+        return None
     parts = reversed(_SEPARATORS.split(command[:_LONGEST_COMMAND]))
-    return _first(_family(part.split()[:_MOST_WORDS]) for part in parts)
+    family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts)
+    return family or ("test" if _sums_up(output) and not (command and is_look(command)) else None)
+
+
+def _sums_up(output: str) -> bool:
+    return bool(output) and bool(_compiled(_SUMS_UP).search(output[-_LAST:]))
+
+
+def ends_badly(output: str) -> bool:
+    """Whether the last lines of an output say that something failed, whatever the exit code of the pipe was."""
+    return bool(_compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip()))
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    """When it is first looked for."""
+    return re.compile(source, re.VERBOSE | re.MULTILINE | re.IGNORECASE)
 
 
 def _family(words: list[str]) -> Family | None:

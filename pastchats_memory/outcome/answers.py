@@ -137,6 +137,13 @@ _LEFT = Pattern(
     |\b(?:is|are)\ not\ \w+\ yet\b|\bran\ out\ of\ (?:context|time|tokens|budget)\b
     |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
 )
+_TAKES_BACK = Pattern(
+    r"\bgit\ (?:checkout\ (?:--\ |HEAD\ |\.(?!\w))|restore\b(?!\ --staged)|reset\ --hard|revert\b|stash\b(?!\ (?:pop|apply|list|show)))"
+)
+_BRINGS_BACK = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
+_WANTS_IT_BACK = Pattern(
+    r"\b(?:revert\w*|undo\w*|reset\w*|restor\w*|rol+\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
+)
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _ENDED = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")
 """A line of prose that comes to its end: of fences within fences one may be left over."""
@@ -213,6 +220,19 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
             () if command and command in episode.turns[calls[-1][0]].content else quoted(command or tool, calls[-1][0])
         )
     return ()
+
+
+@once
+def taken_back(episode: Episode) -> tuple[Evidence, ...]:
+    """The command by which the agent itself took back what it had done, nobody having asked for that, and nothing done after it."""
+    steps = list(episode.steps())
+    back = [(step, label) for step, label in steps if _TAKES_BACK.search(label)]
+    if not back or _WANTS_IT_BACK.search(episode.asked):
+        return ()
+    step, label = back[-1]
+    if any(later > step and (is_edit(name) or _BRINGS_BACK.search(name)) for later, name in steps):
+        return ()
+    return quoted(label.partition(" ")[2] or label, step[0])
 
 
 def is_edit(label: str) -> bool:

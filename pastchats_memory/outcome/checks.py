@@ -26,6 +26,7 @@ _RED = Pattern(
     |\bfailed\ to\ (?:compile|solve|build|execute\ goal)\b|\bcould\ not\ compile\b|\bCOMPILATION\ ERROR\b
     |\bmake(?:\[\d+\])?:\ \*\*\*|^ninja:\ build\ stopped|\bELIFECYCLE\b|\bsbt\.TestsFailed|\berror\ TS\d+:
     |^error\[E\d+\]:|\bCode\ style\ issues\ found\b|\bSegmentation\ fault\b|\btimed\ out\ after\b
+    |^(?:rc|ret|code|status)\ ?[=:]\ ?[1-9]\d{0,2}$
     |\bexit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+[1-9]\d{0,2}\b|\bexited\ \([1-9]"""
 )
 """What says, wherever it stands in the output, that something failed: how many, that the whole did, how it exited."""
@@ -57,12 +58,41 @@ _NOISE = Pattern(
     |\bnpm\ (?:ERR!|error)|command\ not\ found|No\ such\ file\ or\ directory|\bSyntaxError\b|\bcannot\ use\b
     |^\W{0,4}ERROR\b|^CMake\ Error|^\w*(?:Error|Exception):\ |\bTypeError\b|^Type\ error:|^\w*Error\ while[ ]
     |does\ not\ implement|\bundefined(?:\ reference\b|:\ )|^FAILED\b|^panic:|\bpanicked\ at\b|\bAssertionError\b
-    |^\S+:\d+:\d+:\ [A-Z]+\d+\b|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|^fatal:[ ]"""
+    |^\S+\.\w{1,4}:\d+:\d+:\ (?!warning|note|info)|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|^fatal:[ ]"""
 )
 """What a check that passed may have printed on its way: red only where no green line follows."""
 
 _CUT = Pattern(r"\|\s*(?:tail|head|grep|rg|wc|sed|awk|cut|sort|jq)\b|\|\|\s*(?:true|:|echo)|>\s*/dev/null|[^>&]&\s*$")
 """Commands of which silence says nothing."""
+
+
+_STARTED = Pattern(
+    r"""
+    \brunning\ in\ (?:the\ )?background\b|\bProcess\ running\ with\ session\ ID\b|\bmoved\ to\ (?:the\ )?background\b"""
+)
+"""A command that goes on: how it ended is told elsewhere."""
+_RAN_NONE = Pattern(
+    r"""
+    \bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
+    |^[=\ ]*(?:\d+\ (?:deselected|skipped),?\ ?)+\ ?in\ [\d.]+s|\btest\ result:\ ok\.\ 0\ passed;\ 0\ failed"""
+)
+"""Nothing was tried, unless something else in the output was."""
+_TRIED = Pattern(r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.]+s$|^--- (?:PASS|FAIL)")
+
+
+_WHERE = Pattern(
+    r"(?:\bcd|(?<!\S)-C|(?<!\S)--(?:prefix|filter|workspace|package|project|cwd|dir))[\ =](?P<folder>[^\s;&|]+)(?:\s*&&)?"
+)
+_CHOICE = Pattern(
+    r"""
+    (?<=\s)(?:
+        [\w.-]*/[\w./:\[\]-]+|[\w/.-]+\.\w{1,4}(?:::[\w:\[\]-]+)?|[\w-]+::[\w:-]+
+    )(?=\s|\Z)"""
+)
+"""A path, or the name of a test."""
+_INTO = Pattern(r">\s*(?P<file>[^\s;&|]+)")
+_LEFT_OUT = Pattern(r"--(?:deselect|ignore|exclude|skip)\b|-k[\ =]['\"]?not\b|\bgit\ rm\b")
+_FAILED_IN = Pattern(r"^\W{0,4}(?:FAILED|FAIL|ERROR)\s+(?P<name>[\w./-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +103,8 @@ class Check:
     family: Family
     passed: bool
     evidence: tuple[Evidence]
+    command: str = ""
+    output: str = ""
 
 
 def red_line(output: str) -> re.Match[str] | None:
@@ -99,8 +131,8 @@ def passed(output: str) -> tuple[bool, str] | None:
 def _check(place: int, row: Row) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
-    family = check_of(command)
-    if not heading.startswith("$ ") or family is None:
+    family = check_of(command if heading.startswith("$ ") else "", output)
+    if family is None or _STARTED.search(output) or (_RAN_NONE.search(output) and not _TRIED.search(output)):
         return None
     said = passed(output[-LONGEST:])
     if said is None and row.kind != "error" and _CUT.search(command):
@@ -111,15 +143,50 @@ def _check(place: int, row: Row) -> Check | None:
             said[1] if said and not said[0] else " ".join(output.split("\n", 1)[0].split())[:QUOTED] or command,
         )
     green, line = said or (True, " ".join(heading.split())[:QUOTED])
-    return Check(place, family, green, (Evidence(line, place),))
+    return Check(place, family, green, (Evidence(line, place),), command, output)
 
 
 @once
 def last_checks(episode: Episode) -> list[Check]:
-    """The last run of each family, the latest first."""
-    found: dict[Family, Check] = {}
+    """The runs that no later one stands for, the latest first."""
+    standing: list[Check] = []
     for place, row in episode.traffic():
         check = _check(place, row)
-        if check:
-            found.setdefault(check.family, check)
-    return list(found.values())
+        if check and not any(_stands_for(later, check) for later in standing):
+            standing.append(check)
+    return standing
+
+
+def is_narrowed(episode: Episode, check: Check) -> bool:
+    """Whether what the check tried was tried again only in part, or elsewhere."""
+    return any(later.family == check.family and later.place > check.place for later in last_checks(episode))
+
+
+def _stands_for(later: Check, earlier: Check) -> bool:
+    """Whether the later run tells of all that the earlier one tried: of the same place, and with what failed in it."""
+    if later.family != earlier.family:
+        return False
+    places = (_scope(later.command), _scope(earlier.command))
+    if all(places) and places[0] != places[1]:
+        return False
+    narrower = _selected(later.command) - _selected(earlier.command)
+    if not narrower or earlier.passed:
+        return True
+    if _LEFT_OUT.search(later.command) and not _LEFT_OUT.search(earlier.command):
+        return False
+    failed = {found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(earlier.output)}
+    chosen = " ".join(narrower)
+    return not failed or all(name in chosen for name in failed)
+
+
+def _scope(command: str) -> str:
+    """The last part of the folder, or the package, in which a command runs; empty where it does not say."""
+    found = _WHERE.last(command)
+    return found["folder"].rstrip("/").rpartition("/")[2] if found else ""
+
+
+def _selected(command: str) -> frozenset[str]:
+    """The words of a command that choose what is tried: paths, names of tests, what follows an option for that."""
+    elsewhere = {found["folder"] for found in _WHERE.all(command)} | {found["file"] for found in _INTO.all(command)}
+    chosen = (found[0] for found in _CHOICE.all(command))
+    return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in elsewhere)

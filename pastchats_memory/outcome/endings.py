@@ -22,9 +22,10 @@ from pastchats_memory.outcome.answers import (
     is_torn,
     last_answer,
     left_open,
+    taken_back,
     worked_on,
 )
-from pastchats_memory.outcome.checks import last_checks, noise_in
+from pastchats_memory.outcome.checks import is_narrowed, last_checks, noise_in
 from pastchats_memory.outcome.next_words import (
     agreed,
     did_as_asked,
@@ -33,6 +34,7 @@ from pastchats_memory.outcome.next_words import (
     goes_on,
     is_about_request,
     is_at_length,
+    names_request,
     refuses,
     still_goes_on,
     tells_trouble,
@@ -81,12 +83,15 @@ _HINDERED = Pattern(
     )\b"""
 )
 """What stands in the way."""
-_REPRODUCED = Pattern(r"\breproduce[sd]?\b|\bfails?\ as\ expected\b")
-"""A check that was to be red."""
+_REPRODUCED = Pattern(
+    r"\breproduce[sd]?\b|\bfails?\ as\ expected\b|\bas\ (?:you\ )?(?:asked|wanted|intended|designed|it\ should)\b"
+)
+"""A check or a command that was to fail."""
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
 
+_EXIT_CODE = re.compile(r"\AExit code \d+")
 _CODE = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -160,7 +165,12 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
     """Work is in sight that is more than a claim, nobody says anything after it, and no task of it is open."""
-    is_open = opening(episode) or _is_hurt(episode) or any(one.status in UNFINISHED for one in episode.tasks)
+    is_open = (
+        opening(episode)
+        or _is_hurt(episode)
+        or _last_failed(episode)
+        or any(one.status in UNFINISHED for one in episode.tasks)
+    )
     return _done(episode) if is_shown(episode) and not is_open else ()
 
 
@@ -175,8 +185,8 @@ def _done(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def _is_hurt(episode: Episode) -> bool:
-    """Whether a red check or an unanswered error comes after the work."""
-    return _red(episode) or _ends_in_error(episode)
+    """Whether a red check or an unanswered error comes after the work, or the work was taken back."""
+    return _red(episode) or _ends_in_error(episode) or bool(taken_back(episode))
 
 
 def _ends_in_error(episode: Episode) -> bool:
@@ -200,20 +210,30 @@ def check_failed(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def command_failed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last command that was to change something failed, nothing was done after it, and the answer says what stands in the way."""
-    done = ((at, row) for at, row in episode.traffic() if row.content.startswith("$ "))
-    place, row = next(((at, row) for at, row in done if not is_look(_command(row))), (0, episode.turns[0]))
-    if row.kind != "error" or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
+    """The last command that was to change something failed, nothing was done after it, and the answer says what stands in the way, or it is what was asked for."""
+    failed = _last_failed(episode)
+    if not failed or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
         return ()
-    step = episode.step_of(place)
-    if not _is_open(episode, place) or any(later > step and _acts(label) for later, label in episode.steps()):
-        return ()
+    place, row = failed[0]
     text = last_answer(episode)[1]
     if len(text) > SHORT or _REPRODUCED.search(text[:OPENING]):
         return ()
     opening = text[: 2 * OPENING]
     told = _HINDERED.search(opening) or _FAILING.search(opening) or ends_asking(episode)
-    return _told(row, place) if told else ()
+    output = _EXIT_CODE.sub("", row.content.partition("\n")[2])
+    asked_for = not episode.following and bool(noise_in(output)) and names_request(episode, _command(row))
+    return _told(row, place) if told or asked_for else ()
+
+
+@once
+def _last_failed(episode: Episode) -> tuple[tuple[int, Row], ...]:
+    """Place and row of the last command that was to change something, if it failed and nothing was done after it."""
+    done = ((at, row) for at, row in episode.traffic() if row.content.startswith("$ "))
+    found = next(((at, row) for at, row in done if not is_look(_command(row))), None)
+    if found is None or found[1].kind != "error" or not _is_open(episode, found[0]):
+        return ()
+    step = episode.step_of(found[0])
+    return () if any(later > step and _acts(label) for later, label in episode.steps()) else (found,)
 
 
 def _command(row: Row) -> str:
@@ -234,8 +254,9 @@ def _told(row: Row, place: int) -> tuple[Evidence]:
 
 
 def _red(episode: Episode) -> bool:
-    """Whether a check was red and nothing was edited after it."""
-    return any(not check.passed and _is_open(episode, check.place) for check in last_checks(episode))
+    """Whether a check was red and nothing was edited after it, or it was tried again only in part."""
+    reds = [check for check in last_checks(episode) if not check.passed]
+    return any(_is_open(episode, check.place) or is_narrowed(episode, check) for check in reds)
 
 
 def _is_open(episode: Episode, place: int) -> bool:

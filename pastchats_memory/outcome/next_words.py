@@ -86,7 +86,12 @@ def tells_trouble(episode: Episode) -> tuple[Evidence, ...]:
 
 def is_about_request(episode: Episode) -> bool:
     """Whether the person's first sentence names something that they asked for."""
-    return bool(_long_words(first_sentence(opening(episode))) & _long_words(episode.asked))
+    return names_request(episode, first_sentence(opening(episode)))
+
+
+def names_request(episode: Episode, text: str) -> bool:
+    """Whether the text has a word of what was asked for."""
+    return bool(_long_words(text) & _long_words(episode.asked))
 
 
 def still_goes_on(episode: Episode) -> tuple[Evidence, ...]:

@@ -123,22 +123,34 @@ class Episode:
     def step_of(self, place: int) -> Step:
         """Where the call whose answer stands at the place was noted; the place itself where no call fits.
 
-        Clients note a call with the answer that it followed, and one before any answer with the first that comes.
+        Clients note a call with the answer that it followed, and one before any answer with the first that comes; of
+        several that are alike the last one is the one of which the last answer is.
         """
-        heading = " ".join(self.turns[place].content.partition("\n")[0].split())
-        command = heading.removeprefix("$ ").rstrip("… ")
-        for at in (*range(place - 1, -1, -1), *range(place + 1, len(self.turns))):
-            for number, label in enumerate(labels(self.turns[at])):
-                subject = (label.partition(" ")[2] if heading.startswith("$ ") else label).rstrip("… ")
-                if subject and (command.startswith(subject) or subject.startswith(command)):
-                    return (at, number)
-        return (place, 0)
+        heading = self._heading(place)
+        alike = [step for step, label in self.steps() if _is_call(label, heading)]
+        later = sum(at >= place and self._heading(at) == heading for at, _ in self.traffic())
+        return alike[-min(later, len(alike))] if alike else (place, 0)
+
+    def _heading(self, place: int) -> str:
+        return " ".join(self.turns[place].content.partition("\n")[0].split())
 
     def traffic(self) -> Iterator[tuple[int, Row]]:
         """Places and rows of errors and of results of checks, the last first."""
         for place in range(len(self.turns) - 1, -1, -1):
             if self.turns[place].role == "tool":
                 yield place, self.turns[place]
+
+
+def _is_call(label: str, heading: str) -> bool:
+    """Whether the label is of the call that the heading of an answer names; either may be cut, and says so."""
+    subject = label.partition(" ")[2] if heading.startswith("$ ") else label
+    command = heading.removeprefix("$ ")
+    whole, cut = subject.rstrip("… "), command.rstrip("… ")
+    return bool(whole) and (
+        whole == cut
+        or (subject.endswith("…") and cut.startswith(whole))
+        or (command.endswith("…") and whole.startswith(cut))
+    )
 
 
 Signal = Callable[[Episode], tuple[Evidence, ...]]

@@ -19,7 +19,7 @@ from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output, printed_in, text_in
 
 FORMAT = "agent-log"
-VERSION = 2
+VERSION = 3
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
 NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log"})

@@ -19,7 +19,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "amazon-q"
-VERSION = 2
+VERSION = 3
 
 TABLES = ("conversations", "conversations_v2")
 """Of the database: with one conversation a folder, and with several."""

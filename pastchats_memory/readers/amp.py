@@ -11,7 +11,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "amp"
-VERSION = 4
+VERSION = 5
 
 THREAD = "T-"
 INFO, SHELL = "info", "manual_bash_invocation"

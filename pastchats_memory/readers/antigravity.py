@@ -16,7 +16,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "antigravity"
-VERSION = 1
+VERSION = 2
 
 PERSON, MODEL = "USER_EXPLICIT", "MODEL"
 SHORT, FULL = "transcript.jsonl", "transcript_full"

@@ -23,7 +23,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
 FORMAT = "chatgpt"
-VERSION = 3
+VERSION = 4
 
 UNIQUE_LENGTH = 16
 FENCED_SHARE = 0.5

@@ -17,7 +17,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "claude-ai"
-VERSION = 2
+VERSION = 3
 
 SHOWN = ("text", "voice_note")
 ARTIFACTS = "artifacts"

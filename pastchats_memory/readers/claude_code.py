@@ -29,7 +29,7 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import NO_CALL, Call, Output, call_again, call_of, kept, output_of
 
 FORMAT = "claude-code"
-VERSION = 5
+VERSION = 6
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",

@@ -19,7 +19,7 @@ from pastchats_memory.readers.source import Element, NotText, Record, Source
 from pastchats_memory.readers.telling import About, Row, Telling, taken
 
 FORMAT = "cline"
-VERSION = 7
+VERSION = 8
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)

@@ -34,7 +34,7 @@ from pastchats_memory.readers.times import iso_utc
 from pastchats_memory.readers.traffic import NO_CALL, Call, call_again, call_of, kept, output_of
 
 FORMAT = "codex"
-VERSION = 3
+VERSION = 4
 
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""

@@ -17,7 +17,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "codex-exec"
-VERSION = 2
+VERSION = 3
 
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",

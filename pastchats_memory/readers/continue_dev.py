@@ -16,7 +16,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "continue"
-VERSION = 5
+VERSION = 6
 
 FAILED = ("errored",)
 COMMAND_FAILED = "Command failed"

@@ -13,7 +13,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "copilot-cli"
-VERSION = 5
+VERSION = 6
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""

@@ -20,7 +20,7 @@ from pastchats_memory.readers.times import LOCAL, handwritten, iso_utc, to_the_m
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "copilot-share"
-VERSION = 1
+VERSION = 2
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
 _FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")

@@ -16,7 +16,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "crush"
-VERSION = 1
+VERSION = 2
 
 FOLDERS = (".crush", ".opencode")
 """Where the database lies, below the project."""

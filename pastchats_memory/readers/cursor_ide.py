@@ -18,7 +18,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "cursor-ide"
-VERSION = 3
+VERSION = 4
 
 KEYS = ("key", "value")
 CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
+from pastchats_memory.commands import is_editor
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.plans import Plans
@@ -105,11 +106,23 @@ class Drafts:
         tools.append(label)
         del tools[:-MOST_TOOLS]
 
+    def _take_back(self, label: str) -> None:
+        """A call that came to nothing is noted with no answer."""
+        noted = self._speaking.metadata if self._speaking is not None else {}
+        spoken = list_of(noted.get("tools"))
+        for tools in (spoken, self._tools):
+            if label in tools:
+                tools.remove(label)
+        if not spoken:
+            noted.pop("tools", None)
+
     def finding(self, call: Call, output: Output) -> tuple[str, str, str] | None:
         """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
 
-        A command that failed before is worth one when it succeeds.
+        A command that failed before is worth one when it succeeds. An edit that was refused is none that was made.
         """
+        if output.failed and is_editor(call.label.partition(" ")[0]):
+            self._take_back(call.label)
         mended = not output.failed and call.command in self._failed
         if mended:
             self._failed.remove(call.command)

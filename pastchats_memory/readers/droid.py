@@ -14,7 +14,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "droid"
-VERSION = 1
+VERSION = 2
 
 SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")

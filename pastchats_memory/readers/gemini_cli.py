@@ -29,7 +29,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling
 from pastchats_memory.readers.times import iso_utc, to_the_minute
 
 FORMAT = "gemini-cli"
-VERSION = 6
+VERSION = 7
 
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""

@@ -11,7 +11,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "goose"
-VERSION = 8
+VERSION = 9
 
 CALLS = ("toolRequest", "frontendToolRequest")
 TOOLS = (*CALLS, "toolResponse")

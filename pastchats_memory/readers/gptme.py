@@ -20,7 +20,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "gptme"
-VERSION = 1
+VERSION = 2
 
 LOG = "conversation.jsonl"
 ABOUT_IT = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json")

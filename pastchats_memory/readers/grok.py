@@ -20,7 +20,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, told
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "grok"
-VERSION = 1
+VERSION = 2
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}

@@ -15,7 +15,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "hermes"
-VERSION = 1
+VERSION = 2
 
 SUMMED_UP = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 """Beginnings of a summary, in whichever role."""

@@ -18,7 +18,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "kimi"
-VERSION = 1
+VERSION = 2
 
 WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
 EVENTS = ("turn.prompt", "turn.steer", "context.append_message", "context.append_loop_event")

@@ -15,7 +15,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, told
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "kiro-cli"
-VERSION = 2
+VERSION = 3
 
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")

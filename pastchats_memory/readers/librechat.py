@@ -17,7 +17,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "librechat"
-VERSION = 3
+VERSION = 4
 
 THOUGHT, SHOWN = ":::thinking", "\n:::"
 """Around what a model thought, before the text of its answer."""

@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import shortened
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "llm-logs"
-VERSION = 3
+VERSION = 4
 
 ROW = frozenset({"prompt", "response", "model"})
 LineOf = Callable[[str], int]

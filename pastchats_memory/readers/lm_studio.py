@@ -16,7 +16,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "lm-studio"
-VERSION = 2
+VERSION = 3
 
 ENDING = ".conversation"
 SYSTEM_PROMPT = "llm.prediction.systemPrompt"

@@ -19,7 +19,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "open-webui"
-VERSION = 3
+VERSION = 4
 
 COLUMNS = ("id", "title", "chat", "created_at", "user_id")
 SHARED = "shared-"

@@ -19,7 +19,7 @@ from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "openai-messages"
-VERSION = 3
+VERSION = 4
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({

@@ -25,7 +25,7 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Element, Record, Source, parse_json
 
 FORMAT = "opencode"
-VERSION = 5
+VERSION = 6
 
 TABLES = {
     "session": {"id", "project_id"},

@@ -19,7 +19,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "openhands"
-VERSION = 2
+VERSION = 3
 
 EVENT, FOLDER, STATE = "event-", "events", "base_state.json"
 KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")

@@ -16,7 +16,7 @@ from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import conversation_hash
 
 FORMAT = "perplexity"
-VERSION = 1
+VERSION = 2
 
 _LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
 _SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")

@@ -18,7 +18,7 @@ from pastchats_memory.readers.times import iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import Output, text_in
 
 FORMAT = "pi"
-VERSION = 7
+VERSION = 8
 
 ROLES = ("user", "assistant", "toolResult", "bashExecution")
 ANTHROPICS = ("tool_use", "tool_result")

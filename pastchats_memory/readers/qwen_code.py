@@ -14,7 +14,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "qwen-code"
-VERSION = 4
+VERSION = 5
 
 
 SPOKEN = ("user", "assistant", "tool_result")

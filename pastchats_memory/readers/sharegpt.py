@@ -15,7 +15,7 @@ from pastchats_memory.readers.thoughts import without_thoughts
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "sharegpt"
-VERSION = 2
+VERSION = 3
 
 _WORDS = {
     "user": "human user",

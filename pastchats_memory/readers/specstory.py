@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import output_of
 
 FORMAT = "specstory"
-VERSION = 8
+VERSION = 9
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"

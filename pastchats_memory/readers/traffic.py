@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from pastchats_memory.commands import check_of, is_look
+from pastchats_memory.commands import check_of, ends_badly, is_look
 from pastchats_memory.readers.asked import Asked, answers_in, questions_of
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.text import beginning, clean, ending
@@ -41,8 +41,11 @@ BOOKKEEPING = (
 )  # fmt: skip
 """Beginnings of errors between an agent and its client that teach nobody anything."""
 
-NEVER_RAN = ("exec_command failed", "failed in sandbox", "execution error")
+NEVER_RAN = ("exec_command failed", "failed in sandbox", "execution error", "apply_patch verification failed")
 """Beginnings of what Codex answers, without an exit code, for a command that it could not run."""
+
+POLLING = ("BashOutput", "TaskOutput", "AgentOutput", "write_stdin")
+"""Beginnings of calls that ask how a command goes that was begun before."""
 
 SAID_ON_REFUSAL = "the user said:"
 
@@ -185,12 +188,15 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
         return "tool", "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
     if text.startswith(BOOKKEEPING):
         return None
-    if not output.failed and not mended and check_of(call.command) is None:
+    acts = bool(call.command) and not is_look(call.command)
+    is_check = (bool(call.command) or call.label.startswith(POLLING)) and check_of(call.command, text) is not None
+    failed = output.failed or (acts and not is_check and ends_badly(text))
+    if not failed and not mended and not is_check:
         return None
     if not text and output.failed and (output.exit_code is None or is_look(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
-    return "tool", "error" if output.failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
+    return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
 
 
 def _heading(call: Call) -> str:

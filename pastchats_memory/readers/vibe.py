@@ -18,7 +18,7 @@ from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of,
 from pastchats_memory.readers.traffic import Output, printed_in
 
 FORMAT = "vibe"
-VERSION = 1
+VERSION = 2
 
 META, CURRENT = "meta.json", "CURRENT"
 PIECES, GENERATIONS, JOURNAL = "chunks", "generations", "journal"

@@ -309,10 +309,34 @@ def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None
     assert verdict(RED, after) == "worked"
 
 
-def test_a_push_that_was_refused_is_no_commit() -> None:
+def test_a_push_that_was_asked_for_and_refused_is_failed() -> None:
     refused = Row("tool", "error", "$ git push\nExit code 1\nerror: failed to push some refs")
     asks = Row("assistant", "answer", "The remote has newer commits.", {"tools": ("Bash git push",)})
-    assert outcome_of((Row("user", "prompt", "push it"), refused, asks)).verdict == "unknown"
+    assert outcome_of((Row("user", "prompt", "push it"), refused, asks)).verdict == "failed"
+    assert verdict(refused, asks) == "unknown", "it is not what was asked for"
+
+
+def test_work_that_the_agent_took_back_unasked_does_not_stand() -> None:
+    for back in ("git checkout -- app.py", "git restore .", "git reset --hard HEAD", "git stash", "git revert HEAD"):
+        tools = ("Edit app.py", f"Bash {back}")
+        assert verdict(Row("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", back
+        again = Row("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
+        assert verdict(again) == "worked", "something was done after it"
+    asked = Row("user", "prompt", "Revert the clock to what it was in March.")
+    done = Row(
+        "assistant", "answer", "Done.", {"tools": ("Bash git revert --no-edit 4f1c", "Bash git commit -m clock")}
+    )
+    assert outcome_of((asked, done)).verdict == "worked"
+
+
+def test_a_last_command_that_failed_takes_the_weight_from_what_was_done_before_it() -> None:
+    rollout = Row("tool", "error", "$ kubectl rollout status deploy/web\nExit code 1\nerror: timed out waiting")
+    edit = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", edit)) == "unknown"
+    looked = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web", "Bash kubectl get pods")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", looked)) == "unknown"
+    mended = {"tools": ("Bash kubectl rollout status deploy/web", "Edit web.yaml")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", mended)) == "worked"
 
 
 def test_an_edit_that_the_person_refused_was_not_made() -> None:

@@ -105,7 +105,7 @@ _RUNNERS = frozenset({
 _CONTAINERS = frozenset({"docker", "podman"})
 """Programs that run another one, of which they build the place."""
 _WRAPPERS = frozenset({
-    "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
+    "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "nohup", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
     "sudo", "time", "timeout", "uv", "uvx", "xvfb-run",
 })  # fmt: skip
 _INTERPRETER = re.compile(r"python[0-9.]*\Z")
@@ -114,7 +114,7 @@ _SEPARATORS = re.compile(r"[;&|()\n]+")
 _DURATION = re.compile(r"[0-9.]+[smh]?\Z")
 _ASKS_ITSELF = re.compile(r"(?:\A|\s)--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config)\b")
 """What makes a program tell about itself and check nothing."""
-_SET_ASIDE = re.compile(r"\bgit\s+stash\b")
+_SET_ASIDE = re.compile(r"\bgit\s+(?:stash\b|checkout\s(?:[^;&|\n]*\s)?HEAD[~^])")
 """Beside a check: that it is red without the work is what was to be seen."""
 _SUMS_UP = r"""
     ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
@@ -122,9 +122,9 @@ _SUMS_UP = r"""
     |^\ *\d+\ (?:passing|failing)\b|^test\ result:\ (?:ok|FAILED)\.|^---\ FAIL:\ \S|^Ran\ \d+\ tests?\ in\b
     |^(?:\[\w+\]\ )?Tests\ run:\ \d+,\ Failures:|^\d+\ examples?,\ \d+\ failures?|^OK\ \(\d+\ tests?
     |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
-    |^BUILD\ (?:SUCCESSFUL|FAILED)\b"""
+    |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b"""
 _ENDS_BADLY = r"""
-    ^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\A(?:HTTP/[\d.]+\ )?[45]\d\d\b(?!\S)
+    ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\A(?:HTTP/[\d.]+\ )?[45]\d\d\b(?!\S)
     |^(?:rc|exit|exit\ code|exit\ status|status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
 _LAST = 1500

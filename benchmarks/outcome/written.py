@@ -278,7 +278,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[tuple[Step, ...]], str]]] = {
     "chat": ("chat.md", chat),
 }
 """Name of the file and what it says."""
-SETS = ("first", "second", "third", "fourth")
+SETS = ("first", "second", "third", "fourth", "fifth")
 
 
 def main() -> None:

@@ -135,14 +135,14 @@ _LEFT = Pattern(
         can't|cannot|could(?:n't|\ not)|(?:is|are|was|were)(?:n't|\ not)
     )\b
     |\b(?:is|are)\ not\ \w+\ yet\b|\bran\ out\ of\ (?:context|time|tokens|budget)\b
-    |^(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken)\b"""
+    |(?:^|[.!]\ )(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken|comes|shows|prints|looks|opens)\b"""
 )
 _TAKES_BACK = Pattern(
     r"\bgit\ (?:checkout\ (?:--\ |HEAD\ |\.(?!\w))|restore\b(?!\ --staged)|reset\ --hard|revert\b|stash\b(?!\ (?:pop|apply|list|show)))"
 )
 _BRINGS_BACK = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
 _WANTS_IT_BACK = Pattern(
-    r"\b(?:revert\w*|undo\w*|reset\w*|restor\w*|rol+\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
+    r"\b(?:(?:take|get|back)\w*\ (?:\w+\ ){0,3}?(?:back|out|rid)|revert\w*|undo\w*|reset\w*|restor\w*|rol+\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _ENDED = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")
@@ -226,7 +226,7 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
 def taken_back(episode: Episode) -> tuple[Evidence, ...]:
     """The command by which the agent itself took back what it had done, nobody having asked for that, and nothing done after it."""
     steps = list(episode.steps())
-    back = [(step, label) for step, label in steps if _TAKES_BACK.search(label)]
+    back = [(step, label) for step, label in steps if _TAKES_BACK.search(label) and not _BRINGS_BACK.search(label)]
     if not back or _WANTS_IT_BACK.search(episode.asked):
         return ()
     step, label = back[-1]

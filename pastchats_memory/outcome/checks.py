@@ -58,7 +58,7 @@ _NOISE = Pattern(
     |\bnpm\ (?:ERR!|error)|command\ not\ found|No\ such\ file\ or\ directory|\bSyntaxError\b|\bcannot\ use\b
     |^\W{0,4}ERROR\b|^CMake\ Error|^\w*(?:Error|Exception):\ |\bTypeError\b|^Type\ error:|^\w*Error\ while[ ]
     |does\ not\ implement|\bundefined(?:\ reference\b|:\ )|^FAILED\b|^panic:|\bpanicked\ at\b|\bAssertionError\b
-    |^\S+\.\w{1,4}:\d+:\d+:\ (?!warning|note|info)|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|^fatal:[ ]"""
+    |^\S+\.\w{1,4}:\d+:\d+:\ (?!warning|note|info)|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|\b[A-Z]{4,}_FAILED\b|^Killed$|^fatal:[ ]"""
 )
 """What a check that passed may have printed on its way: red only where no green line follows."""
 
@@ -71,13 +71,16 @@ _STARTED = Pattern(
     \brunning\ in\ (?:the\ )?background\b|\bProcess\ running\ with\ session\ ID\b|\bmoved\ to\ (?:the\ )?background\b"""
 )
 """A command that goes on: how it ended is told elsewhere."""
+_IN_BACKGROUND = Pattern(r"[^>&]&\s*\)?\s*\Z|\bnohup\b")
 _RAN_NONE = Pattern(
     r"""
-    \bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
+    \bNo\ test\ matches\b|\bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
     |^[=\ ]*(?:\d+\ (?:deselected|skipped),?\ ?)+\ ?in\ [\d.]+s|\btest\ result:\ ok\.\ 0\ passed;\ 0\ failed"""
 )
 """Nothing was tried, unless something else in the output was."""
-_TRIED = Pattern(r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.]+s$|^--- (?:PASS|FAIL)")
+_TRIED = Pattern(
+    r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.(]\S*(?!.*no\ tests)|^---\ (?:PASS|FAIL)|^FAIL\b"
+)
 
 
 _WHERE = Pattern(
@@ -91,7 +94,7 @@ _CHOICE = Pattern(
 )
 """A path, or the name of a test."""
 _INTO = Pattern(r">\s*(?P<file>[^\s;&|]+)")
-_LEFT_OUT = Pattern(r"--(?:deselect|ignore|exclude|skip)\b|-k[\ =]['\"]?not\b|\bgit\ rm\b")
+_LEFT_OUT = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
 _FAILED_IN = Pattern(r"^\W{0,4}(?:FAILED|FAIL|ERROR)\s+(?P<name>[\w./-]+)")
 
 
@@ -157,6 +160,14 @@ def last_checks(episode: Episode) -> list[Check]:
     return standing
 
 
+def is_awaited(episode: Episode) -> bool:
+    """Whether a check was begun in the background and nothing tells how it ended."""
+    begun = [
+        step for step, label in episode.steps() if _IN_BACKGROUND.search(label) and check_of(label.partition(" ")[2])
+    ]
+    return bool(begun) and not any(episode.step_of(check.place) >= begun[-1] for check in last_checks(episode))
+
+
 def is_narrowed(episode: Episode, check: Check) -> bool:
     """Whether what the check tried was tried again only in part, or elsewhere."""
     return any(later.family == check.family and later.place > check.place for later in last_checks(episode))
@@ -169,11 +180,13 @@ def _stands_for(later: Check, earlier: Check) -> bool:
     places = (_scope(later.command), _scope(earlier.command))
     if all(places) and places[0] != places[1]:
         return False
-    narrower = _selected(later.command) - _selected(earlier.command)
-    if not narrower or earlier.passed:
+    if earlier.passed:
         return True
     if _LEFT_OUT.search(later.command) and not _LEFT_OUT.search(earlier.command):
         return False
+    narrower = _selected(later.command) - _selected(earlier.command)
+    if not narrower:
+        return True
     failed = {found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(earlier.output)}
     chosen = " ".join(narrower)
     return not failed or all(name in chosen for name in failed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.commands import is_look, is_shell
+from pastchats_memory.commands import check_of, is_look, is_shell
 from pastchats_memory.outcome.answers import (
     LEAVING,
     admitted,
@@ -25,7 +25,7 @@ from pastchats_memory.outcome.answers import (
     taken_back,
     worked_on,
 )
-from pastchats_memory.outcome.checks import is_narrowed, last_checks, noise_in
+from pastchats_memory.outcome.checks import is_awaited, is_narrowed, last_checks, noise_in
 from pastchats_memory.outcome.next_words import (
     agreed,
     did_as_asked,
@@ -79,6 +79,7 @@ _HINDERED = Pattern(
         |not\ (?:found|installed|available|allowed|reachable|set|there|yet)|missing|denied|rejected|refus\w+
         |timed\ out|killed|crash\w*|needs?\ to\ be|requires?|already\ (?:exists?|in\ use|taken)|conflicts?
         |out\ of\ date|lacks?|without|(?:fix|install|start|add|set|create|run|log\ in|provide)\b[^.\n]{0,60}\bfirst
+        |exit(?:ed|s)?\ (?:with\ )?(?:code|status)\ [1-9]\d*|(?:ran|runs?)\ out\ of
         |no\ (?:\w+\ )?(?:network|access|permission|such|space|internet|credentials|connection)
     )\b"""
 )
@@ -87,6 +88,16 @@ _REPRODUCED = Pattern(
     r"\breproduce[sd]?\b|\bfails?\ as\ expected\b|\bas\ (?:you\ )?(?:asked|wanted|intended|designed|it\ should)\b"
 )
 """A check or a command that was to fail."""
+_FAILED_BEFORE = Pattern(
+    r"""
+    \bfail\w*\ (?:\w+\ ){0,3}?before\b|\bpre-?existing\b|\bunrelated\b|\balready\ (?:fail\w+|red|broken)\b
+    |\bon\ (?:main|master)\ (?:too|as\ well|already)\b"""
+)
+"""A check that was red all along."""
+_WANTS_REFUSAL = Pattern(
+    r"\b(?:must\ not|should\ not|not\ be\ able|cannot|nobody|refus\w+|reject\w*|forbid\w*|den(?:y|ies|ied)|prevent\w*|block\w*|protect\w*)\b"
+)
+"""Something was to fail."""
 _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
@@ -202,7 +213,9 @@ def check_failed(episode: Episode) -> tuple[Evidence, ...]:
     silent = bool(checks) and place < checks[0].place
     if not checks or checks[0].passed or (claimed(episode) and not ends_asking(episode) and not silent):
         return ()
-    if _REPRODUCED.search(text[:OPENING]):
+    if _REPRODUCED.search(text[:OPENING]) or _FAILED_BEFORE.search(text):
+        return ()
+    if any(check.passed and check.family == checks[0].family for check in checks):
         return ()
     unmended = bool(edits(episode)) and _is_open(episode, checks[0].place)
     told = not is_inquiry(episode) and (_FAILING.search(_CODE.sub("", text[:LONGEST])) or ends_asking(episode))
@@ -213,6 +226,8 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
     """The last command that was to change something failed, nothing was done after it, and the answer says what stands in the way, or it is what was asked for."""
     failed = _last_failed(episode)
     if not failed or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
+        return ()
+    if _WANTS_REFUSAL.search(episode.asked) or check_of(_command(failed[0][1])):
         return ()
     place, row = failed[0]
     text = last_answer(episode)[1]
@@ -243,7 +258,7 @@ def _command(row: Row) -> str:
 def _acts(label: str) -> bool:
     """Whether a call changes something, as far as its name and its command tell."""
     tool, _, subject = label.partition(" ")
-    return is_edit(label) or (is_shell(tool) and not is_look(subject))
+    return is_edit(label) or (is_shell(tool) and not is_look(subject) and "--abort" not in subject)
 
 
 def _told(row: Row, place: int) -> tuple[Evidence]:
@@ -254,9 +269,9 @@ def _told(row: Row, place: int) -> tuple[Evidence]:
 
 
 def _red(episode: Episode) -> bool:
-    """Whether a check was red and nothing was edited after it, or it was tried again only in part."""
+    """Whether a check was red and nothing was edited after it, or it was tried again only in part, or one goes on."""
     reds = [check for check in last_checks(episode) if not check.passed]
-    return any(_is_open(episode, check.place) or is_narrowed(episode, check) for check in reds)
+    return is_awaited(episode) or any(_is_open(episode, check.place) or is_narrowed(episode, check) for check in reds)
 
 
 def _is_open(episode: Episode, place: int) -> bool:

@@ -79,7 +79,7 @@ _INQUIRES = Pattern(
         |analy[sz]e|review|tell|show|list|report|verify|test
         |(?:re-?)?run\b[^\n]{0,30}\b(?:tests?|suite|lint\w*|checks?)
     )\b
-    |\btell\ me\b|\bfailing\ test\b"""
+    |\btell\ me\b|\blook\ into\b|\bfailing\ test\b"""
 )
 
 _QUESTION = Pattern(

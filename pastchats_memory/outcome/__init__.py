@@ -66,24 +66,24 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
 
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
-    ("failed", 0.92, unanswered),
+    ("failed", 0.94, unanswered),
     # What the person says or does next beats everything that the assistant said of itself.
-    ("failed", 0.97, undone),
-    ("failed", 0.90, asked_again),
-    ("mixed", 0.88, half_works),
+    ("failed", 0.96, undone),
+    ("failed", 0.88, asked_again),
+    ("mixed", 0.57, half_works),
     ("failed", 0.94, still_so),
-    ("failed", 0.62, advice_erred),
-    ("failed", 0.95, rejected),
-    ("worked", 0.95, accepted),
+    ("failed", 0.67, advice_erred),
+    ("failed", 0.96, rejected),
+    ("worked", 0.96, accepted),
     # What machines said: the last word counts, not the first.
-    ("failed", 0.91, broke_off),
+    ("failed", 0.94, broke_off),
     ("mixed", 0.70, admitted_in_part),
-    ("failed", 0.94, check_failed),
-    ("failed", 0.90, command_failed),
-    ("failed", 0.91, gave_up),
-    ("worked", 0.95, moved_on),
-    ("worked", 0.90, stands),
-    ("worked", 0.85, built_on),
+    ("failed", 0.97, check_failed),
+    ("failed", 0.97, command_failed),
+    ("failed", 0.93, gave_up),
+    ("worked", 0.89, moved_on),
+    ("worked", 0.95, stands),
+    ("worked", 0.89, built_on),
     # What the list of tasks says.
     ("worked", 0.75, task_completed),
 )

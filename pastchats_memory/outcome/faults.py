@@ -296,7 +296,7 @@ BUT = Pattern(
     \b(?:but|however|except|although|yet)\b|\A\W*(?:uh+|um+)\b|:\(|:-\(|\bwth\b|\bно\b|\baber\b|\bpero\b|\bmais\b|但
     |ただ"""
 )
-HOWEVER = Pattern(r"(?:[.!,;:\n])\s*(?:however|unfortunately)\b")
+HOWEVER = Pattern(r"(?:[.!,;:\n])\s*(?:however|unfortunately)\b|[.!]\s+but\b")
 """What takes back a part of the praise before it."""
 DOUBTS = Pattern(
     r"""

@@ -33,6 +33,17 @@ _ANNOUNCES = re.compile(
 )
 _ENDED = re.compile(r"[.!?:;…|]\W*\Z")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
+_SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
+_FENCED = rf"{_BLANK}(?:```|~~~)"
+_EDITS = re.compile(
+    rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
+    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|.*?(?=^{_FENCED}|\Z))"
+    r"|^\*\*\* Begin Patch\b.*?(?:^\*\*\* End Patch\b[^\n]*+|\Z))"
+    rf"(?:\n?^{_FENCED}{_BLANK}$)?",
+    re.MULTILINE | re.DOTALL,
+)
+"""What a model writes for its client to change files, with the file's name and the fence around it: finished or broken off."""
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
@@ -40,14 +51,14 @@ def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
     """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
 
     A line tells by the question's words in it, by concluding and by standing late; one that announces or asks tells nothing.
-    What stands between fences is code and counts by the question's words alone.
+    What stands between fences is code and counts by the question's words alone; edits that a client is to make tell nothing.
 
     Args:
         text: an answer of any length.
         weights: of the question's words, lower-cased.
         width: characters.
     """
-    text = text.strip()
+    text = _EDITS.sub("", text).strip()
     if len(text) <= width:
         return text
     lines = _lines(text)

@@ -298,3 +298,31 @@ def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
     )
     assert shown.split("\n")[-1] == "The webhook event is claimed now."
     assert "Done." not in shown
+
+
+def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
+    block = "<<<<<<< SEARCH\nlock()\n=======\nclaim()\n>>>>>>> REPLACE"
+    fenced = f"**src/worker.py**\n```python\n{block}\n{block}\n```"
+    assert decisive(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
+        "The",
+        "worker",
+        "claims",
+        "it.",
+        "Run",
+        "it.",
+    ]
+    assert decisive(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
+    assert decisive(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
+    assert decisive("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
+    assert (
+        decisive("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
+        == "It claims.\n\nRun it."
+    )
+
+
+def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() -> None:
+    broken = "worker.py\n```\n<<<<<<< SEARCH\nlock()\n=======\nclaim()\n```\nThe worker claims it."
+    assert decisive(broken, {}, 900) == "The worker claims it."
+    assert decisive("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
+    kept = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
+    assert decisive(kept, {}, 900) == kept

@@ -64,7 +64,8 @@ class Recollection(NamedTuple):
     is_current: bool
     """It belongs to the project in which the caller stands."""
     done: tuple[str, ...] = ()
-    """What was done: commands that worked as `$ make test`, in the order in which they did, else paths of files; each on one line."""
+    """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
+    none did, then paths of files; each on one line."""
     before: tuple[Attempt, ...] = ()
     """Failed attempts at the same, in order."""
     after: Attempt | None = None

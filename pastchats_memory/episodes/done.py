@@ -21,8 +21,13 @@ _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
 def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
-    """The last few commands as `$ make test`, as `commands_of` has them, and the files below the project's folder, each on one line."""
-    commands = [_GONE_TO.sub("", command) for command in commands_of(episode)]
+    """The last few commands that worked, as `$ make test`, and the files below the project's folder, each on one line.
+
+    Where none worked those that failed are told, marked as such: it may have been run to see the fault.
+    """
+    runs = [(_GONE_TO.sub("", command), failed) for command, failed in _last_runs(episode)]
+    worked = [command for command, failed in runs if not failed]
+    commands = worked or [f"{command} (failed)" for command, _ in runs]
     latest = list(dict.fromkeys(reversed(commands)))[:MOST_COMMANDS]
     shown = [f"$ {command}" for command in reversed(latest)]
     if files := list(dict.fromkeys(name for turn in episode for name in _files(turn))):
@@ -31,7 +36,12 @@ def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
 
 
 def commands_of(episode: Sequence[Item]) -> list[str]:
-    """The commands whose last run did not fail, in the order of these runs, so that repeating them repeats what worked.
+    """The commands whose last run did not fail, in the order of these runs, so that repeating them repeats what worked."""
+    return [command for command, failed in _last_runs(episode) if not failed]
+
+
+def _last_runs(episode: Sequence[Item]) -> list[tuple[str, bool]]:
+    """Each command with whether its last run failed, in the order of these.
 
     Those that only look around are left out. A call is noted with an answer in the place of its last run; what came of it has a
     row only where it failed, where that was mended, or where it was a check.
@@ -51,7 +61,7 @@ def commands_of(episode: Sequence[Item]) -> list[str]:
             told[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
             is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
             (failed.add if is_failure else failed.discard)(command)
-    return [line for command, line in told.items() if command not in failed and not is_look(line)]
+    return [(line, command in failed) for command, line in told.items() if not is_look(line)]
 
 
 def _call_of(row: str, heading: str, called: Collection[str]) -> str:

@@ -58,6 +58,13 @@ def test_a_command_that_failed_is_told_where_it_was_run_again_with_success() -> 
     assert commands_of([failed("make seed"), mended, called]) == ["docker compose up -d db", "make seed"]
     assert commands_of([failed("make seed"), called]) == ["docker compose up -d db"]
     assert commands_of([called, mended, failed("make seed")]) == ["docker compose up -d db"]
+    assert done_in([failed("make seed"), called]) == ("$ docker compose up -d db",)
+
+
+def test_where_no_command_worked_what_failed_is_told_as_such() -> None:
+    assert done_in([failed("make seed"), turn("assistant", "I see the fault.", "Bash make seed")]) == (
+        "$ make seed (failed)",
+    )
 
 
 def test_what_failed_is_known_however_its_call_was_shortened_or_put_on_one_line() -> None:

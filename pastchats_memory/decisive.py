@@ -17,37 +17,54 @@ CONCLUDES = 0.1
 """What a word of conclusion counts for, where all words of the question count for 1."""
 LATE = 0.2
 """What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
+EARLY = 0.5
+"""Up to where a list tells the steps of what was looked at: its third item fills no room that is left without the first."""
 LEAST_BYTES = 25
 """Below which a line says nothing by standing last ("Done.", "goal.")."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """Where one begins, but not behind the number of a list."""
 _CONCLUDES = re.compile(
-    r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no)\b",
+    r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
+    r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
-    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are))\b|[:?：？]\s*$",
+    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
+    r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
+    r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[:?：？]\s*$",
     re.IGNORECASE,
 )
+_FURTHER = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
 _ENDED = re.compile(r"[.!?:;…|]\W*\Z")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
+_SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
+_FENCED = rf"{_BLANK}(?:```|~~~)"
+_EDITS = re.compile(
+    rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
+    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|.*?(?=^{_FENCED}|\Z))"
+    r"|^\*\*\* Begin Patch\b.*?(?:^\*\*\* End Patch\b[^\n]*+|\Z))"
+    rf"(?:\n?^{_FENCED}{_BLANK}$)?",
+    re.MULTILINE | re.DOTALL,
+)
+"""What a model writes for its client to change files, with the file's name and the fence around it: finished or broken off."""
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
     """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
 
-    A line tells by the question's words in it, by concluding and by standing late; one that announces or asks tells nothing.
-    What stands between fences is code and counts by the question's words alone.
+    A line tells by the question's words in it, by concluding and by standing late; one that announces, asks or offers more tells nothing.
+    What stands between fences is code and counts by the question's words alone; edits that a client is to make tell nothing.
 
     Args:
         text: an answer of any length.
         weights: of the question's words, lower-cased.
         width: characters.
     """
-    text = text.strip()
+    text = _EDITS.sub("", text).strip()
     if len(text) <= width:
         return text
     lines = _lines(text)
@@ -112,5 +129,7 @@ def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], t
         return about
     if _ANNOUNCES.search(text):
         return 0.0
-    late = LATE * place if len(text.encode()) >= LEAST_BYTES else 0.0
-    return about + CONCLUDES * bool(_CONCLUDES.search(text)) + late
+    own = about + CONCLUDES * bool(_CONCLUDES.search(text))
+    if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER.match(text)):
+        return own
+    return own + LATE * place

@@ -64,7 +64,8 @@ class Recollection(NamedTuple):
     is_current: bool
     """It belongs to the project in which the caller stands."""
     done: tuple[str, ...] = ()
-    """What was done: commands as `$ make test`, else names of files; each on one line."""
+    """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
+    none did, then paths of files; each on one line."""
     before: tuple[Attempt, ...] = ()
     """Failed attempts at the same, in order."""
     after: Attempt | None = None
@@ -109,6 +110,6 @@ class Command(NamedTuple):
     command: str
     """On one line, as it was run."""
     times: int
-    """Episodes that worked in which it was run, of those that fit the question."""
+    """Episodes that worked in which its last run did not fail, of those that fit the question."""
     episode: Attempt
-    """The one of these that fits best."""
+    """The one of these with most of the commands that are told, else the one that fits best."""

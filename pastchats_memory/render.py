@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
+from itertools import groupby
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Citation, Context, Hit, Hits, Item, StoredTask, TimeRead
@@ -273,18 +274,17 @@ def _each_said_once(lesson: Lesson) -> list[Attempt]:
 
 
 def how_text(commands: Sequence[Command]) -> str:
-    """Commands that worked, as Markdown: those of one episode together, quoted with it."""
+    """Commands that worked, as Markdown: those of one episode together and in order, quoted with it."""
     runs: dict[tuple[str, str], list[Command]] = {}
     for one in commands:
         runs.setdefault((one.project, one.episode.id), []).append(one)
     parts = []
     for place, ((project, _), run) in enumerate(runs.items(), start=1):
-        most = max(one.times for one in run)
-        times = "once" if most == 1 else f"in {most} episodes"
-        lines = [quoted(f"$ {one_line(one.command)}") for one in run]
-        parts.append(
-            "\n".join([f"## {place}. {one_line(project)} · worked {times}", *lines, "In:", *_sourced(run[0].episode)])
-        )
+        lines = [f"## {place}. {one_line(project)}"]
+        for times, alike in groupby(run, key=lambda one: one.times):
+            lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
+            lines += [quoted(f"$ {one_line(one.command)}") for one in alike]
+        parts.append("\n".join([*lines, "In:", *_sourced(run[0].episode)]))
     return "\n\n".join(parts) + "\n"
 
 

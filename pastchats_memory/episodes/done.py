@@ -3,50 +3,111 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
+CUT = "…"
+"""Ends what was kept of a command or of a list of files in part."""
 _GONE_TO = re.compile(r"\Acd [^\s;&|]+ *&& *")
 """What agents put before a command, which leaves little room for it."""
+_REFUSED = "\nRefused; the user said:"
+"""Below a command that the person did not let run."""
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
 def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
-    """The last few commands as `$ make test` and the files, each on one line; commands that failed are left out.
+    """The last few commands that worked, as `$ make test`, and the files below the project's folder, each on one line.
 
-    What only looks at files tells nobody what was done.
+    Where none worked those that failed are told, marked as such: it may have been run to see the fault.
     """
-    commands = list(dict.fromkeys(_GONE_TO.sub("", line) for turn in episode for line in commands_of(turn)))
-    files = list(dict.fromkeys(name for turn in episode for name in _files(turn)))
-    shown = [f"$ {command}" for command in commands[-MOST_COMMANDS:]]
-    if files:
-        more = len(files) - MOST_FILES
-        shown.append(", ".join(files[:MOST_FILES]) + (f" and {more} more" if more > 0 else ""))
-    return tuple(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…" for line in shown)
+    runs = [(_GONE_TO.sub("", command), failed) for command, failed in _last_runs(episode)]
+    worked = [command for command, failed in runs if not failed]
+    commands = worked or [f"{command} (failed)" for command, _ in runs]
+    latest = list(dict.fromkeys(reversed(commands)))[:MOST_COMMANDS]
+    shown = [f"$ {command}" for command in reversed(latest)]
+    if files := list(dict.fromkeys(name for turn in episode for name in _files(turn))):
+        shown.append(_listed(files))
+    return tuple(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}{CUT}" for line in shown)
 
 
-def commands_of(turn: Item) -> Iterator[str]:
-    """The commands that a turn ran, but for those that look around and those that failed."""
-    if turn.role == "tool":
-        heading = turn.content.partition("\n")[0]
-        if heading.startswith("$ ") and turn.metadata.get("kind") != "error" and not is_look(heading[2:]):
-            yield heading[2:].strip()
-        return
-    for tool, subject in _calls(turn):
-        if is_shell(tool) and subject and not is_look(subject):
-            yield subject
+def commands_of(episode: Sequence[Item]) -> list[str]:
+    """The commands whose last run did not fail, in the order of these runs, so that repeating them repeats what worked."""
+    return [command for command, failed in _last_runs(episode) if not failed]
+
+
+def _last_runs(episode: Sequence[Item]) -> list[tuple[str, bool]]:
+    """Each command with whether its last run failed, in the order of these.
+
+    Those that only look around are left out. A call is noted with an answer in the place of its last run; what came of it has a
+    row only where it failed, where that was mended, or where it was a check.
+    """
+    called = {subject for turn in episode for subject in _shell(turn)}
+    told: dict[str, str] = {}
+    failed: set[str] = set()
+    for turn in episode:
+        for subject in _shell(turn):
+            told[subject] = told.pop(subject, subject)
+        if turn.role == "tool" and turn.content.startswith("$ "):
+            row = turn.content[2:]
+            heading = row.partition("\n")[0].strip()
+            command = _call_of(row, heading, called)
+            if command not in called:
+                told.pop(command, None)
+            told[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
+            is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
+            (failed.add if is_failure else failed.discard)(command)
+    return [(line, command in failed) for command, line in told.items() if not is_look(line)]
+
+
+def _call_of(row: str, heading: str, called: Collection[str]) -> str:
+    """The call that the row of a command is of, noted on one line and perhaps cut; the heading where none is."""
+    if heading in called:
+        return heading
+    line = " ".join(row.split())
+    longer = (one for one in called if one.endswith(CUT) or len(one) > len(heading))
+    return next((one for one in longer if line.startswith(one.removesuffix(CUT))), heading)
+
+
+def _shell(turn: Item) -> list[str]:
+    return [subject for tool, subject in _calls(turn) if subject and is_shell(tool)]
 
 
 def _files(turn: Item) -> Iterator[str]:
-    listed = turn.metadata.get("files")
-    if isinstance(listed, list):
-        yield from (str(name).rpartition("/")[2] for name in listed)
+    """Paths of the files that a turn changed, below the project's folder where they lie in it."""
+    noted = turn.metadata.get("files")
+    names = [str(name) for name in noted] if isinstance(noted, list) else []
     for tool, subject in _calls(turn):
-        if is_editor(tool):
-            yield from (name.rpartition("/")[2] for name in subject.split(", ") if name)
+        names += subject.split(", ") if is_editor(tool) else ()
+    return (_within(turn.project, name) for name in names if name and not name.endswith(CUT))
+
+
+def _within(project: str, name: str) -> str:
+    """The path below the folder that the project has its name of, as it is where it lies elsewhere."""
+    path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
+    below = path.partition(f"/{project}/")[2] if _ABSOLUTE.match(path) else path
+    return (below or path).removeprefix("./")
+
+
+def _listed(files: Sequence[str]) -> str:
+    """The first few files on one line, as short as tells all of them apart where their paths leave no room."""
+    more = len(files) - MOST_FILES
+    rest = f" and {more} more" if more > 0 else ""
+    line = ", ".join(files[:MOST_FILES]) + rest
+    return line if len(line) <= LONGEST_LINE else ", ".join(_shortest(files)[:MOST_FILES]) + rest
+
+
+def _shortest(files: Sequence[str]) -> list[str]:
+    """The ends of the paths that no other path ends in."""
+    ends = [
+        ["/".join(parts[at:]) for at in reversed(range(len(parts)))] for parts in (file.split("/") for file in files)
+    ]
+    times = Counter(end for path in ends for end in path)
+    return [next((end for end in path if times[end] == 1), path[-1]) for path in ends]
 
 
 def _calls(turn: Item) -> Iterator[tuple[str, str]]:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from pastchats_memory.commands import check_of
+from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.done import commands_of
-from pastchats_memory.episodes.threads import attempt_at, cited_attempts
+from pastchats_memory.episodes.done import CUT, commands_of
+from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
 from pastchats_memory.model import Hit
 from pastchats_memory.recollection import Command
 from pastchats_memory.search.terms import Terms
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
-
-CUT = "…"
-"""Ends a command that was kept in part: nobody could run it."""
-
 
 LEAST_LETTERS = 4
 """Of a word of the task that a command may have: "run" and "the" are in every second one."""
@@ -31,6 +29,9 @@ FAMILIES = frozenset({"test", "lint"})
 ENDING = 4
 """Letters that a word may not have behind the one of the task: `builder`, but not `testuser`."""
 _WORD = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"&&|\|\||;")
+_ADDS, _REMOVES = frozenset({"add", "i", "install"}), frozenset({"remove", "rm", "un", "uninstall"})
+_PACKAGE = re.compile(r"(?!-)@?[\w./:-]*\w")
 _AROUND = re.compile(
     r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
 )
@@ -42,13 +43,21 @@ _OF_ITS_DAY = re.compile(
 """A command that belongs to the files and the history of its day: told to those alone who name what it does, whatever it did it to."""
 
 
+class _Run(NamedTuple):
+    asked: int
+    """Id of the turn that asked for the episode."""
+    ending: Ending
+    when: tuple[str, int]
+    """When that was asked, and the place among the commands of the episode, in the order in which they worked."""
+    command: str
+
+
 @dataclass(slots=True)
 class _Used:
-    command: str
-    """As it was run in the episode that fits best."""
-    score: float = 0.0
-    episodes: list[tuple[int, Ending]] = field(default_factory=list)
-    """Ids of the turns that asked, with how it ended; the best fitting first."""
+    project: str
+    score: float
+    runs: list[_Run] = field(default_factory=list)
+    """One an episode, the best fitting first."""
 
 
 def commands(
@@ -56,8 +65,10 @@ def commands(
 ) -> list[Command]:
     """The commands of the hits' episodes that worked, once each; none that only looks at files, nor one of its day unasked.
 
-    First those with words of the task in them, then those of the episodes that fit best. Whoever asks how to run the tests
-    means a command, whatever it was run for: of an episode that is not about the task those are told whose kind the task names.
+    Chosen are those with words of the task in them, then those of the episodes that fit best; those of one episode come in the
+    order in which they worked. Whoever asks how to run the tests means a command, whatever it was run for: of an episode that
+    is not about the task, or of which the decision was replaced later, those are told whose kind the task names. What added a
+    package that was removed later is not told.
 
     Args:
         database: to be read.
@@ -70,31 +81,73 @@ def commands(
         StoreFault: the database cannot be read.
     """
     used: dict[tuple[str, str], _Used] = {}
+    removed: dict[tuple[str, str, str], tuple[str, int]] = {}
     seen: set[int] = set()
     episodes = 0
-    meant = {int(hit.id) for hit in about if hit.task is None}
-    for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None]):
+    checks = {family for family in FAMILIES if _fit(family, terms.weights) * terms.coverage >= NAMED}
+    meant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
+    for item in prompts.items(database, [int(hit.id) for hit in (*about, *hits) if hit.task is None]):
         if item.id in seen:
             continue
         episode, ending = episode_around(database, item)
         seen.update(turn.id for turn in episode)
         if ending.said != "worked":
             continue
-        is_meant = any(turn.id in meant for turn in episode)
+        is_meant = any(turn.id in meant for turn in episode) and superseding(database, episode, hits) is None
         episodes += 1
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
-        for command in dict.fromkeys(command for turn in episode for command in commands_of(turn)):
+        for place, command in enumerate(commands_of(episode)):
+            when = asked.timestamp or "", place
+            removed |= {
+                (item.project, *one): max(when, removed.get((item.project, *one), when))
+                for one in _packages(command, _REMOVES)
+            }
             bare = _AROUND.sub("", command)
             of_its_day = _OF_ITS_DAY.match(bare)
             fit = _fit(of_its_day[0] if of_its_day else bare, terms.weights)
-            is_named = _fit(_family(bare), terms.weights) * terms.coverage >= NAMED
-            if not command.endswith(CUT) and (is_named or is_meant) and (fit or not of_its_day):
-                one = used.setdefault((item.project, bare), _Used(command, fit))
-                if (asked.id, ending) not in one.episodes:
+            is_wanted = _is_for(bare, checks) or (is_meant and not (checks and _family(bare)))
+            if not command.endswith(CUT) and is_wanted and (fit or not of_its_day):
+                one = used.setdefault((item.project, bare), _Used(item.project, fit))
+                if all(run.asked != asked.id for run in one.runs):
                     one.score += 1 / (1 + episodes)
-                    one.episodes.append((asked.id, ending))
-    best = sorted(used.items(), key=lambda pair: -pair[1].score)[:limit]
-    return [_command(database, project, one) for (project, _), one in best]
+                    one.runs.append(_Run(asked.id, ending, when, command))
+    lasting = (one for one in used.values() if not _is_undone(one, removed))
+    best = sorted(lasting, key=lambda one: -one.score)[:limit]
+    return [_command(database, one, run) for one, run in _as_they_worked(best)]
+
+
+def _is_for(command: str, checks: Collection[str]) -> bool:
+    """Whether all that the command does is one of the checks that the task names."""
+    parts = [part.strip() for part in _PARTS.split(command)]
+    doing = [part for part in parts if part and not is_look(part)]
+    return bool(doing) and all(_family(part) in checks for part in doing)
+
+
+def _is_undone(used: _Used, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
+    """Whether what the command added was removed after its last run."""
+    last = max(run.when for run in used.runs)
+    added = _packages(used.runs[0].command, _ADDS)
+    return any(removed.get((used.project, *one), last) > last for one in added)
+
+
+def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
+    """The packages to which a command does that, without their versions, each behind the program that does it."""
+    parts = [part.split() for part in _PARTS.split(command)]
+    at = ((words, place) for words in parts for place in range(1, len(words)) if words[place] in verbs)
+    return {
+        (words[place - 1], named[0])
+        for words, place in at
+        for word in words[place + 1 :]
+        if (named := _PACKAGE.match(word))
+    }
+
+
+def _as_they_worked(best: Sequence[_Used]) -> list[tuple[_Used, _Run]]:
+    """The commands of an episode together and in order, that of the best one first; of several episodes the one with most of them."""
+    shared = Counter(run.asked for one in best for run in one.runs)
+    told = [(one, max(one.runs, key=lambda run: shared[run.asked])) for one in best]
+    first = {run.asked: rank for rank, (_, run) in reversed(list(enumerate(told)))}
+    return sorted(told, key=lambda pair: (first[pair[1].asked], pair[1].when))
 
 
 def _fit(command: str, words: Mapping[str, float]) -> float:
@@ -114,8 +167,7 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
     return any(one.endswith(stem) or (one.startswith(stem) and len(one) < len(stem) + ENDING) for one in own)
 
 
-def _command(database: Database, project: str, used: _Used) -> Command:
-    id_, ending = used.episodes[0]
-    (item,) = prompts.items(database, [id_])
-    episode = attempt_at(database, item, ending)
-    return Command(project, used.command, len(used.episodes), cited_attempts(database, [episode])[episode.id])
+def _command(database: Database, used: _Used, run: _Run) -> Command:
+    (item,) = prompts.items(database, [run.asked])
+    episode = attempt_at(database, item, run.ending)
+    return Command(used.project, run.command, len(used.runs), cited_attempts(database, [episode])[episode.id])

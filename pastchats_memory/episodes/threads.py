@@ -92,7 +92,7 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
         before=tuple(before[-MOST_BEFORE:]),
         after=next((one for one in later if is_open and one.outcome == "worked"), None),
         answered=None if ending.is_answered else next(iter(later), None),
-        superseded_by=_superseding(database, episode, others),
+        superseded_by=superseding(database, episode, others),
     )
 
 
@@ -113,6 +113,32 @@ def subject(question: str) -> frozenset[str]:
 def have_in_common(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether two subjects share enough for what is alike otherwise to be the same."""
     return len(first & second) >= _LEAST_SHARED
+
+
+def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
+    """The first later question of the project among the hits that wants something else in the place of what this episode is about.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    last = episode[-1]
+    if last.timestamp is None:
+        return None
+    answered = {word for turn in episode if turn.role == "assistant" for word in _WORD.findall(turn.content)}
+    asked = {word for turn in episode if turn.role == "user" for word in _WORD.findall(turn.content)}
+    known = {word.lower() for word in answered if word in asked or not (word.isalpha() and word.islower())}
+    later = [
+        hit
+        for hit in others
+        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
+        and hit.source_project == last.project
+    ]  # fmt: skip
+    for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
+        if _replaced(hit.content) & known and (found := prompts.items(database, [int(hit.id)])):
+            ending = outcomes.of_turn(database, found[0])
+            if ending is not None and ending.said != "failed":
+                return attempt_at(database, found[0], ending)
+    return None
 
 
 def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
@@ -158,28 +184,6 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
         if have_in_common(about, subject(item.content)) and ending is not None and item.timestamp is not None:
             found[item.id] = item.timestamp, attempt_at(database, item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
-
-
-def _superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """The first later question of the project that wants something else in the place of what this episode is about."""
-    last = episode[-1]
-    if last.timestamp is None:
-        return None
-    answered = {word for turn in episode if turn.role == "assistant" for word in _WORD.findall(turn.content)}
-    asked = {word for turn in episode if turn.role == "user" for word in _WORD.findall(turn.content)}
-    known = {word.lower() for word in answered if word in asked or not (word.isalpha() and word.islower())}
-    later = [
-        hit
-        for hit in others
-        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
-        and hit.source_project == last.project
-    ]  # fmt: skip
-    for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if _replaced(hit.content) & known and (found := prompts.items(database, [int(hit.id)])):
-            ending = outcomes.of_turn(database, found[0])
-            if ending is not None and ending.said != "failed":
-                return attempt_at(database, found[0], ending)
-    return None
 
 
 def _replaced(question: str) -> set[str]:

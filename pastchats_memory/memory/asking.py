@@ -269,7 +269,7 @@ class Asking(Opened):
             return lessons(self._database, filters.project, hidden, limit), behind
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
-        """The commands that worked before for a task, the best fitting first; and warnings. Raises UsageFault, StoreFault."""
+        """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
         from pastchats_memory.episodes.how import commands
         from pastchats_memory.recall import worth_saying
 

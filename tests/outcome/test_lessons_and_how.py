@@ -161,14 +161,14 @@ def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory)
     assert memory.how("best flour for pizza", None)[0] == []
 
 
-def test_commands_are_told_once_and_those_first_that_the_task_names(tmp_path: Path) -> None:
+def test_commands_are_told_once_and_those_of_an_episode_in_its_order(tmp_path: Path) -> None:
     made = ("tool", "$ cd web && pytest -q 2>&1 | tail -3\n8 passed in 1.2s"), ("tool", "$ pytest -q\n8 passed in 1.2s")
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
              ("tool", "$ make build\nBUILD SUCCESSFUL"), *made)  # fmt: skip
         memory.index([tmp_path / "said"])
         found = memory.how("run the tests of the web shop", None)[0]
-    assert [one.command for one in found] == ["cd web && pytest -q 2>&1 | tail -3", "make build"]
+    assert [one.command for one in found] == ["make build", "cd web && pytest -q 2>&1 | tail -3"]
     assert how_text(found).count("In:") == 1
     assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
 

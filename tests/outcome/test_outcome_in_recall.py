@@ -298,3 +298,45 @@ def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
     )
     assert shown.split("\n")[-1] == "The webhook event is claimed now."
     assert "Done." not in shown
+
+
+def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
+    block = "<<<<<<< SEARCH\nlock()\n=======\nclaim()\n>>>>>>> REPLACE"
+    fenced = f"**src/worker.py**\n```python\n{block}\n{block}\n```"
+    assert decisive(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
+        "The",
+        "worker",
+        "claims",
+        "it.",
+        "Run",
+        "it.",
+    ]
+    assert decisive(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
+    assert decisive(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
+    assert decisive("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
+    assert (
+        decisive("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
+        == "It claims.\n\nRun it."
+    )
+
+
+def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() -> None:
+    broken = "worker.py\n```\n<<<<<<< SEARCH\nlock()\n=======\nclaim()\n```\nThe worker claims it."
+    assert decisive(broken, {}, 900) == "The worker claims it."
+    assert decisive("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
+    kept = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
+    assert decisive(kept, {}, 900) == kept
+
+
+@pytest.mark.parametrize(
+    "offer",
+    ["Let me know if you want the same for the other worker.", "I would be happy to help with any of them, or with all of them.",
+     "Just tell me which one you prefer, and I will prepare a plan.", "You may also want to consider a larger table in the future.",
+     "If you'd like, I can write it down.", "Feel free to ask for more of it."],
+)  # fmt: skip
+def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(offer: str) -> None:
+    tour = [f"{number}. The event goes from the house to the garden." for number in range(1, 5)]
+    cause, fix = "The actual cause is the clock: it was an hour late.", "The network sets the clock now."
+    answer = "\n".join(["I looked at the whole way.", *tour, "Then I looked at the shed.", cause, fix, offer])
+    assert decisive(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
+    assert decisive(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"

@@ -260,9 +260,9 @@ def lessons_text(lessons: Sequence[Lesson]) -> str:
     """What failed repeatedly, as Markdown; each attempt quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        attempts = [line for attempt in _each_said_once(lesson) for line in _sourced(attempt)]
+        attempts = [line for attempt in _each_said_once(lesson) for line in sourced(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
-        parts.append("\n".join([heading, *attempts, "Ended by:", *_sourced(lesson.ended_by)]))
+        parts.append("\n".join([heading, *attempts, "Ended by:", *sourced(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -283,12 +283,13 @@ def how_text(commands: Sequence[Command]) -> str:
         times = "once" if most == 1 else f"in {most} episodes"
         lines = [quoted(f"$ {one_line(one.command)}") for one in run]
         parts.append(
-            "\n".join([f"## {place}. {one_line(project)} · worked {times}", *lines, "In:", *_sourced(run[0].episode)])
+            "\n".join([f"## {place}. {one_line(project)} · worked {times}", *lines, "In:", *sourced(run[0].episode)])
         )
     return "\n\n".join(parts) + "\n"
 
 
-def _sourced(attempt: Attempt) -> tuple[str, str]:
+def sourced(attempt: Attempt) -> tuple[str, str]:
+    """Another episode on one line, quoted, and where it is said."""
     line = f":{attempt.source_line}" if attempt.source_line else ""
     told = f" ({told})" if (told := _note(attempt.citation)) else ""
     return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line}{told} · id {attempt.id}"

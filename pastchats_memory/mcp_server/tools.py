@@ -22,6 +22,7 @@ from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
     alike,
+    attempted,
     commanded,
     found,
     learned,
@@ -195,9 +196,13 @@ class Tools:
     ) -> Annotated[CallToolResult, results.PriorWorkResult]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self.memory.check_prior_work(query)
-        near = [alike(one) for one in work.results]
-        body = results.PriorWorkResult(verdict=work.verdict, reason=work.reason, results=near)
-        return _answer(prior_work_text(work), body, _paths(near))
+        body = results.PriorWorkResult(
+            verdict=work.verdict,
+            reason=work.reason,
+            episodes=[attempted(one) for one in work.episodes],
+            results=[alike(one) for one in work.results],
+        )
+        return _answer(prior_work_text(work), body, _paths([*body.episodes, *body.results]))
 
     @_one_at_a_time
     def consult_episodic_memory(
@@ -300,5 +305,7 @@ def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolRe
     return CallToolResult(content=content, structured_content=body.model_dump(mode="json"))
 
 
-def _paths(about: Iterable[results.Found | results.Remembered | results.Alike | results.Solved]) -> list[str]:
+def _paths(
+    about: Iterable[results.Found | results.Remembered | results.Attempted | results.Alike | results.Solved],
+) -> list[str]:
     return [one.source_path for one in about]

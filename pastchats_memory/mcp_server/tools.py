@@ -227,9 +227,17 @@ class Tools:
         return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
 
     @_one_at_a_time
-    def how(self, task: Query, project: Here = ".") -> Annotated[CallToolResult, results.HowResult]:
+    def how(
+        self,
+        query: Annotated[str | None, Field(max_length=LONGEST, description="The task, in a few words.")] = None,
+        project: Here = ".",
+        task: Annotated[str | None, Field(max_length=LONGEST, description="The same as `query`.")] = None,
+    ) -> Annotated[CallToolResult, results.HowResult]:
         """The commands that worked before in this project, for a task."""
-        found, warnings = self.memory.how(task, project)
+        wanted = query if task is None else task
+        if wanted is None or None not in (query, task):
+            raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
+        found, warnings = self.memory.how(wanted, project)
         body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
         nothing = f"No command is known to have worked for it{_elsewhere(project)}"
         text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else nothing

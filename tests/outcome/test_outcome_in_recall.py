@@ -298,3 +298,10 @@ def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
     )
     assert shown.split("\n")[-1] == "The webhook event is claimed now."
     assert "Done." not in shown
+
+
+def test_a_table_that_was_filtered_by_outcome_says_how_each_row_s_episode_ended(program: Program) -> None:
+    write_messages(program.home / "webhooks.jsonl", *MENDED, ("user", "works, thanks"), project="garden")
+    assert program("index", "webhooks.jsonl").status == 0
+    assert "(failed): The webhook worker" in program("search", "webhook worker", "--outcome", "failed").stdout
+    assert "(failed)" not in program("search", "webhook worker").stdout

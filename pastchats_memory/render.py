@@ -20,7 +20,7 @@ CITATION_NOTES = {
     "unchecked": "the file has changed, not checked",
 }
 """What is said of a source that does not stand as it was read, by its state."""
-TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
+TOO_SMALL = "There are memories of this; a budget of {least} would hold one."
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
@@ -91,7 +91,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     """One entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
-    when = local_time(hit.timestamp)
+    when = local_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome.verdict != "unknown":
@@ -103,8 +103,19 @@ def entry_text(place: int, memory: Recollection) -> str:
     if memory.done:
         lines += ["Done:", quoted("\n".join(map(one_line, memory.done)))]
     lines += _thread_lines(memory)
-    lines.append(f"Source: {citation(hit)} · id {one_line(hit.id)}")
+    lines.append(f"Source: {_sources(memory)}")
     return "\n".join(lines) + "\n"
+
+
+def _sources(memory: Recollection) -> str:
+    """Where what is shown first stands, and what matched where that is another turn: one time and place of an episode, whatever is asked."""
+    hit = memory.hit
+    first = memory.question or hit
+    told = f"{citation(first)} · id {one_line(first.id)}"
+    if first is hit:
+        return told
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note(hit.citation)
+    return f"{told}; matched: {f'line {hit.source_line}' if is_near else citation(hit)} · id {hit.id}"
 
 
 def _lost(memory: Recollection) -> str:
@@ -246,6 +257,14 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
             "worked_later": memory.after and attempt_json(memory.after),
             "superseded_by": memory.superseded_by and attempt_json(memory.superseded_by),
             "current_project": memory.is_current,
+            "question": memory.question
+            and {
+                "id": memory.question.id,
+                "timestamp": memory.question.timestamp,
+                "source_path": memory.question.source_path,
+                "source_line": memory.question.source_line,
+                "citation": memory.question.citation and memory.question.citation.state,
+            },
             "source": citation(memory.hit),
         }
         for memory in block.memories

@@ -201,10 +201,10 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
     Who asks for failed ones alone gets them.
     """
     episode, ending = episode_around(database, item)
-    if judged := _judged(database, episode, ending, hits):
+    wanted = request.search.filters.outcomes
+    if judged := _judged(database, episode, ending, hits, wanted):
         item = judged
         episode, ending = episode_around(database, item)
-    wanted = request.search.filters.outcomes
     if not wanted or "worked" in wanted:
         thread = thread_of(database, episode, ending, hits)
         later = thread.after or thread.answered
@@ -214,14 +214,20 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
     return _Attempt(item, episode, ending)
 
 
-def _judged(database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit]) -> Item | None:
-    """What was asked in the episode before, which matched, too, and whose outcome is shown by this one's own words, if they say nothing else."""
+def _judged(
+    database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit], wanted: Sequence[str]
+) -> Item | None:
+    """What was asked in the episode before, which matched, too, and whose outcome is shown by this one's own words, if they say nothing else.
+
+    None where that did not end as is wanted.
+    """
     spoken = list(takewhile(lambda turn: turn.role == "user", episode))
     text = "\n".join(turn.content for turn in spoken)
     if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
         return None
     for id_, earlier in outcomes.before(database, spoken[0], ending.first_index, 1):
-        is_quoted = earlier.said != "unknown" and earlier.evidence[-1].id in {turn.id for turn in spoken}
+        is_told = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_quoted = is_told and earlier.evidence[-1].id in {turn.id for turn in spoken}
         if is_quoted and any(_is_in(hit, spoken[0], earlier) for hit in hits) and not _asks(text):
             return next(iter(prompts.items(database, [id_])), None)
     return None

@@ -93,9 +93,7 @@ def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden:
     said = Filters(role="user", notes=False, hidden=hidden)
     about = subject(wanted.text)
     cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
-    near_ones = [
-        item for item in prompts.items(database, list(cosines)) if have_in_common(about, subject(item.content))
-    ]
+    near_ones = [item for item in prompts.items(database, list(cosines)) if about & subject(item.content)]
     others = search(database, embedder, Request(wanted.text, limit=MOST_OTHERS, filters=said)) if near_ones else ()
     found: list[tuple[float, Episode]] = []
     for item in near_ones:
@@ -106,7 +104,8 @@ def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden:
             after = thread.after if thread.after and _is_worked_on(database, thread.after) else None
             told = attempt_at(database, item, ending)
             done = _is_deed(database, item, turns, ending)
-            found.append((alike.score, Episode(told, alike.is_duplicate, done, after, thread.superseded_by)))
+            is_same = alike.is_duplicate and have_in_common(about, subject(item.content))
+            found.append((alike.score, Episode(told, is_same, done, after, thread.superseded_by)))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
 

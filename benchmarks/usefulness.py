@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory import Memory, recall
+from pastchats_memory import Memory, fitting, recall
 from pastchats_memory.episodes.threads import Thread
 from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.model import Item
@@ -101,7 +101,7 @@ def as_first_released() -> None:
     recall.done_in = lambda _: ()  # type: ignore[attr-defined] # as above
     recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     recall._about = most_words  # noqa: SLF001 - what the first release did is put in its place
-    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, recall.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, fitting.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 
 def main() -> None:

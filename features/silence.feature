@@ -29,5 +29,5 @@ Feature: Silence when nothing fits
   Scenario: A budget that holds no memory is not mistaken for an empty memory
     When the agent runs "pastchats-memory recall --query 'build webhook retries' --budget 100"
     Then the command found nothing
-    And the output contains "not one fits into so small a budget"
+    And the output contains "There are memories of this; a budget of"
     And the block is within 100 tokens

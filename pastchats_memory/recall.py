@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_hits
@@ -15,14 +16,14 @@ from pastchats_memory.episodes.done import done_in
 from pastchats_memory.episodes.threads import cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt, present
+from pastchats_memory.fitting import within_budget
 from pastchats_memory.model import Hit, Hits, Item, StoredTask
 from pastchats_memory.recollection import Block, Outcome, Recollection
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.search import MOST_HITS, Request, search_terms, with_snippet
 from pastchats_memory.search.hits import hit_at
 from pastchats_memory.search.terms import Terms
 from pastchats_memory.statuses import RESOLVED
-from pastchats_memory.store import prompts
+from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 
@@ -31,18 +32,20 @@ LEAST_RELEVANCE = 0.5
 96 % of the others (`benchmarks/recall_floor.py`)."""
 FAR_BELOW = 0.25
 """Share of the best relevance that a further entry must have: what is far below only fills the block."""
+OUTPUT_FAR_BELOW = 0.5
+"""The same of one of which only the output of a tool matched."""
 LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall to speak where there is no model."""
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
 ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
-SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
-"""Of an excerpt where there is no room for more; the steps are small so that little room is left over."""
-BESIDE = 150
-"""Characters of an excerpt for each further line that may stand beside it."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
+LONGEST_JUDGEMENT = 120
+"""Characters up to which what a person says may be nothing but a judgement on what was answered before."""
+AS_RELEVANT = 0.9
+"""Share of a failed attempt's relevance from which on a later one that worked may be one at the same."""
 MOST_ANSWERS = 3
 """Of an episode, the last ones about the question, out of which the decisive lines are taken."""
 NEAR_TIE = 0.1
@@ -54,6 +57,7 @@ NEAR_DUPLICATE = 0.85
 """Share of words in common above which two entries say the same."""
 
 _WORD = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,11 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     found, terms = search_terms(database, embedder, wide)
     if said_here:
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
-    hits = _settle_near_ties(worth_saying(found, terms, request.least_relevance), request.current_project)
-    memories = _episodes(database, hits, terms, request)
-    hits = cited_hits(database, [memory.hit for memory in memories])
-    memories = [memory._replace(hit=hit) for memory, hit in zip(memories, hits, strict=True)]
-    return _within_budget(request, memories, terms, found.warnings, count_tokens)
+    worth = _without_weak_outputs(worth_saying(found, terms, request.least_relevance))
+    hits = _settle_near_ties(worth, request.current_project)
+    memories = _solved_first(_cited(database, _episodes(database, hits, terms, request)))
+    block = within_budget(request.search.text, memories, terms.weights, request.budget, count_tokens)
+    return block._replace(warnings=found.warnings)
 
 
 def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
@@ -104,6 +108,12 @@ def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEV
     if best < least_relevance:
         return []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
+
+
+def _without_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits but for outputs of tools that are far below: they share the words of a command with whatever ran it."""
+    best = max((hit.relevance or 0 for hit in hits), default=0)
+    return [hit for hit in hits if hit.role != "tool" or (hit.relevance or 0) >= OUTPUT_FAR_BELOW * best]
 
 
 def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
@@ -186,12 +196,15 @@ class _Attempt(NamedTuple):
 def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], request: RecallRequest) -> _Attempt:
     """The episode of the turn; where it failed and a later attempt at the same worked, that one: it tells what to do.
 
-    So does the next that was answered, where this one was stopped before.
+    So does the next that was answered, where this one was stopped before, and the one before, where this one only judges that.
 
     Who asks for failed ones alone gets them.
     """
     episode, ending = episode_around(database, item)
     wanted = request.search.filters.outcomes
+    if judged := _judged(database, episode, ending, hits, wanted):
+        item = judged
+        episode, ending = episode_around(database, item)
     if not wanted or "worked" in wanted:
         thread = thread_of(database, episode, ending, hits)
         later = thread.after or thread.answered
@@ -199,6 +212,38 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
         if shown:
             return _Attempt(shown[0], *episode_around(database, shown[0]), instead_of=episode)
     return _Attempt(item, episode, ending)
+
+
+def _judged(
+    database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit], wanted: Sequence[str]
+) -> Item | None:
+    """What was asked in the episode before, which matched, too, and whose outcome is shown by this one's own words, if they say nothing else.
+
+    None where that did not end as is wanted.
+    """
+    spoken = list(takewhile(lambda turn: turn.role == "user", episode))
+    text = "\n".join(turn.content for turn in spoken)
+    if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
+        return None
+    for id_, earlier in outcomes.before(database, spoken[0], ending.first_index, 1):
+        is_told = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_quoted = is_told and earlier.evidence[-1].id in {turn.id for turn in spoken}
+        if is_quoted and any(_is_in(hit, spoken[0], earlier) for hit in hits) and not _asks(text):
+            return next(iter(prompts.items(database, [id_])), None)
+    return None
+
+
+def _is_in(hit: Hit, turn: Item, ending: Ending) -> bool:
+    """Whether the hit is of the episode of the turn's conversation that ended so."""
+    is_here = (hit.source_project, hit.conversation_id) == (turn.project, turn.conversation_id) and hit.task is None
+    return is_here and ending.first_index <= hit.turn_index <= ending.last_index
+
+
+def _asks(text: str) -> bool:
+    # Patterns that are compiled where something short was said, and not in every hook.
+    from pastchats_memory.outcome.requests import is_request
+
+    return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 
 
 def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallRequest) -> Recollection:
@@ -215,6 +260,7 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
         answered=decisive(answered, terms.weights, ANSWERED_WIDTH) or None,
         outcome=Outcome(ending.said),
         is_current=hit.source_project == request.current_project,
+        question=None if question is None or question.id == item.id else hit_at(hit, question),
         done=() if item.role == "note" else done_in(episode),
     )
 
@@ -264,72 +310,39 @@ def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: Recall
     )
 
 
+def _cited(database: Database, memories: Sequence[Recollection]) -> list[Recollection]:
+    """The memories, what matched and what asks for it each at the place that holds best."""
+    questions = [memory.question for memory in memories if memory.question is not None]
+    cited = cited_hits(database, [*(memory.hit for memory in memories), *questions])
+    asking = iter(cited[len(memories) :])
+    return [
+        memory._replace(hit=hit, question=memory.question and next(asking))
+        for memory, hit in zip(memories, cited, strict=False)
+    ]
+
+
+def _solved_first(memories: Sequence[Recollection]) -> list[Recollection]:
+    """The same order, but that a later attempt that worked comes before those that failed at the same: it tells what to do."""
+    ordered: list[Recollection] = []
+    for memory in memories:
+        place = next((at for at, earlier in enumerate(ordered) if _solves(memory, earlier)), len(ordered))
+        ordered.insert(place, memory)
+    return ordered
+
+
+def _solves(memory: Recollection, failed: Recollection) -> bool:
+    """Whether it worked later than the other failed, as close to the question, with a command or a file of it."""
+    if memory.outcome.verdict != "worked" or failed.outcome.verdict not in ("failed", "mixed"):
+        return False
+    is_later = (failed.hit.timestamp or "~") < (memory.hit.timestamp or "")
+    is_near = (memory.hit.relevance or 0) >= AS_RELEVANT * (failed.hit.relevance or 1)
+    is_here = memory.hit.source_project == failed.hit.source_project
+    return is_later and is_near and is_here and not _deeds(memory).isdisjoint(_deeds(failed))
+
+
+def _deeds(memory: Recollection) -> set[str]:
+    return {deed for line in memory.done for deed in ([line] if line.startswith("$ ") else line.split(", "))}
+
+
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
     return len(first & second) > NEAR_DUPLICATE * len(first | second)
-
-
-def _within_budget(
-    request: RecallRequest,
-    memories: Sequence[Recollection],
-    terms: Terms,
-    warnings: tuple[str, ...],
-    count_tokens: Callable[[str], int],
-) -> Block:
-    """As many entries as fit, best first; the one that does not is tried with shorter excerpts before it is left out.
-
-    Entries are counted one by one: tokens do not reach across the line between two, so the block is never more than
-    the sum of its parts, and no text is counted twice but for the whole at the end.
-    """
-    query = request.search.text
-    kept: list[Recollection] = []
-    left = request.budget - count_tokens(block_text(query, [], ""))
-
-    def needed(memory: Recollection) -> int:
-        return count_tokens(entry_text(len(kept) + 1, memory))
-
-    for memory in memories:
-        fitting = _fitting(memory, terms, needed, left)
-        if fitting is None:
-            break
-        kept.append(fitting[0])
-        left -= fitting[1]
-    text = block_text(query, kept, TOO_SMALL if memories else NOTHING)
-    tokens = count_tokens(text)
-    if tokens > request.budget:
-        text, tokens = "", 0
-    return Block(query, tuple(kept), text, tokens, warnings)
-
-
-def _fitting(
-    memory: Recollection, terms: Terms, needed: Callable[[Recollection], int], left: int
-) -> tuple[Recollection, int] | None:
-    """The memory, or that with the longest excerpts that fit, and what it needs; None where even the shortest need more.
-
-    Few widths are tried, by halves: counting tokens is what takes time.
-    """
-    if (whole := needed(memory)) <= left:
-        return memory, whole
-    fitting = None
-    low, high = 0, len(SHORTER_WIDTHS)
-    while low < high:
-        middle = (low + high) // 2
-        shortened = _shortened(memory, terms, SHORTER_WIDTHS[middle])
-        if (tokens := needed(shortened)) <= left:
-            fitting = shortened, tokens
-            high = middle
-        else:
-            low = middle + 1
-    return fitting
-
-
-def _shortened(memory: Recollection, terms: Terms, width: int) -> Recollection:
-    """With excerpts cut down to the width, still around what matched; at last without what stands beside it."""
-    room = width // BESIDE
-    return memory._replace(
-        asked=memory.asked and excerpt(memory.asked, terms.weights, min(width, ASKED_WIDTH)),
-        answered=memory.answered and decisive(memory.answered, terms.weights, width),
-        done=memory.done[:room],
-        before=memory.before[-room:] if room else (),
-        after=memory.after if room else None,
-        superseded_by=memory.superseded_by if room else None,
-    )

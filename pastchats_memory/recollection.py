@@ -63,6 +63,8 @@ class Recollection(NamedTuple):
     outcome: Outcome
     is_current: bool
     """It belongs to the project in which the caller stands."""
+    question: Hit | None = None
+    """The turn that asks, where another one of the episode matched: the entry has its time and is cited by it."""
     done: tuple[str, ...] = ()
     """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
     none did, then paths of files; each on one line."""
@@ -84,6 +86,8 @@ class Block(NamedTuple):
     tokens: int
     """Of the text, counted as `budget.count_tokens` does; never over the budget."""
     warnings: tuple[str, ...] = ()
+    least: int = 0
+    """Budget that would do, where this one was too small for what there is to say, else 0."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:

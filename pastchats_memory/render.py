@@ -21,7 +21,7 @@ CITATION_NOTES = {
     "unchecked": "the file has changed, not checked",
 }
 """What is said of a source that does not stand as it was read, by its state."""
-TOO_SMALL = "There are memories of this, but not one fits into so small a budget."
+TOO_SMALL = "There are memories of this; a budget of {least} would hold one."
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
@@ -92,7 +92,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     """One entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
-    when = local_time(hit.timestamp)
+    when = local_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome.verdict != "unknown":
@@ -104,8 +104,19 @@ def entry_text(place: int, memory: Recollection) -> str:
     if memory.done:
         lines += ["Done:", quoted("\n".join(map(one_line, memory.done)))]
     lines += _thread_lines(memory)
-    lines.append(f"Source: {citation(hit)} · id {one_line(hit.id)}")
+    lines.append(f"Source: {_sources(memory)}")
     return "\n".join(lines) + "\n"
+
+
+def _sources(memory: Recollection) -> str:
+    """Where what is shown first stands, and what matched where that is another turn: one time and place of an episode, whatever is asked."""
+    hit = memory.hit
+    first = memory.question or hit
+    told = f"{citation(first)} · id {one_line(first.id)}"
+    if first is hit:
+        return told
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note(hit.citation)
+    return f"{told}; matched: {f'line {hit.source_line}' if is_near else citation(hit)} · id {hit.id}"
 
 
 def _lost(memory: Recollection) -> str:
@@ -247,6 +258,14 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
             "worked_later": memory.after and attempt_json(memory.after),
             "superseded_by": memory.superseded_by and attempt_json(memory.superseded_by),
             "current_project": memory.is_current,
+            "question": memory.question
+            and {
+                "id": memory.question.id,
+                "timestamp": memory.question.timestamp,
+                "source_path": memory.question.source_path,
+                "source_line": memory.question.source_line,
+                "citation": memory.question.citation and memory.question.citation.state,
+            },
             "source": citation(memory.hit),
         }
         for memory in block.memories
@@ -261,9 +280,9 @@ def lessons_text(lessons: Sequence[Lesson]) -> str:
     """What failed repeatedly, as Markdown; each attempt quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        attempts = [line for attempt in _each_said_once(lesson) for line in _sourced(attempt)]
+        attempts = [line for attempt in _each_said_once(lesson) for line in sourced(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
-        parts.append("\n".join([heading, *attempts, "Ended by:", *_sourced(lesson.ended_by)]))
+        parts.append("\n".join([heading, *attempts, "Ended by:", *sourced(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -284,11 +303,12 @@ def how_text(commands: Sequence[Command]) -> str:
         for times, alike in groupby(run, key=lambda one: one.times):
             lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
             lines += [quoted(f"$ {one_line(one.command)}") for one in alike]
-        parts.append("\n".join([*lines, "In:", *_sourced(run[0].episode)]))
+        parts.append("\n".join([*lines, "In:", *sourced(run[0].episode)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _sourced(attempt: Attempt) -> tuple[str, str]:
+def sourced(attempt: Attempt) -> tuple[str, str]:
+    """Another episode on one line, quoted, and where it is said."""
     line = f":{attempt.source_line}" if attempt.source_line else ""
     told = f" ({told})" if (told := _note(attempt.citation)) else ""
     return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line}{told} · id {attempt.id}"

@@ -8,7 +8,7 @@ from typing import Any
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import Hits, StoredTask
-from pastchats_memory.render import local_time, one_line, sanitised, task_fields
+from pastchats_memory.render import attempt_json, local_time, one_line, sanitised, sourced, task_fields
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
@@ -163,15 +163,17 @@ def _urgent(task: StoredTask) -> str:
 
 
 def prior_work_text(work: PriorWork) -> str:
-    """The verdict with the best matches and what their scores mean."""
+    """The verdict with what it rests on, the best matches among the tasks and what their scores mean."""
     lines = [f"{SAID[work.verdict]}: {one_line(work.reason)}"]
+    lines += [line for one in work.episodes for line in sourced(one)]
     return "\n".join([*lines, *(f"  {near_line(one)}" for one in work.results), guide()])
 
 
 def prior_work_json(work: PriorWork) -> dict[str, Any]:
-    """`check-prior-work/1`."""
-    results = [near_json(one) for one in work.results]
-    return {"schema": "check-prior-work/1", "verdict": work.verdict, "reason": work.reason, "results": results}
+    """`check-prior-work/2`."""
+    results = [{"type": "prompt", **attempt_json(one)} for one in work.episodes]
+    results += [near_json(one) for one in work.results]
+    return {"schema": "check-prior-work/2", "verdict": work.verdict, "reason": work.reason, "results": results}
 
 
 def resolved_json(one: Resolved) -> dict[str, Any]:

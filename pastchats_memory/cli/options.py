@@ -45,7 +45,8 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
     if query_words and query_option is not None:
         raise UsageFault("the query was given twice", "Give it as an argument or as --query.")
     if not query_words and query_option is None:
-        raise UsageFault("there is no query", "Say what to look for: pastchats-memory search 'retry strategy'.")
+        command = click.get_current_context().command_path.partition(" ")[2]
+        raise UsageFault("there is no query", f"Say what to look for: pastchats-memory {command} 'retry strategy'.")
     return " ".join(query_words) if query_option is None else query_option
 
 

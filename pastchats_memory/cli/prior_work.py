@@ -22,7 +22,10 @@ Examples:
 @options.database
 @options.as_json
 def check(query_words: tuple[str, ...], query_option: str | None, db: str | None, as_json: bool) -> int:
-    """Was this done, is it in progress, did it fail before, was it superseded, or is it new? With the three best matches."""
+    """Was this done, is it in progress, did it fail before, was it superseded, or is it new? With what says so and the best matches.
+
+    Exit code 1 is for what is new, also where something near it is listed.
+    """
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         work = memory.check_prior_work(query)
@@ -30,7 +33,7 @@ def check(query_words: tuple[str, ...], query_option: str | None, db: str | None
         emit_json(prior_work_json(work))
     else:
         click.echo(hanging(prior_work_text(work)))
-    return DONE if work.results else NOTHING
+    return NOTHING if work.verdict == "new" else DONE
 
 
 @click.command(

@@ -58,7 +58,7 @@ def command(
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:
-            warn([f"a budget of {budget} tokens holds not even the word that nothing was found; raise --budget"])
+            warn([f"a budget of {budget} tokens is too small for anything to be said; --budget {block.least} would do"])
     warn(block.warnings)
     if not block.memories and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)

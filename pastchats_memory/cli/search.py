@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from pastchats_memory.arguments import TYPES
@@ -71,10 +73,11 @@ def command(
         if rerank:
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
+        ended = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
     if as_json:
         emit_json(search_json(hits, explain=explain))
     elif hits:
-        click.echo(_table(hits, explain=explain))
+        click.echo(_table(hits, ended, explain=explain))
         if explain and hits.time_read is not None:
             click.echo(time_text(hits.time_read))
     else:
@@ -84,17 +87,17 @@ def command(
     return DONE if hits else NOTHING
 
 
-def _table(hits: Hits, *, explain: bool) -> str:
+def _table(hits: Hits, ended: Mapping[str, str], *, explain: bool) -> str:
     headers = ["#", "score", "words", "meaning", "what"]
-    rows = [(_row(hit, explain=explain), one_line(hit.id)) for hit in hits]
+    rows = [(_row(hit, ended.get(hit.id), explain=explain), one_line(hit.id)) for hit in hits]
     if max(len(id_) for _, id_ in rows) > ID_WIDTH:
         return table([[*row, f"{what}\nid {id_}"] for (*row, what), id_ in rows], headers, stretch=4)
     return table([[*row, id_] for row, id_ in rows], [*headers, "id"], stretch=4)
 
 
-def _row(hit: Hit, *, explain: bool) -> list[str]:
+def _row(hit: Hit, ended: str | None, *, explain: bool) -> list[str]:
     source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
-    said_by = hit.role
+    said_by = hit.role + (f" ({ended})" if ended else "")
     if hit.task is not None:
         about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"

@@ -166,7 +166,8 @@ class PriorWorkResult(BaseModel):
 
     verdict: str = Field(description="done, in_progress, failed_before, superseded or new.")
     reason: str
-    results: list[Alike] = Field(description="At most three.")
+    episodes: list[Attempted] = Field(description="Conversations that the verdict rests on, where no task decides.")
+    results: list[Alike] = Field(description="Tasks, with the episodes at most three.")
 
 
 class Solved(BaseModel):

@@ -22,6 +22,7 @@ from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
     alike,
+    attempted,
     commanded,
     found,
     learned,
@@ -195,9 +196,13 @@ class Tools:
     ) -> Annotated[CallToolResult, results.PriorWorkResult]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self.memory.check_prior_work(query)
-        near = [alike(one) for one in work.results]
-        body = results.PriorWorkResult(verdict=work.verdict, reason=work.reason, results=near)
-        return _answer(prior_work_text(work), body, _paths(near))
+        body = results.PriorWorkResult(
+            verdict=work.verdict,
+            reason=work.reason,
+            episodes=[attempted(one) for one in work.episodes],
+            results=[alike(one) for one in work.results],
+        )
+        return _answer(prior_work_text(work), body, _paths([*body.episodes, *body.results]))
 
     @_one_at_a_time
     def consult_episodic_memory(
@@ -222,9 +227,17 @@ class Tools:
         return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
 
     @_one_at_a_time
-    def how(self, task: Query, project: Here = ".") -> Annotated[CallToolResult, results.HowResult]:
+    def how(
+        self,
+        query: Annotated[str | None, Field(max_length=LONGEST, description="The task, in a few words.")] = None,
+        project: Here = ".",
+        task: Annotated[str | None, Field(max_length=LONGEST, description="The same as `query`.")] = None,
+    ) -> Annotated[CallToolResult, results.HowResult]:
         """The commands that worked before in this project, for a task."""
-        found, warnings = self.memory.how(task, project)
+        wanted = query if task is None else task
+        if wanted is None or None not in (query, task):
+            raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
+        found, warnings = self.memory.how(wanted, project)
         body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
         nothing = f"No command is known to have worked for it{_elsewhere(project)}"
         text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else nothing
@@ -300,5 +313,7 @@ def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolRe
     return CallToolResult(content=content, structured_content=body.model_dump(mode="json"))
 
 
-def _paths(about: Iterable[results.Found | results.Remembered | results.Alike | results.Solved]) -> list[str]:
+def _paths(
+    about: Iterable[results.Found | results.Remembered | results.Attempted | results.Alike | results.Solved],
+) -> list[str]:
     return [one.source_path for one in about]

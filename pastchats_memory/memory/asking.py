@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import filters_of, source_named
@@ -10,7 +10,7 @@ from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.opened import Opened
-from pastchats_memory.model import Context, Filters, Hits, Item, utf8
+from pastchats_memory.model import Context, Filters, Hit, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
 from pastchats_memory.recollection import Block, Command, Lesson, Outcome
 from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
@@ -252,6 +252,15 @@ class Asking(Opened):
         from pastchats_memory.episodes.around import how_ended
 
         return how_ended(self._database, item)
+
+    def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
+        """How the episodes of the turns among the hits ended, as far as that is said, by the hits' ids. Raises StoreFault."""
+        from pastchats_memory.store import outcomes, prompts
+
+        with self._database.snapshot():
+            items = prompts.items(self._database, [int(hit.id) for hit in hits if hit.type == "prompt"])
+            endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
+            return {str(id_): ending.said for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
         """What failed repeatedly in a project (`.` is that of the working directory, None all) and what ended it; and warnings.

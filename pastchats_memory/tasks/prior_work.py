@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.threads import have_in_common, subject
+from pastchats_memory.episodes.done import done_in
+from pastchats_memory.episodes.threads import attempt_at, cited_attempts, have_in_common, subject, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
+from pastchats_memory.recollection import Attempt
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import RESOLVED, folded
-from pastchats_memory.store import prompts, vectors
+from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.near import Asked, Near, asked, near
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
@@ -25,20 +28,25 @@ SUPERSEDED = frozenset({"superseded", "obsolete", "duplicate", "replaced"})
 SUPERSEDING_LINKS = frozenset({"superseded-by", "superseded_by", "duplicates", "duplicate-of"})
 MOST_ASKED = 10
 """Turns nearest to what is wanted whose episodes are looked at."""
+MOST_OTHERS = 40
+"""What persons said about the same in which a later attempt or a later decision is looked for."""
 LONGEST_ASKED = 400
 """Characters of such a turn that are compared."""
 LEAST_SIMILARITY = 0.35
 """Cosine below which a solved task that shares no word with the problem says nothing about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """What a person asked in a conversation and how it ended."""
+class Episode(NamedTuple):
+    """What a person asked in a conversation and what came of it."""
 
-    item: Item
-    """What was asked."""
-    outcome: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
+    told: Attempt
+    is_same: bool
+    """Whether that is rather what is wanted than something near it."""
+    is_done: bool
+    """Whether work for it is in sight and ended well: an answer alone is no deed."""
+    after: Attempt | None = None
+    """The later attempt at it that was such work, where this one failed."""
+    superseded_by: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,9 @@ class PriorWork:
     reason: str
     """One sentence."""
     results: tuple[Near, ...]
-    """The three best matches, fewer where fewer have to do with it."""
+    """The best matches among the tasks, fewer where fewer have to do with it; with the episodes at most three."""
+    episodes: tuple[Attempt, ...] = ()
+    """Those that the verdict rests on, each where it is said: one, and where something took its place that, too; none where a task decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,43 +83,95 @@ def check_prior_work(database: Database, embedder: Embedder, query: str, filters
     found = near(database, embedder, wanted, filters)
     if any(one.likeness.is_duplicate for one in found[:MOST_RESULTS]):
         return judged(found)
-    return judged(found, episodes_like(database, wanted, filters.hidden))
+    work = judged(found, episodes_like(database, embedder, wanted, filters.hidden), subject(wanted.text))
+    cited = cited_attempts(database, work.episodes)
+    return replace(work, episodes=tuple(cited[one.id] for one in work.episodes))
 
 
-def episodes_like(database: Database, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
-    """Episodes in which a person asked for the same and was answered, the most alike first; none of a hidden project. Raises StoreFault."""
+def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
+    """Answered episodes in which a person asked for something like it, the most alike first; none of a hidden project. Raises StoreFault."""
     said = Filters(role="user", notes=False, hidden=hidden)
     about = subject(wanted.text)
     cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
+    near_ones = [item for item in prompts.items(database, list(cosines)) if about & subject(item.content)]
+    others = search(database, embedder, Request(wanted.text, limit=MOST_OTHERS, filters=said)) if near_ones else ()
     found: list[tuple[float, Episode]] = []
-    for item in prompts.items(database, list(cosines)):
+    for item in near_ones:
         alike = likeness(cosines[item.id], cosines[item.id], wanted.text, item.content[:LONGEST_ASKED])
-        if alike.is_duplicate and have_in_common(about, subject(item.content)):
-            ending = episode_around(database, item)[1]
-            found += [(alike.score, Episode(item, ending.said))] if ending.is_answered else []
+        turns, ending = episode_around(database, item)
+        if ending.is_answered:
+            thread = thread_of(database, turns, ending, others)
+            after = thread.after if thread.after and _is_worked_on(database, thread.after) else None
+            told = attempt_at(database, item, ending)
+            done = _is_deed(database, item, turns, ending)
+            is_same = alike.is_duplicate and have_in_common(about, subject(item.content))
+            found.append((alike.score, Episode(told, is_same, done, after, thread.superseded_by)))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
 
-def judged(found: Sequence[Near], episodes: Sequence[Episode] = ()) -> PriorWork:
+def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Ending) -> bool:
+    """Whether what the item asks for was worked on, and that went well.
+
+    What is worked on after a bare go counts, since that goes back to what was wished; after a question it goes back to
+    whatever the answer proposed.
+    """
+    if _has_work(turns):
+        return ending.said == "worked"
+    if item.content.rstrip().endswith(("?", "？")):
+        return False
+    for id_, later in outcomes.after(database, item, ending.last_index, 1):
+        (go,) = prompts.items(database, [id_])
+        return later.said == "worked" and not subject(go.content) and _has_work(episode_around(database, go)[0])
+    return False
+
+
+def _is_worked_on(database: Database, attempt: Attempt) -> bool:
+    (item,) = prompts.items(database, [int(attempt.id)])
+    return _has_work(episode_around(database, item)[0])
+
+
+def _has_work(turns: Sequence[Item]) -> bool:
+    """Whether commands, edits or commits are in sight."""
+    return bool(done_in(turns)) or any(turn.metadata.get("commits") for turn in turns)
+
+
+def judged(found: Sequence[Near], episodes: Sequence[Episode] = (), about: frozenset[str] = frozenset()) -> PriorWork:
     """The verdict out of the tasks most alike and of the episodes that are about the same.
 
     Args:
         found: tasks, the most alike first.
-        episodes: those that match as closely as a duplicate; one that worked is as good as a completed task.
+        episodes: the most alike first; one that is the same decides where no task is.
+        about: the subject of what is wanted.
     """
     results = tuple(one for one in found if one.likeness.is_related)[:MOST_RESULTS]
     same = [one for one in results if one.likeness.is_duplicate]
     if same:
         verdict, reason = verdict_of(same[0].task)
         return PriorWork(verdict, reason, results)
-    for episode in episodes:
-        if episode.outcome in ("worked", "failed"):
-            worked = episode.outcome == "worked"
-            ended = "well" if worked else "in failure"
-            text = f"A conversation about it ended {ended} (id {episode.item.id})."
-            return PriorWork("done" if worked else "failed_before", text, results)
+    replaced = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
+    for episode in (one for one in episodes if one.is_same):
+        given_up = replaced.get(episode.told.id)
+        if given_up and not about & (subject(episode.told.asked) - subject(given_up.told.asked)):
+            episode = given_up  # noqa: PLW2901 - it shares only what is no longer wanted
+        if found_so := _verdict_of_episode(episode):
+            verdict, reason, told = found_so
+            return PriorWork(verdict, reason, results[: MOST_RESULTS - len(told)], told)
     closest = f"; the nearest is t:{results[0].task.key}" if results else ""
     return PriorWork("new", f"No task says the same{closest}.", results)
+
+
+def _verdict_of_episode(episode: Episode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
+    """What an episode that asked for the same means, why, and what shows it; None where it neither did it nor failed at it."""
+    told = episode.told
+    if later := episode.superseded_by:
+        reason = f"What a conversation decided about it (id {told.id}) was later replaced (id {later.id})."
+        return "superseded", reason, (told, later)
+    done = told if episode.is_done else episode.after
+    if done is not None:
+        return "done", f"A conversation about it ended well (id {done.id}).", (done,)
+    if told.outcome == "failed":
+        return "failed_before", f"A conversation about it ended in failure (id {told.id}).", (told,)
+    return None
 
 
 def verdict_of(task: StoredTask) -> tuple[Verdict, str]:

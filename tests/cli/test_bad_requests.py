@@ -76,7 +76,9 @@ def test_an_empty_query_is_refused_with_an_example(asked: Program, command: str,
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["search"], ["there is no query"]),
+        (["search"], ["there is no query", "pastchats-memory search '"]),
+        (["how"], ["there is no query", "pastchats-memory how '"]),
+        (["task", "recall"], ["there is no query", "pastchats-memory task recall '"]),
         (["search", "a", "--query", "b"], ["given twice"]),
         (["search", "a", "--limit", "0"], ["--limit"]),
         (["search", "a", "--limit", "-1"], ["--limit"]),

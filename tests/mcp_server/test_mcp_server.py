@@ -88,8 +88,10 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "consult": ("consult_episodic_memory", {"problem_context": "sign in returns 429"}),
     "lessons": ("lessons", {"project": None}),
     "lessons here": ("lessons", {}),
-    "how": ("how", {"task": "sign in returns 429", "project": None}),
-    "how here": ("how", {"task": "sign in returns 429"}),
+    "how": ("how", {"query": "sign in returns 429", "project": None}),
+    "how here": ("how", {"query": "sign in returns 429"}),
+    "how task": ("how", {"task": "sign in returns 429"}),
+    "how twice": ("how", {"task": "sign in", "query": "sign in"}),
     "status": ("status", {}),
     "no such item": ("read", {"id": "999999"}),
     "no id": ("read", {"id": "twelve"}),
@@ -98,6 +100,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "wrong mode": ("search", {"query": "login", "mode": "psychic"}),
     "rerank": ("search", {"query": "login", "rerank": True}),
     "too long": ("recall", {"query": "fence " * 20_000}),
+    "unknown argument": ("lessons", {"all": True}),
+    "no query": ("recall", {"budget": 0}),
     "write": ("store_turn", {"role": "user", "content": "hello"}),
 }
 
@@ -162,6 +166,18 @@ def test_read_has_an_item_whole_with_its_neighbours_and_a_task_with_its_comments
     assert called["read comment"].structured_content == called["read task"].structured_content
 
 
+def test_wrong_arguments_are_refused_in_a_sentence_that_names_them(answers) -> None:
+    _, called = answers
+    told = {name: text_of(called[name]) for name in ("unknown argument", "no query", "wrong mode", "how twice")}
+    assert all(called[name].is_error for name in told)
+    assert told["unknown argument"] == "lessons has no argument `all`; it takes `project`."
+    for part in ("recall cannot be called so", "`query`: field required", "`budget`: input should be greater"):
+        assert part in told["no query"]
+    assert "'hybrid', 'keyword' or 'semantic'" in told["wrong mode"]
+    assert not any("http" in text or "\n  " in text for text in told.values())
+    assert called["how task"].structured_content == called["how here"].structured_content
+
+
 def test_tasks_are_compared_and_prior_work_is_judged_with_the_comments_of_what_is_stuck(answers) -> None:
     _, called = answers
     assert called["find_similar turn"].structured_content["results"][0]["id"] == "t:AUTH-2"
@@ -181,10 +197,11 @@ def test_episodic_memory_has_solved_tasks_alone_and_how_they_were_solved(answers
 
 def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> None:
     _, called = answers
-    failed = [
-        "no such task", "no such item", "no id", "neither", "nothing", "wrong mode", "rerank", "too long", "write",
-    ]  # fmt: skip
-    assert [name for name in CALLS if called[name].is_error] == failed
+    failed = {
+        "no such task", "how twice", "no such item", "no id", "neither", "nothing", "wrong mode", "rerank", "too long",
+        "unknown argument", "no query", "write",
+    }  # fmt: skip
+    assert {name for name in CALLS if called[name].is_error} == failed
     assert "Ids stand in" in text_of(called["no such item"])
     assert "hybrid" in text_of(called["wrong mode"])
     assert "at most 100000 characters" in text_of(called["too long"])

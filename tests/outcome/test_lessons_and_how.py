@@ -226,8 +226,6 @@ def test_a_conversation_that_asked_for_the_same_decides_where_no_task_does(memor
     work = memory.check_prior_work("The webhook worker sends some events twice, make it send each of them once.")
     assert work.verdict == "failed_before"
     assert memory.check_prior_work("Which flour is best for pizza?").verdict == "new"
-    memory._database.run("UPDATE outcomes SET verdict = 'worked' WHERE verdict = 'failed'")  # noqa: SLF001 - no command writes what the test needs
-    assert memory.check_prior_work(ASKED).verdict == "done"
 
 
 def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:

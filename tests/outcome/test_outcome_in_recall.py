@@ -340,3 +340,10 @@ def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(of
     answer = "\n".join(["I looked at the whole way.", *tour, "Then I looked at the shed.", cause, fix, offer])
     assert decisive(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
     assert decisive(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
+
+
+def test_a_table_that_was_filtered_by_outcome_says_how_each_row_s_episode_ended(program: Program) -> None:
+    write_messages(program.home / "webhooks.jsonl", *MENDED, ("user", "works, thanks"), project="garden")
+    assert program("index", "webhooks.jsonl").status == 0
+    assert "(failed): The webhook worker" in program("search", "webhook worker", "--outcome", "failed").stdout
+    assert "(failed)" not in program("search", "webhook worker").stdout

@@ -1,0 +1,119 @@
+"""Which episodes get an entry of a recall block, in which order, and by what time and place each is known."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pastchats_memory import Memory
+from pastchats_memory.recollection import Recollection
+
+UPLOAD = "Uploading a photo of a tulip to the garden gallery is refused with 413, please fix it."
+EDIT = ("tool", "$ sed -i s/1m/8m/ nginx.conf\n")
+TRIED = ("assistant", "I raised the limit for photos of the gallery to 8 MB.")
+STILL = ("user", "Still refused with 413 for a tulip photo")
+LOST = ("assistant", "Then I do not know what refuses a photo in the gallery.")
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory.open(tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def index(memory: Memory, folder: Path, *conversations: tuple[tuple[str, str], ...]) -> None:
+    for day, turns in enumerate(conversations, start=1):
+        lines = (
+            {
+                "conversation_id": f"c{day}", "project": "garden", "role": role, "content": text,
+                "timestamp": f"2026-05-{day:02}T08:{minute:02}:07.000Z",
+            }
+            for minute, (role, text) in enumerate(turns)
+        )  # fmt: skip
+        folder.mkdir(exist_ok=True)
+        (folder / f"c{day}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    memory.index([folder])
+
+
+def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tuple[Recollection, ...]:
+    return memory.recall(query, 3000).memories
+
+
+def test_words_that_only_judge_the_answer_before_get_no_entry_beside_it(memory: Memory, tmp_path: Path) -> None:
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, LOST))
+    (entry,) = entries(memory)
+    assert (entry.asked, entry.outcome.shown_by) == (UPLOAD, STILL[1])
+
+
+def test_who_judges_and_asks_for_more_is_answered_in_an_entry(memory: Memory, tmp_path: Path) -> None:
+    further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))
+    assert further[1] in {entry.asked for entry in entries(memory)}
+
+
+CHECK = "$ npx vitest run gallery.spec.ts"
+FAILED = (
+    ("user", "The tulip photo upload is refused with 413 in gallery.spec.ts"),
+    ("tool", f"{CHECK}\n1 failed, 3 passed"),
+    ("assistant", "I tried it with a smaller photo of a tulip. gallery.spec.ts is still refused with 413."),
+    ("user", "no, still refused"),
+    ("assistant", "Sorry."),
+)
+WORKED = (
+    ("user", "Which proxy stands before the gallery, does it answer 413 where a photo of a tulip is uploaded?"),
+    ("assistant", "It was the proxy that refused an upload of a tulip photo with 413; its limit is 8 MB now."),
+    ("tool", f"{CHECK}\nTests  4 passed (4)"),
+    ("user", "works, thanks"),
+)
+
+
+def test_of_attempts_with_the_same_command_the_later_one_that_worked_leads(memory: Memory, tmp_path: Path) -> None:
+    with_tools = (
+        tuple((role, text) for role, text in FAILED),
+        tuple((role, text) for role, text in WORKED),
+    )
+    index(memory, tmp_path / "said", *with_tools)
+    verdicts = [entry.outcome.verdict for entry in entries(memory)]
+    assert verdicts[:2] == ["worked", "failed"]
+
+
+def test_an_output_of_a_tool_that_only_shares_a_word_fills_no_entry(memory: Memory, tmp_path: Path) -> None:
+    decided = (("user", "Should we use yarn or pnpm in the garden?"), ("assistant", "Pnpm: yarn has no strict mode."))
+    ran = tuple(
+        (("user", f"Colour the {plant}."), ("tool", "$ pnpm test\nTests  143 passed (143)"), ("assistant", "Coloured."))
+        for plant in ("tulip", "daisy", "crocus")
+    )
+    index(memory, tmp_path / "said", decided, *ran)
+    assert [entry.asked for entry in entries(memory, "yarn or pnpm")] == [decided[0][1]]
+
+
+def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(memory: Memory, tmp_path: Path) -> None:
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "works, thanks")))
+    asked = memory.recall("uploading a photo of a tulip to the garden gallery is refused")
+    answered = memory.recall("raised the limit for photos of the gallery to 8 MB")
+    assert [block.memories[0].hit.role for block in (asked, answered)] == ["user", "assistant"]
+    for block in (asked, answered):
+        assert re.search(r"^## 1\. garden · 2026-05-01 \d\d:00$", block.text, re.MULTILINE)
+        assert re.search(r"^Source: .*c1\.jsonl:1 \(turn 0\) · id 1\b", block.text, re.MULTILINE)
+    assert answered.text.endswith("; matched: line 3 · id 3\n")
+
+
+@pytest.mark.parametrize("budget", [1, 60])
+def test_the_budget_that_would_do_is_told_and_does(memory: Memory, tmp_path: Path, budget: int) -> None:
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
+    small = memory.recall("tulip photo upload refused 413", budget)
+    assert small.memories == ()
+    assert budget == 1 or f"a budget of {small.least} would hold one" in small.text
+    enough = memory.recall("tulip photo upload refused 413", small.least)
+    assert (len(enough.memories), enough.least) == (1, 0)
+
+
+def test_a_budget_without_room_for_a_word_does_not_say_that_nothing_was_found(program, tmp_path: Path) -> None:
+    with Memory.open(program.database) as memory:
+        index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
+    run = program("recall", "tulip photo upload refused 413", "--budget", "5")
+    assert (run.status, run.stdout) == (1, "")
+    assert re.search(r"a budget of 5 tokens is too small for anything to be said; --budget \d+ would do", run.stderr)

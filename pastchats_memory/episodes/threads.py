@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
+from pastchats_memory.episodes.replacing import replacements, replaces
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.pieces import grams, spaced
@@ -32,21 +33,9 @@ MOST_BEFORE = 3
 FARTHEST = 6
 """Episodes back and forth in a conversation that are looked at."""
 ASKED_WIDTH = 120
-SENTENCE = 200
-"""Characters before words that replace something which may belong to their sentence."""
 LAST_TURNS = 3
 """Of an attempt, among which its last answer is."""
 
-_REPLACES = re.compile(
-    r"\b(?:instead of|rather than|replac(?:e|es|ed|(?<!, replac)ing)|switch(?:ed|ing)? (?:away )?from|mov(?:e|ed|ing) (?:away )?(?:from|off)|migrat(?:e|ed|ing) (?:away )?(?:from|off)"
-    r"|get(?:ting)? rid of|drop(?:ped|ping)?|abandon(?:ed)?|no longer(?: use| want| need)?|stop(?:ped)? using|ditch(?:ed)?)\s+(?:the |our |using |that |this )*"
-    r"`?([\w][\w.+#-]{2,40})(?!\w|\()",
-    re.IGNORECASE,
-)
-"""A call that stands there is what a linter advises, and a participle behind a comma is how something is to be done."""
-_ASKS_WHY = re.compile(r"\b(?:why|how|when|did|what if)\b[^.!?\n]*\Z", re.IGNORECASE)
-"""Before such words in their sentence: they are asked about rather than decided."""
-_WORD = re.compile(r"[^\W_][\w.+#-]*\w")
 _COMMAND = re.compile(r"\s*[/!$]")
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
 _GO = frozenset(
@@ -165,9 +154,9 @@ def _superseding(database: Database, episode: Sequence[Item], others: Sequence[H
     last = episode[-1]
     if last.timestamp is None:
         return None
-    answered = {word for turn in episode if turn.role == "assistant" for word in _WORD.findall(turn.content)}
-    asked = {word for turn in episode if turn.role == "user" for word in _WORD.findall(turn.content)}
-    known = {word.lower() for word in answered if word in asked or not (word.isalpha() and word.islower())}
+    asked, answered = (
+        "\n".join(turn.content for turn in episode if turn.role == role) for role in ("user", "assistant")
+    )
     later = [
         hit
         for hit in others
@@ -175,21 +164,13 @@ def _superseding(database: Database, episode: Sequence[Item], others: Sequence[H
         and hit.source_project == last.project
     ]  # fmt: skip
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if _replaced(hit.content) & known and (found := prompts.items(database, [int(hit.id)])):
+        if not any(replaces(one, asked, answered) for one in replacements(hit.content)):
+            continue
+        if found := prompts.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
                 return attempt_at(database, found[0], ending)
     return None
-
-
-def _replaced(question: str) -> set[str]:
-    """The names, lower-cased, in whose place the question wants something else."""
-    found = (
-        match[1].lower().rstrip(".")
-        for match in _REPLACES.finditer(question)
-        if not _ASKS_WHY.search(question, max(0, match.start() - SENTENCE), match.start())
-    )
-    return set(found) - FUNCTION_WORDS
 
 
 def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:

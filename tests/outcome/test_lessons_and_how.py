@@ -153,6 +153,10 @@ def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) ->
     assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]
 
 
+def test_who_asks_for_the_lessons_of_a_project_that_is_not_there_is_told_so(memory: Memory) -> None:
+    assert memory.lessons("gardem") == ([], ("nothing is stored of the project gardem; there is garden",))
+
+
 def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory) -> None:
     (command,), _ = memory.how("webhook worker sends events twice", "garden")
     assert (command.command, command.times) == ("pytest -q tests/test_worker.py", 1)

@@ -90,10 +90,20 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
     if said_here:
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
     hits = _settle_near_ties(worth_saying(found, terms, request.least_relevance), request.current_project)
-    memories = _episodes(database, hits, terms, request)
+    others = _of_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
+    memories = _episodes(database, hits, others, terms, request)
     hits = cited_hits(database, [memory.hit for memory in memories])
     memories = [memory._replace(hit=hit) for memory, hit in zip(memories, hits, strict=True)]
     return _within_budget(request, memories, terms, found.warnings, count_tokens)
+
+
+def _of_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
+    """The hits of which threads are made: what failed before, and what took its place, does not pass a filter for what worked."""
+    unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
+    found, terms = search_terms(database, embedder, unfiltered)
+    worth = worth_saying(found, terms, request.least_relevance)
+    here = request.not_conversation
+    return [hit for hit in worth if here is None or hit.conversation_id != here]
 
 
 def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
@@ -139,7 +149,9 @@ def _conversation(hit: Hit) -> str:
     return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
 
 
-def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:
+def _episodes(
+    database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
+) -> list[Recollection]:
     """One entry an episode, near-duplicates once, at most as many as were asked for."""
     stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     taken = {(True, int(id_)) for id_ in request.given if id_.isdecimal()}
@@ -153,14 +165,14 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            found = _attempt_to_show(database, stored[own], hits, request)
+            found = _attempt_to_show(database, stored[own], others, request)
             if not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of)):
                 continue
             taken.update((True, turn.id) for turn in (*found.episode, *found.instead_of))
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
             memory = _recollection(hit_at(hit, found.item), found, terms, request)
-            memory = _with_thread(database, memory, found, hits)
+            memory = _with_thread(database, memory, found, others)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):

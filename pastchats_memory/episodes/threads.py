@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
@@ -23,7 +24,7 @@ from pastchats_memory.recollection import Attempt
 from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import OPENING, Ending
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, OPENING, Ended, Ending, Quotation
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
@@ -36,6 +37,12 @@ ASKED_WIDTH = 120
 LAST_TURNS = 3
 """Of an attempt, among which its last answer is."""
 
+_PERSISTS = re.compile(
+    r"\W*(?:(?:no|nope|nah|hm+|ok|but|sorry|and)\b\W*){0,2}(?:it(?:['’]s| is)?\s|that(?:['’]s| is)?\s|this\s|i\s|(?:i\s)?(?:get|see)\s)?(?:is\s)?(?:the\s|exactly\s)*"
+    r"(?:still\b(?!\s(?:need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!\s(?:for|with|in|as|to|way)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
+    re.IGNORECASE,
+)
+"""A few words by which a complaint says that it is as it was."""
 _COMMAND = re.compile(r"\s*[/!$]")
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
 _GO = frozenset(
@@ -72,8 +79,8 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
         return Thread()
-    attempts = [*_earlier_here(database, first, ending), *_later_here(database, first, ending)]
-    attempts += _elsewhere(database, episode, others)
+    ending, here = _here(database, episode, ending)
+    attempts = [*here, *_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.said in ("failed", "mixed")
@@ -91,6 +98,20 @@ def is_failed_by_next(ending: Ending) -> bool:
     return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
+def as_said_next(chain: Sequence[Ended]) -> list[Ended]:
+    """Episodes of a conversation in order, where an unknown one failed that was a complaint and is followed by another: "still 500", "no, same"."""
+    return [*(_as_said_next(one, following) for one, following in pairwise(chain)), *chain[-1:]]
+
+
+def _as_said_next(one: Ended, following: Ended) -> Ended:
+    complaints = _PERSISTS.match(one.text) and _PERSISTS.match(following.text)
+    if not complaints or one.ending.said != "unknown" or not one.ending.is_answered:
+        return one
+    said = Quotation(following.text.strip().partition("\n")[0], following.asked, following.ending.first_index)
+    failed = one.ending._replace(verdict="failed", confidence=LEAST_CONFIDENCE, signal="still_so", evidence=(said,))
+    return one._replace(ending=failed)
+
+
 def subject(question: str) -> frozenset[str]:
     """What a question is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
     if _COMMAND.match(question):
@@ -104,24 +125,22 @@ def have_in_common(first: frozenset[str], second: frozenset[str]) -> bool:
     return len(first & second) >= _LEAST_SHARED
 
 
-def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
-    found: list[tuple[bool, Attempt]] = []
-    for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
-        if not is_failed_by_next(earlier):
-            break
-        found.append((True, _attempt(database, id_, earlier)))
-    return found[::-1]
-
-
-def _later_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
-    found: list[tuple[bool, Attempt]] = []
-    before = ending
-    for id_, later in outcomes.after(database, first, ending.last_index, FARTHEST):
-        if not is_failed_by_next(before):
-            break
-        found.append((False, _attempt(database, id_, later)))
-        before = later
-    return found
+def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[Ending, list[tuple[bool, Attempt]]]:
+    """How the episode ended by what was said next, and the attempts of its conversation that it goes on from or that go on from it, in order."""
+    first = episode[0]
+    asked = next((turn for turn in episode if turn.role == "user"), first)
+    project, conversation = first.project, str(first.conversation_id)
+    own = Ended(asked.id, asked.content, (project, conversation), first.timestamp, ending)
+    before = outcomes.before(database, first, ending.first_index, FARTHEST)
+    after = outcomes.after(database, project, conversation, ending.last_index, FARTHEST)
+    chain = as_said_next([*before, own, *after])
+    place = len(before)
+    earlier = list(takewhile(lambda one: is_failed_by_next(one.ending), chain[:place][::-1]))[::-1]
+    later = [one for last, one in takewhile(lambda two: is_failed_by_next(two[0].ending), pairwise(chain[place:]))]
+    attempts = [(True, _attempt(database, one)) for one in earlier] + [
+        (False, _attempt(database, one)) for one in later
+    ]
+    return chain[place].ending, attempts
 
 
 def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
@@ -173,9 +192,9 @@ def _superseding(database: Database, episode: Sequence[Item], others: Sequence[H
     return None
 
 
-def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
-    (item,) = prompts.items(database, [id_])
-    return attempt_at(database, item, ending)
+def _attempt(database: Database, one: Ended) -> Attempt:
+    (item,) = prompts.items(database, [one.asked])
+    return attempt_at(database, item, one.ending)
 
 
 def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:

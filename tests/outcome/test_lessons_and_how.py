@@ -83,6 +83,27 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
     ]  # fmt: skip
 
 
+def test_complaints_of_one_conversation_are_one_chain_even_where_the_outcome_of_one_of_them_is_not_known(
+    tmp_path: Path,
+) -> None:
+    asked = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
+    cause = ("assistant", "The login used a serializer that Django 5 removed; `settings.py` has the JSON one now.")
+    told(tmp_path / "said", "login", 4, ("user", asked), ("assistant", "I changed the order of the middleware."),
+         ("user", "still 500"), ("assistant", "I look at the header of the login instead."),
+         ("user", "no, same 500. look at the log"), cause, GREEN)  # fmt: skip
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "said"])
+        memory._database.run("UPDATE outcomes SET verdict = 'unknown', confidence = 0 WHERE first_index = 2")  # noqa: SLF001 - however it is judged
+        (lesson,) = memory.lessons("garden")[0]
+        assert [one.asked for one in lesson.attempts] == [asked, "still 500"]
+        assert lesson.ended_by.asked == "no, same 500. look at the log"
+        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").memories
+        assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [asked, "still 500"])
+        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").memories
+        assert failed.after is not None
+        assert failed.after.asked == "no, same 500. look at the log"
+
+
 def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")

@@ -7,15 +7,14 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
+from pastchats_memory.episodes.problems import are_one
 from pastchats_memory.episodes.threads import (
     ALIKE,
     FARTHEST,
     as_said_next,
     attempt_at,
     cited_attempts,
-    have_in_common,
     is_failed_by_next,
-    subject,
 )
 from pastchats_memory.recollection import Lesson
 from pastchats_memory.store import outcomes, prompts, vectors
@@ -111,11 +110,10 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= ALIKE).tolist()
     pairs = [(places[ids[failed[first]]], places[ids[second]]) for first, second in near]
-    about = [subject(one.text) for one in told]
     return [
         (one, other)
         for one, other in pairs
-        if told[one].conversation[0] == told[other].conversation[0] and have_in_common(about[one], about[other])
+        if told[one].conversation[0] == told[other].conversation[0] and are_one(told[one].text, told[other].text)
     ]
 
 

@@ -15,21 +15,18 @@ from typing import NamedTuple
 from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
+from pastchats_memory.episodes.problems import are_one
 from pastchats_memory.episodes.replacing import replacements, replaces
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
-from pastchats_memory.pieces import grams, spaced
-from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Attempt
 from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, OPENING, Ended, Ending, Quotation
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, Ended, Ending, Quotation
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
-_LEAST_SHARED = 3
-"""Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 MOST_BEFORE = 3
 FARTHEST = 6
 """Episodes back and forth in a conversation that are looked at."""
@@ -43,13 +40,6 @@ _PERSISTS = re.compile(
     re.IGNORECASE,
 )
 """A few words by which a complaint says that it is as it was."""
-_COMMAND = re.compile(r"\s*[/!$]")
-_PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
-_GO = frozenset(
-    """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
-    run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - a list of thirty strings would fill a page
-)
-"""Words that ask for work without a word about which."""
 
 
 class Thread(NamedTuple):
@@ -112,19 +102,6 @@ def _as_said_next(one: Ended, following: Ended) -> Ended:
     return one._replace(ending=failed)
 
 
-def subject(question: str) -> frozenset[str]:
-    """What a question is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
-    if _COMMAND.match(question):
-        return frozenset()
-    bare = _PATH.sub(" ", wanted(question[:OPENING]))
-    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
-
-
-def have_in_common(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two subjects share enough for what is alike otherwise to be the same."""
-    return len(first & second) >= _LEAST_SHARED
-
-
 def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[Ending, list[tuple[bool, Attempt]]]:
     """How the episode ended by what was said next, and the attempts of its conversation that it goes on from or that go on from it, in order."""
     first = episode[0]
@@ -159,11 +136,10 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
         return []
     cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
     alike = [id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE]
-    about = subject(asked.content)
     found: dict[int, tuple[str, Attempt]] = {}
     for item in prompts.items(database, alike):
         ending = outcomes.of_turn(database, item)
-        if have_in_common(about, subject(item.content)) and ending is not None and item.timestamp is not None:
+        if are_one(asked.content, item.content) and ending is not None and item.timestamp is not None:
             found[item.id] = item.timestamp, attempt_at(database, item, ending)
     return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
 

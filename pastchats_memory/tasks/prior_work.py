@@ -8,7 +8,7 @@ from typing import Literal
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.threads import have_in_common, subject
+from pastchats_memory.episodes.problems import are_one
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
@@ -79,12 +79,11 @@ def check_prior_work(database: Database, embedder: Embedder, query: str, filters
 def episodes_like(database: Database, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
     """Episodes in which a person asked for the same and was answered, the most alike first; none of a hidden project. Raises StoreFault."""
     said = Filters(role="user", notes=False, hidden=hidden)
-    about = subject(wanted.text)
     cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
     found: list[tuple[float, Episode]] = []
     for item in prompts.items(database, list(cosines)):
         alike = likeness(cosines[item.id], cosines[item.id], wanted.text, item.content[:LONGEST_ASKED])
-        if alike.is_duplicate and have_in_common(about, subject(item.content)):
+        if alike.is_duplicate and are_one(wanted.text, item.content):
             ending = episode_around(database, item)[1]
             found += [(alike.score, Episode(item, ending.said))] if ending.is_answered else []
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]

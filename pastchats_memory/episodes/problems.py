@@ -6,9 +6,11 @@ To a model that knows meaning, "Add a --verbose flag to the export" and "Add a -
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 from pastchats_memory.commands import wanted
+from pastchats_memory.model import Item
 from pastchats_memory.pieces import grams, spaced
 from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.store.outcomes import OPENING
@@ -17,6 +19,10 @@ LEAST_SHARED = 3
 """Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 LONGEST_NAME = 2
 """Words of one that stand where the other has others, up to which they are a name."""
+LEAST_SPOKEN_OF = 2
+"""Words of an error that a request has which is about it."""
+OUTPUT = 8000
+"""Characters of a turn, its last ones, in which errors are looked for."""
 COMPARED = 400
 """Characters of a request in which names are compared word by word."""
 
@@ -31,6 +37,21 @@ _LEADS_TO_NAME = frozenset(
     "a all an and any as at by called every for from in into its my named of on or our per the their this that to under with your".split()  # noqa: SIM905 - a list of thirty strings would fill a page
 )
 """Words behind which a name stands rather than what is done."""
+_ERROR = re.compile(
+    r"^[^\n]{0,200}?(?:\b\w*(?:[Ee]rror|[Ee]xception)\b|\b(?:FAIL|FAILED|fatal|panic|refused|waiting for|not found|no such)\b|✘|✕|×|^\s*\d+\) )[^\n]{0,200}$",
+    re.MULTILINE,
+)
+_OWN = re.compile(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
+"""What an error has that not every one of its kind has: a quotation, a file, a test, a path."""
+_ELSEWHERE = re.compile(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
+"""Where to read on, which is printed below every error of a program."""
+_COUNTS = re.compile(r"\d+(?:\.\d+)?")
+_PART = re.compile(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}(?![a-z])")
+_OF_ERRORS = frozenset(
+    """error errors exception fail failed failing failure fix found make no not of please run spec test tests the undefined waiting why js py ts tsx go rs src
+    line file module name type value""".split()  # noqa: SIM905 - as below
+)
+"""Words that are in errors of every kind."""
 _GO = frozenset(
     """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
     run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - as above
@@ -87,3 +108,22 @@ def _told(text: str) -> list[tuple[str, bool]]:
             found.append((word.removesuffix("s"), not is_plain or before in _LEADS_TO_NAME))
         before = word
     return found
+
+
+def errors_in(turns: Iterable[Item]) -> frozenset[str]:
+    """The lines of an episode, without numbers, by which an error is known again: what tools printed and what the person pasted."""
+    found = (
+        line[0] for turn in turns if turn.role in ("tool", "user") for line in _ERROR.finditer(turn.content[-OUTPUT:])
+    )
+    own = (line for line in found if _OWN.search(line) and not _ELSEWHERE.search(line))
+    return frozenset(" ".join(_COUNTS.sub("#", line).split()) for line in own)
+
+
+def are_of_one_error(first: str, second: str, errors: frozenset[str]) -> bool:
+    """Whether two requests are about errors that came in both of their episodes: one that nobody speaks of was there all the time."""
+    named = frozenset(part for error in errors for part in _parts(error))
+    return all(len(_parts(request[:OPENING]) & named) >= LEAST_SPOKEN_OF for request in (first, second))
+
+
+def _parts(text: str) -> frozenset[str]:
+    return frozenset(part.lower().removesuffix("s") for part in _PART.findall(text)) - FUNCTION_WORDS - _OF_ERRORS

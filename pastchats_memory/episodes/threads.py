@@ -15,7 +15,8 @@ from typing import NamedTuple
 from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
-from pastchats_memory.episodes.problems import are_one
+from pastchats_memory.episodes.around import NEIGHBOURS
+from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
 from pastchats_memory.episodes.replacing import replacements, replaces
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
@@ -121,7 +122,7 @@ def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[
 
 
 def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
-    """Attempts of other conversations of the project at what is asked in the same words or in others, in order."""
+    """Attempts of other conversations of the project at what is asked in like words, or at an error that both speak of, in order."""
     asked = next((turn for turn in episode if turn.role == "user"), None)
     if asked is None or asked.timestamp is None:
         return []
@@ -135,13 +136,22 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     if asked.id not in ids:
         return []
     cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
-    alike = [id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE]
-    found: dict[int, tuple[str, Attempt]] = {}
-    for item in prompts.items(database, alike):
+    alike = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE}
+    errors = errors_in(episode)
+    found: list[tuple[str, Attempt]] = []
+    for item in prompts.items(database, [id_ for id_ in candidates if errors or id_ in alike]):
         ending = outcomes.of_turn(database, item)
-        if are_one(asked.content, item.content) and ending is not None and item.timestamp is not None:
-            found[item.id] = item.timestamp, attempt_at(database, item, ending)
-    return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
+        if ending is None or item.timestamp is None:
+            continue
+        is_alike = item.id in alike and are_one(asked.content, item.content)
+        if is_alike or are_of_one_error(asked.content, item.content, errors & errors_of(database, item, ending)):
+            found.append((item.timestamp, attempt_at(database, item, ending)))
+    return [(when < asked.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def errors_of(database: Database, item: Item, ending: Ending) -> frozenset[str]:
+    """The errors in the item's episode. Raises StoreFault."""
+    return errors_in(prompts.of_episode(database, item, ending, NEIGHBOURS))
 
 
 def _superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:

@@ -1,4 +1,4 @@
-"""Which wordings are known to replace an earlier decision: `python benchmarks/outcome/replacing.py` prints precision and recall of each half."""
+"""Which wordings are known to replace an earlier decision: `python benchmarks/outcome/replacing.py` prints precision and recall of each part."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from pastchats_memory.episodes.replacing import replacements, replaces
 
 TABLE = Path(__file__).with_suffix(".tsv")
-HALVES = ("build", "untouched")
+PARTS = ("build", "untouched", "second")
 
 
 class Wording(NamedTuple):
     """A later request beside an earlier one."""
 
-    half: str
+    part: str
     replaces: bool
     earlier: str
     later: str
@@ -27,21 +27,21 @@ class Wording(NamedTuple):
         return any(replaces(one, self.earlier, "Done.") for one in replacements(self.later))
 
 
-def wordings(half: str) -> Iterator[Wording]:
-    """Those of one half of the table."""
+def wordings(part: str) -> Iterator[Wording]:
+    """Those of one part of the table."""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
-        if line.startswith(f"{half}\t"):
+        if line.startswith(f"{part}\t"):
             _, word, earlier, later = line.split("\t")
-            yield Wording(half, word == "yes", earlier, later)
+            yield Wording(part, word == "yes", earlier, later)
 
 
 def main() -> None:
-    """Print both halves."""
-    for half in HALVES:
-        counts = Counter((one.replaces, one.is_known) for one in wordings(half))
+    """Print all parts."""
+    for part in PARTS:
+        counts = Counter((one.replaces, one.is_known) for one in wordings(part))
         right, said, all_ = counts[True, True], counts[True, True] + counts[False, True], counts.total()
         replacing = right + counts[True, False]
-        print(f"{half}: {all_} wordings, precision {right}/{said}, recall {right}/{replacing}")
+        print(f"{part}: {all_} wordings, precision {right}/{said}, recall {right}/{replacing}")
 
 
 if __name__ == "__main__":

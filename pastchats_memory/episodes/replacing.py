@@ -17,7 +17,7 @@ MOST = 2000
 """Characters of a request, and of an answer, that are read."""
 LEAST_SHARED = 0.5
 """Share of the words of either subject that has to be surpassed by what both have."""
-SHORT, STEM = 3, 8
+SHORT, STEM = 3, 7
 """Letters of a word up to which an s belongs to it, and by which words are the same: "authentication" and "authenticate"."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
@@ -52,15 +52,20 @@ _RAISES = re.compile(
 )
 _ADOPTS = re.compile(
     r"\b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?|pin(?:ned)?|set up|choose|chose|take|require[sd]?|go for)\s+"
-    r"(?:(?:the|a|an|our|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?)",
+    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?))",
     re.IGNORECASE,
 )
 """How a thing is named that is decided on."""
 _NEW = re.compile(
-    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|for|in|on|should|through|via)\s+(?:(?:the|a|an|our|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?)",
+    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|should|through|via|(?:swap|exchange|substitute)\b[^,.;]* for)\s+"
+    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))",
     re.IGNORECASE,
 )
-"""What may be the name of what is wanted."""
+"""What is likely the name of what is wanted."""
+_PLACED = re.compile(
+    r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
+)
+"""What may be its name, and may be what it is wanted for."""
 
 _INQUIRES = re.compile(
     r"\W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where|should|shall|would|is|are|was|were"
@@ -71,10 +76,10 @@ _POLITE = re.compile(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGN
 _UNDECIDED = re.compile(
     r"\b(?:do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|never|no need|without|won['’]?t|cannot|can['’]?t|should not|shouldn['’]?t|must not|avoid\w*|rather not"
     r"|nobody|neither|nor|refus\w+|against|compar\w+|estimat\w+|costs?|effort|consider\w*|think\w*|thought|evaluat\w+|investigat\w+|explor\w+|discuss\w*|explain\w*|describ\w+"
-    r"|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add) (?:an? |the |some )?(?:\w+ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)|translat\w+"
+    r"|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add) (?:an? |the |some )?(?:\w+ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)|translat\w+ (?:this|that|the (?:sentence|text|following))"
     r"|ask(?:s|ed|ing)?|whether|if|when(?:ever)?|unless|while|would(?! like)|might|maybe|perhaps|could(?! you)|propos\w+|suggest\w*|recommend\w*|pros|worth|check\w*|see|verify"
     r"|read that|heard|wonder\w*|renam\w+|variable|label|title|column|heading|button|typo|bug|warn\w*|log(?:s|ged)? an?|errors? (?:when|if)|fail(?:s|ed|ing|ure)?|still|wrong\w*"
-    r"|show(?:s|ed|n|ing)?|return(?:s|ed|ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|idea|option|alternative\w*|tutorial|article|example"
+    r"|show(?:s|ed|n|ing)?|return(?:s|ed|ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|has|have(?! (?:decided|agreed|to))|uses|reads|serves|writes|contains|idea|option|alternative\w*|tutorial|article|example"
     r"|imagine|suppose|hypothetical\w*|plan(?:s|ning|ned)? to|someone|people|teams|they|he|she)\b",
     re.IGNORECASE,
 )
@@ -105,7 +110,9 @@ class Replacement(NamedTuple):
     old: str
     """Its name, lower-cased; empty where it is not named, or is another version."""
     news: frozenset[str]
-    """Words that may be the name of what takes its place; or product and version, as `node 20`, where `old` is a product."""
+    """Words that are likely the name of what takes its place."""
+    placed: frozenset[str]
+    """Words that may be its name, or what it is wanted for."""
     clauses: tuple[frozenset[str], ...]
     """What its clauses are about; none where no subject is said."""
     mentioned: frozenset[str]
@@ -131,17 +138,17 @@ def _of_sentence(sentence: str, mentioned: frozenset[str], text: str) -> Iterato
         (match.start(), match["old"].lower().rstrip(".")) for pattern in _NAMED for match in pattern.finditer(sentence)
     ]
     found += [(match.start(), "") for match in _INSTEAD.finditer(sentence)]
-    news = frozenset(_stem(word) for new in _NEW.findall(text) for word in _tokens(new)) - _NO_SUBJECT
+    news, placed = (_named(pattern, text) for pattern in (_NEW, _PLACED))
     for start, name in found:
         if not _UNDECIDED.search(sentence, 0, start) and (name in _IT or name not in FUNCTION_WORDS):
             old = "" if name in _IT else name
-            yield Replacement(old, news - {old}, _clauses(sentence, set(old.split())), mentioned)
+            yield Replacement(old, news - {old}, placed, _clauses(sentence, set(old.split())), mentioned)
     raised = _RAISES.search(sentence)
     if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
         for match in _VERSIONED.finditer(sentence, raised.start()):
             product = match[1].lower()
             if product not in _NO_PRODUCT:
-                yield Replacement(product, news, _clauses(sentence, {product, match[2]}), mentioned, match[2])
+                yield Replacement(product, news, placed, _clauses(sentence, {product, match[2]}), mentioned, match[2])
 
 
 def replaces(one: Replacement, asked: str, answered: str) -> bool:
@@ -149,7 +156,8 @@ def replaces(one: Replacement, asked: str, answered: str) -> bool:
     asked, answered = wanted(asked)[:MOST], answered[:MOST]
     own = _subject(asked, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
-    is_shared = any(len(clause & own) > LEAST_SHARED * min(len(clause), len(own)) for clause in clauses)
+    telling = [clause for about in clauses if (clause := about - (one.placed - own))]
+    is_shared = any(len(clause & own) > LEAST_SHARED * min(len(clause), len(own)) for clause in telling)
     if one.version:
         others = {number for name, number in _VERSIONED.findall(asked) if name.lower() == one.old}
         is_other = bool(others) and one.version not in others and one.old in _adopted(asked)
@@ -157,11 +165,15 @@ def replaces(one: Replacement, asked: str, answered: str) -> bool:
     if one.old and clauses:
         return is_shared and one.old in _adopted(asked) | _adopted(answered)
     if one.old:
-        return bool(one.news) and one.old in _adopted(asked)
+        return bool(one.news or one.placed) and one.old in _adopted(asked)
     names = _adopted(asked, names_only=True) - one.news
     if names & one.mentioned:
         return is_shared
-    return bool(names) and bool(one.news - own) and any(clause <= own for clause in clauses)
+    return bool(names) and bool(one.news - own) and any(clause <= own for clause in telling)
+
+
+def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _NO_SUBJECT
 
 
 def _clauses(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:

@@ -95,9 +95,19 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
         found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
     worth = _without_weak_outputs(worth_saying(found, terms, request.least_relevance))
     hits = _settle_near_ties(worth, request.current_project)
-    memories = _solved_first(_cited(database, _episodes(database, hits, terms, request)))
+    others = _of_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
+    memories = _solved_first(_cited(database, _episodes(database, hits, others, terms, request)))
     block = within_budget(request.search.text, memories, terms.weights, request.budget, count_tokens)
     return block._replace(warnings=found.warnings)
+
+
+def _of_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
+    """The hits of which threads are made: what failed before, and what took its place, does not pass a filter for what worked."""
+    unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
+    found, terms = search_terms(database, embedder, unfiltered)
+    worth = worth_saying(found, terms, request.least_relevance)
+    here = request.not_conversation
+    return [hit for hit in worth if here is None or hit.conversation_id != here]
 
 
 def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
@@ -149,7 +159,9 @@ def _conversation(hit: Hit) -> str:
     return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
 
 
-def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: RecallRequest) -> list[Recollection]:
+def _episodes(
+    database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
+) -> list[Recollection]:
     """One entry an episode, near-duplicates once, at most as many as were asked for."""
     stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     taken = {(True, int(id_)) for id_ in request.given if id_.isdecimal()}
@@ -163,14 +175,14 @@ def _episodes(database: Database, hits: Sequence[Hit], terms: Terms, request: Re
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            found = _attempt_to_show(database, stored[own], hits, request)
+            found = _attempt_to_show(database, stored[own], others, request)
             if not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of)):
                 continue
             taken.update((True, turn.id) for turn in (*found.episode, *found.instead_of))
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
             memory = _recollection(hit_at(hit, found.item), found, terms, request)
-            memory = _with_thread(database, memory, found, hits)
+            memory = _with_thread(database, memory, found, others)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
@@ -225,11 +237,12 @@ def _judged(
     text = "\n".join(turn.content for turn in spoken)
     if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
         return None
-    for id_, earlier in outcomes.before(database, spoken[0], ending.first_index, 1):
+    for before in outcomes.before(database, spoken[0], ending.first_index, 1):
+        earlier = before.ending
         is_told = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
         is_quoted = is_told and earlier.evidence[-1].id in {turn.id for turn in spoken}
         if is_quoted and any(_is_in(hit, spoken[0], earlier) for hit in hits) and not _asks(text):
-            return next(iter(prompts.items(database, [id_])), None)
+            return next(iter(prompts.items(database, [before.asked])), None)
     return None
 
 

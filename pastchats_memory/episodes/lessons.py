@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise, takewhile
 
 import numpy as np
 
+from pastchats_memory.episodes.problems import are_of_one_error, are_one
 from pastchats_memory.episodes.threads import (
     ALIKE,
+    FARTHEST,
+    as_said_next,
     attempt_at,
     cited_attempts,
-    have_in_common,
+    errors_of,
     is_failed_by_next,
-    subject,
 )
 from pastchats_memory.recollection import Lesson
 from pastchats_memory.store import outcomes, prompts, vectors
@@ -22,6 +24,8 @@ from pastchats_memory.store.outcomes import Ended
 
 MOST_EPISODES = 2000
 """The newest of a project whose outcome is known."""
+MOST_WITH_ERROR = 20
+"""Episodes up to which an error is that of a problem, rather than of the project."""
 REPEATEDLY = 2
 MOST_ATTEMPTS = 5
 """That a lesson tells, the last ones."""
@@ -30,8 +34,8 @@ MOST_ATTEMPTS = 5
 def lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
     """What failed at least twice before something worked, which says what to do: first the most often failed, then the newest.
 
-    Attempts belong together where the person's next words say of one that it failed, and where they ask for the same at
-    times that are known, since else nobody can tell which came after the other.
+    Attempts belong together where the person's next words say of one that it failed, and where they ask for the same, or speak of
+    an error that came in both, at times that are known, since else nobody can tell which came after the other.
 
     Args:
         database: to be read.
@@ -42,10 +46,23 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
     Raises:
         StoreFault: the database cannot be read.
     """
-    told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
+    told = _with_complaints(database, outcomes.told_of(database, project, hidden, MOST_EPISODES))
     found = [solved for group in _groups(database, told) if (solved := _solved(group))]
     found.sort(key=lambda solved: len(solved[0]), reverse=True)  # and stable: as told, the newest first
     return [_lesson(database, failed, ended) for failed, ended in found[:limit]]
+
+
+def _with_complaints(database: Database, told: Sequence[Ended]) -> list[Ended]:
+    """The episodes with those of unknown outcome that follow a failed one and that failed, too, by what was said next."""
+    begun = {(one.conversation, one.ending.first_index) for one in told}
+    between: dict[int, Ended] = {}
+    for one in told:
+        if is_failed_by_next(one.ending) and (one.conversation, one.ending.last_index + 1) not in begun:
+            after = outcomes.after(database, *one.conversation, one.ending.last_index, FARTHEST)
+            failed = takewhile(lambda later: is_failed_by_next(later.ending), as_said_next(after))
+            between |= {later.asked: later for later in failed}
+    known = {one.asked for one in told}
+    return [*told, *(one for one in between.values() if one.asked not in known)]
 
 
 def _solved(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
@@ -67,7 +84,7 @@ def _groups(database: Database, told: Sequence[Ended]) -> list[list[Ended]]:
             place = leader[place]
         return place
 
-    for first, second in (*_chained(told), *_alike(database, told)):
+    for first, second in (*_chained(told), *_alike(database, told), *_of_one_error(database, told)):
         leader[led_by(second)] = led_by(first)
     groups: dict[int, list[Ended]] = {}
     for place in range(len(told)):
@@ -96,11 +113,30 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= ALIKE).tolist()
     pairs = [(places[ids[failed[first]]], places[ids[second]]) for first, second in near]
-    about = [subject(one.text) for one in told]
     return [
         (one, other)
         for one, other in pairs
-        if told[one].conversation[0] == told[other].conversation[0] and have_in_common(about[one], about[other])
+        if told[one].conversation[0] == told[other].conversation[0] and are_one(told[one].text, told[other].text)
+    ]
+
+
+def _of_one_error(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
+    """Pairs of a failed episode and another one of its project in which the same error came, of which both requests speak."""
+    places = {one.asked: place for place, one in enumerate(told) if one.timestamp is not None}
+    errors: dict[int, frozenset[str]] = {}
+    with_error: dict[tuple[str, str], list[int]] = {}
+    for item in prompts.items(database, list(places)):
+        place = places[item.id]
+        errors[place] = errors_of(database, item, told[place].ending)
+        for error in errors[place]:
+            with_error.setdefault((item.project, error), []).append(place)
+    rare = (sorted(shared) for shared in with_error.values() if len(shared) <= MOST_WITH_ERROR)
+    pairs = {pair for shared in rare for pair in combinations(shared, 2)}
+    return [
+        (one, other)
+        for one, other in sorted(pairs)
+        if not told[one].ending.said == told[other].ending.said == "worked"
+        and are_of_one_error(told[one].text, told[other].text, errors[one] & errors[other])
     ]
 
 

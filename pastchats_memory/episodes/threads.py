@@ -2,58 +2,45 @@
 
 Precision before recall. Within a conversation an attempt belongs to the next episode where the person's next words say that
 it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors and the
-words of what was asked; and something is superseded where a later question names it as what is to be replaced.
+words of what was asked, or by an error that came in both; and something is superseded where a later request puts another thing in its place.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
+from pastchats_memory.episodes.around import NEIGHBOURS
+from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
+from pastchats_memory.episodes.replacing import replacements, replaces
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
-from pastchats_memory.pieces import grams, spaced
-from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Attempt
 from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import OPENING, Ending
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, Ended, Ending, Quotation
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
-_LEAST_SHARED = 3
-"""Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 MOST_BEFORE = 3
 FARTHEST = 6
 """Episodes back and forth in a conversation that are looked at."""
 ASKED_WIDTH = 120
-SENTENCE = 200
-"""Characters before words that replace something which may belong to their sentence."""
 LAST_TURNS = 3
 """Of an attempt, among which its last answer is."""
 
-_REPLACES = re.compile(
-    r"\b(?:instead of|rather than|replac(?:e|es|ed|(?<!, replac)ing)|switch(?:ed|ing)? (?:away )?from|mov(?:e|ed|ing) (?:away )?(?:from|off)|migrat(?:e|ed|ing) (?:away )?(?:from|off)"
-    r"|get(?:ting)? rid of|drop(?:ped|ping)?|abandon(?:ed)?|no longer(?: use| want| need)?|stop(?:ped)? using|ditch(?:ed)?)\s+(?:the |our |using |that |this )*"
-    r"`?([\w][\w.+#-]{2,40})(?!\w|\()",
+_PERSISTS = re.compile(
+    r"\W*(?:(?:no|nope|nah|hm+|ok|but|sorry|and)\b\W*){0,2}(?:it(?:['’]s| is)?\s|that(?:['’]s| is)?\s|this\s|i\s|(?:i\s)?(?:get|see)\s)?(?:is\s)?(?:the\s|exactly\s)*"
+    r"(?:still\b(?!\s(?:need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!\s(?:for|with|in|as|to|way)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
     re.IGNORECASE,
 )
-"""A call that stands there is what a linter advises, and a participle behind a comma is how something is to be done."""
-_ASKS_WHY = re.compile(r"\b(?:why|how|when|did|what if)\b[^.!?\n]*\Z", re.IGNORECASE)
-"""Before such words in their sentence: they are asked about rather than decided."""
-_WORD = re.compile(r"[^\W_][\w.+#-]*\w")
-_COMMAND = re.compile(r"\s*[/!$]")
-_PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
-_GO = frozenset(
-    """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
-    run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - a list of thirty strings would fill a page
-)
-"""Words that ask for work without a word about which."""
+"""A few words by which a complaint says that it is as it was."""
 
 
 class Thread(NamedTuple):
@@ -83,8 +70,8 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
         return Thread()
-    attempts = [*_earlier_here(database, first, ending), *_later_here(database, first, ending)]
-    attempts += _elsewhere(database, episode, others)
+    ending, here = _here(database, episode, ending)
+    attempts = [*here, *_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.said in ("failed", "mixed")
@@ -102,67 +89,40 @@ def is_failed_by_next(ending: Ending) -> bool:
     return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
-def subject(question: str) -> frozenset[str]:
-    """What a question is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
-    if _COMMAND.match(question):
-        return frozenset()
-    bare = _PATH.sub(" ", wanted(question[:OPENING]))
-    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
+def as_said_next(chain: Sequence[Ended]) -> list[Ended]:
+    """Episodes of a conversation in order, where an unknown one failed that was a complaint and is followed by another: "still 500", "no, same"."""
+    return [*(_as_said_next(one, following) for one, following in pairwise(chain)), *chain[-1:]]
 
 
-def have_in_common(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two subjects share enough for what is alike otherwise to be the same."""
-    return len(first & second) >= _LEAST_SHARED
+def _as_said_next(one: Ended, following: Ended) -> Ended:
+    complaints = _PERSISTS.match(one.text) and _PERSISTS.match(following.text)
+    if not complaints or one.ending.said != "unknown" or not one.ending.is_answered:
+        return one
+    said = Quotation(following.text.strip().partition("\n")[0], following.asked, following.ending.first_index)
+    failed = one.ending._replace(verdict="failed", confidence=LEAST_CONFIDENCE, signal="still_so", evidence=(said,))
+    return one._replace(ending=failed)
 
 
-def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """The first later question of the project among the hits that wants something else in the place of what this episode is about.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
-    last = episode[-1]
-    if last.timestamp is None:
-        return None
-    answered = {word for turn in episode if turn.role == "assistant" for word in _WORD.findall(turn.content)}
-    asked = {word for turn in episode if turn.role == "user" for word in _WORD.findall(turn.content)}
-    known = {word.lower() for word in answered if word in asked or not (word.isalpha() and word.islower())}
-    later = [
-        hit
-        for hit in others
-        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
-        and hit.source_project == last.project
-    ]  # fmt: skip
-    for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if _replaced(hit.content) & known and (found := prompts.items(database, [int(hit.id)])):
-            ending = outcomes.of_turn(database, found[0])
-            if ending is not None and ending.said != "failed":
-                return attempt_at(database, found[0], ending)
-    return None
-
-
-def _earlier_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
-    found: list[tuple[bool, Attempt]] = []
-    for id_, earlier in outcomes.before(database, first, ending.first_index, FARTHEST):
-        if not is_failed_by_next(earlier):
-            break
-        found.append((True, _attempt(database, id_, earlier)))
-    return found[::-1]
-
-
-def _later_here(database: Database, first: Item, ending: Ending) -> list[tuple[bool, Attempt]]:
-    found: list[tuple[bool, Attempt]] = []
-    before = ending
-    for id_, later in outcomes.after(database, first, ending.last_index, FARTHEST):
-        if not is_failed_by_next(before):
-            break
-        found.append((False, _attempt(database, id_, later)))
-        before = later
-    return found
+def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[Ending, list[tuple[bool, Attempt]]]:
+    """How the episode ended by what was said next, and the attempts of its conversation that it goes on from or that go on from it, in order."""
+    first = episode[0]
+    asked = next((turn for turn in episode if turn.role == "user"), first)
+    project, conversation = first.project, str(first.conversation_id)
+    own = Ended(asked.id, asked.content, (project, conversation), first.timestamp, ending)
+    before = outcomes.before(database, first, ending.first_index, FARTHEST)
+    after = outcomes.after(database, project, conversation, ending.last_index, FARTHEST)
+    chain = as_said_next([*before, own, *after])
+    place = len(before)
+    earlier = list(takewhile(lambda one: is_failed_by_next(one.ending), chain[:place][::-1]))[::-1]
+    later = [one for last, one in takewhile(lambda two: is_failed_by_next(two[0].ending), pairwise(chain[place:]))]
+    attempts = [(True, _attempt(database, one)) for one in earlier] + [
+        (False, _attempt(database, one)) for one in later
+    ]
+    return chain[place].ending, attempts
 
 
 def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
-    """Attempts of other conversations of the project at what is asked in the same words or in others, in order."""
+    """Attempts of other conversations of the project at what is asked in like words, or at an error that both speak of, in order."""
     asked = next((turn for turn in episode if turn.role == "user"), None)
     if asked is None or asked.timestamp is None:
         return []
@@ -176,29 +136,51 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     if asked.id not in ids:
         return []
     cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
-    alike = [id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE]
-    about = subject(asked.content)
-    found: dict[int, tuple[str, Attempt]] = {}
-    for item in prompts.items(database, alike):
+    alike = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE}
+    errors = errors_in(episode)
+    found: list[tuple[str, Attempt]] = []
+    for item in prompts.items(database, [id_ for id_ in candidates if errors or id_ in alike]):
         ending = outcomes.of_turn(database, item)
-        if have_in_common(about, subject(item.content)) and ending is not None and item.timestamp is not None:
-            found[item.id] = item.timestamp, attempt_at(database, item, ending)
-    return [(when < asked.timestamp, one) for when, one in sorted(found.values(), key=lambda pair: pair[0])]
+        if ending is None or item.timestamp is None:
+            continue
+        is_alike = item.id in alike and are_one(asked.content, item.content)
+        if is_alike or are_of_one_error(asked.content, item.content, errors & errors_of(database, item, ending)):
+            found.append((item.timestamp, attempt_at(database, item, ending)))
+    return [(when < asked.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
 
 
-def _replaced(question: str) -> set[str]:
-    """The names, lower-cased, in whose place the question wants something else."""
-    found = (
-        match[1].lower().rstrip(".")
-        for match in _REPLACES.finditer(question)
-        if not _ASKS_WHY.search(question, max(0, match.start() - SENTENCE), match.start())
+def errors_of(database: Database, item: Item, ending: Ending) -> frozenset[str]:
+    """The errors in the item's episode. Raises StoreFault."""
+    return errors_in(prompts.of_episode(database, item, ending, NEIGHBOURS))
+
+
+def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
+    """The first later question of the project that wants something else in the place of what this episode is about."""
+    last = episode[-1]
+    if last.timestamp is None:
+        return None
+    asked, answered = (
+        "\n".join(turn.content for turn in episode if turn.role == role) for role in ("user", "assistant")
     )
-    return set(found) - FUNCTION_WORDS
+    later = [
+        hit
+        for hit in others
+        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
+        and hit.source_project == last.project
+    ]  # fmt: skip
+    for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
+        if not any(replaces(one, asked, answered) for one in replacements(hit.content)):
+            continue
+        if found := prompts.items(database, [int(hit.id)]):
+            ending = outcomes.of_turn(database, found[0])
+            if ending is not None and ending.said != "failed":
+                return attempt_at(database, found[0], ending)
+    return None
 
 
-def _attempt(database: Database, id_: int, ending: Ending) -> Attempt:
-    (item,) = prompts.items(database, [id_])
-    return attempt_at(database, item, ending)
+def _attempt(database: Database, one: Ended) -> Attempt:
+    (item,) = prompts.items(database, [one.asked])
+    return attempt_at(database, item, one.ending)
 
 
 def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:

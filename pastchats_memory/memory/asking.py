@@ -270,12 +270,15 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.lessons import lessons
+        from pastchats_memory.search.absent import nothing_passes
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
-            return lessons(self._database, filters.project, hidden, limit), behind
+            found = lessons(self._database, filters.project, hidden, limit)
+            absent = () if found else nothing_passes(self._database, filters._replace(outcomes=(), hidden=hidden))
+        return found, (*absent, *behind)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""

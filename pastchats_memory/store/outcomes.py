@@ -28,6 +28,11 @@ KNOWN = (
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 OPENING = 2000
 """Characters of a question by which it is compared with others."""
+ENDED = (
+    f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {COLUMNS} "
+    "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id"
+)
+"""The columns of `Ended`."""
 UNANSWERED = "unanswered"
 """The signal of an episode that was stopped before any answer."""
 LEAST_CONFIDENCE = 0.85
@@ -83,7 +88,7 @@ class Due(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """An episode whose outcome is said."""
+    """An episode with what asked for it."""
 
     asked: int
     """Id of the turn that asks."""
@@ -226,36 +231,40 @@ def of_turn(database: Database, item: Item) -> Ending | None:
     return _ending(found[0]) if found and found[0][1] >= item.turn_index else None
 
 
-def before(database: Database, item: Item, first_index: int, most: int) -> list[tuple[int, Ending]]:
-    """The episodes of its conversation that end before the index, the last first, with the ids of the rows that ask. Raises StoreFault."""
+def before(database: Database, item: Item, first_index: int, most: int) -> list[Ended]:
+    """The episodes of its conversation that begin before the index, in order, at most the last so many. Raises StoreFault."""
     rows = database.run(
-        f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
-        f"AND o.first_index < ? AND {KNOWN} ORDER BY o.first_index DESC LIMIT ?",
+        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? AND {KNOWN} "
+        "ORDER BY o.first_index DESC LIMIT ?",
         (item.project, item.conversation_id, first_index, most),
     )
-    return [(id_, _ending(row)) for id_, *row in rows]
+    return [_ended(row) for row in rows[::-1]]
 
 
-def after(database: Database, item: Item, last_index: int, most: int) -> list[tuple[int, Ending]]:
+def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:
     """Those that begin after it, in order. Raises StoreFault."""
     rows = database.run(
-        f"SELECT o.prompt_id, {COLUMNS} FROM outcomes o WHERE o.source_project = ? AND o.conversation_id = ? "
-        f"AND o.first_index > ? AND {KNOWN} ORDER BY o.first_index LIMIT ?",
-        (item.project, item.conversation_id, last_index, most),
+        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? AND {KNOWN} "
+        "ORDER BY o.first_index LIMIT ?",
+        (project, conversation_id, last_index, most),
     )
-    return [(id_, _ending(row)) for id_, *row in rows]
+    return [_ended(row) for row in rows]
 
 
 def told_of(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
     """The newest episodes whose outcome is said, of one project or of all but the hidden ones. Raises StoreFault."""
     rows = database.run(
-        f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {COLUMNS} FROM outcomes o "
-        f"JOIN prompts p ON p.id = o.prompt_id WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
+        f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
         (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
     )
-    return [Ended(id_, text, (of, said_in), when, _ending(row)) for id_, text, of, said_in, when, *row in rows]
+    return [_ended(row) for row in rows]
+
+
+def _ended(row: Sequence[object]) -> Ended:
+    id_, text, of, said_in, when, *ending = row
+    return Ended(id_, text, (of, said_in), when, _ending(ending))  # type: ignore[arg-type] # as the columns are declared
 
 
 def _ending(row: Sequence[object]) -> Ending:

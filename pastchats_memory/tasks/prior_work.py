@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around
 from pastchats_memory.episodes.done import done_in
-from pastchats_memory.episodes.threads import attempt_at, cited_attempts, have_in_common, subject, thread_of
+from pastchats_memory.episodes.problems import are_one, subject
+from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
@@ -104,7 +105,7 @@ def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden:
             after = thread.after if thread.after and _is_worked_on(database, thread.after) else None
             told = attempt_at(database, item, ending)
             done = _is_deed(database, item, turns, ending)
-            is_same = alike.is_duplicate and have_in_common(about, subject(item.content))
+            is_same = alike.is_duplicate and are_one(wanted.text, item.content)
             found.append((alike.score, Episode(told, is_same, done, after, thread.superseded_by)))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
@@ -119,9 +120,9 @@ def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Endi
         return ending.said == "worked"
     if item.content.rstrip().endswith(("?", "？")):
         return False
-    for id_, later in outcomes.after(database, item, ending.last_index, 1):
-        (go,) = prompts.items(database, [id_])
-        return later.said == "worked" and not subject(go.content) and _has_work(episode_around(database, go)[0])
+    for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
+        (go,) = prompts.items(database, [later.asked])
+        return later.ending.said == "worked" and not subject(go.content) and _has_work(episode_around(database, go)[0])
     return False
 
 

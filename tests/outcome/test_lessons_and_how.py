@@ -83,6 +83,65 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
     ]  # fmt: skip
 
 
+def test_complaints_of_one_conversation_are_one_chain_even_where_the_outcome_of_one_of_them_is_not_known(
+    tmp_path: Path,
+) -> None:
+    asked = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
+    cause = ("assistant", "The login used a serializer that Django 5 removed; `settings.py` has the JSON one now.")
+    told(tmp_path / "said", "login", 4, ("user", asked), ("assistant", "I changed the order of the middleware."),
+         ("user", "still 500"), ("assistant", "I look at the header of the login instead."),
+         ("user", "no, same 500. look at the log"), cause, GREEN)  # fmt: skip
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "said"])
+        memory._database.run("UPDATE outcomes SET verdict = 'unknown', confidence = 0 WHERE first_index = 2")  # noqa: SLF001 - however it is judged
+        (lesson,) = memory.lessons("garden")[0]
+        assert [one.asked for one in lesson.attempts] == [asked, "still 500"]
+        assert lesson.ended_by.asked == "no, same 500. look at the log"
+        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").memories
+        assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [asked, "still 500"])
+        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").memories
+        assert failed.after is not None
+        assert failed.after.asked == "no, same 500. look at the log"
+
+
+PRINTED = """$ npx playwright test
+Exit code 1
+  1) checkout.spec.ts:31:7 › pays with a card
+    waiting for frameLocator('iframe[name="stripeFrame"]')
+  1 failed
+  11 passed"""
+RED = ("tool", PRINTED)
+PAYING = (
+    "The checkout test hangs on CI: Playwright times out at the payment iframe.",
+    "Nobody pays with a card in the pipeline, the build is red again.",
+    "Why do the elements of Stripe not load in our runs? I want them to pay with a card there.",
+)
+
+
+def paying(tmp_path: Path, *asked: str) -> Memory:
+    for day, request in enumerate(asked, start=1):
+        ended = GREEN if request == asked[-1] else ("user", "No, that is wrong, undo it.")
+        told(tmp_path / "said", f"p{day}", day, ("user", request), RED, LOCK, ended)
+    memory = Memory.open(tmp_path / "memory.db")
+    memory.index([tmp_path / "said"])
+    return memory
+
+
+def test_attempts_in_quite_other_words_are_one_thread_by_the_error_of_which_they_speak(tmp_path: Path) -> None:
+    with paying(tmp_path, *PAYING) as memory:
+        (lesson,) = memory.lessons("garden")[0]
+        assert [one.asked for one in (*lesson.attempts, lesson.ended_by)] == list(PAYING)
+        entry = memory.recall("checkout test pays with a card, Stripe iframe in Playwright").memories[0]
+    assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", list(PAYING[:2]))
+
+
+def test_a_test_that_was_red_all_the_time_joins_nothing_that_does_not_speak_of_it(tmp_path: Path) -> None:
+    others = "Paginate the list of orders.", "Limit the rate of the public API.", "Write the notes of the release."
+    with paying(tmp_path, *others) as memory:
+        assert memory.lessons("garden")[0] == []
+        assert [one for entry in memory.recall("limit the rate of the API").memories for one in entry.before] == []
+
+
 def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")
@@ -151,6 +210,10 @@ def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_p
 def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
     assert memory.lessons("shed") == ([], ())
     assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]
+
+
+def test_who_asks_for_the_lessons_of_a_project_that_is_not_there_is_told_so(memory: Memory) -> None:
+    assert memory.lessons("gardem") == ([], ("nothing is stored of the project gardem; there is garden",))
 
 
 def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory) -> None:

@@ -139,6 +139,23 @@ def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(m
     assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
 
 
+def test_who_asks_for_what_worked_is_told_what_failed_before_and_what_took_its_place(
+    memory: Memory, history: Path
+) -> None:
+    folder = history.parent
+    green = ("tool", "$ pytest -q\n8 passed in 1.2s")
+    told(folder, "monday", 4, ("user", ASKED), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
+    told(folder, "tuesday", 5, ("user", ASKED), ("assistant", SECOND), green)
+    told(folder, "kept", 6, ("user", "Use Redis for the sessions."), ("assistant", "Sessions are in Redis."), green)
+    told(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
+    memory.index([folder])
+    sure(memory)
+    worked = memory.recall("webhook worker sends events twice", outcome="worked").memories[0]
+    assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
+    kept = memory.recall("Redis for the sessions", outcome="worked").memories[0]
+    assert kept.superseded_by is not None
+
+
 def test_a_decision_that_was_replaced_says_by_what(memory: Memory, history: Path) -> None:
     folder = history.parent
     told(folder, "monday", 4, ("user", "Where do we keep the sessions of the shop?"),

@@ -1,0 +1,206 @@
+"""What a request puts in the place of what: a decision that was taken for the same subject before. Pure.
+
+A wrong *superseded* is worse than none: what is denied, asked, compared, quoted, reported or hoped for replaces nothing, and
+a name that two requests share is no subject.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pastchats_memory.commands import wanted
+from pastchats_memory.query import FUNCTION_WORDS
+
+MOST = 2000
+"""Characters of a request, and of an answer, that are read."""
+LEAST_SHARED = 0.5
+"""Share of the words of either subject that has to be surpassed by what both have."""
+SHORT, STEM = 3, 7
+"""Letters of a word up to which an s belongs to it, and by which words are the same: "authentication" and "authenticate"."""
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]* [^'\n]*'(?!\w)")
+_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
+_CLAUSE = re.compile(r"[,:–—()]+(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
+_TOKEN = re.compile(r"[\w.@][\w.+#@/-]*")
+_VERSIONED = re.compile(
+    r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]*?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
+)
+
+_NP = r"(?:(?:the|a|an|our|my|using|that|this|plain|all)\s+)*`?(?P<old>[\w.@][\w.+#@/-]*(?:\s+(?:storage|compose|file|files|cookies?))?)`?(?!\w|\()"
+_ENDS = r"(?=\s*(?:[,.;:!?]|\Z|\s(?:and|for|in|on|from|to|as|at|with|everywhere|now|entirely|completely|altogether)\b))"
+_NAMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]{0, 120} (?:by|with|for|through)\b)",
+        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{0, 120}? (?:away )?(?:from|off) {_NP}(?=[^,.;]{0, 120} (?:in)?to\b)",
+        rf"\b(?:away from|off of) {_NP}{_ENDS}",
+        rf"\b(?:instead of|rather than|in place of|in (?:the )?stead of) {_NP}",
+        rf"(?:,| and) not (?:in |on |to |with |into |at |by |through )?{_NP}{_ENDS}",
+        (
+            rf"\b(?:drop(?:ping)?|remov(?:e|ing)|ditch(?:ing)?|(?:get|getting) rid of|(?:throw|kick|rip) out|abandon(?:ing)?|retir(?:e|ing)|uninstall|stop(?:ped)? using"
+            rf"|(?:be|are|am|is|'re|'m) done with|no longer (?:want|use|need)(?: to use)?) {_NP}{_ENDS}"
+        ),
+    )
+)
+"""What is put aside, as it is named."""
+_INSTEAD = re.compile(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
+_RAISES = re.compile(
+    r"\b(?:switch|upgrade|bump|move|go|update|migrate|require|pin|raise|downgrade|use|set)(?:s|d|ing)?\b", re.IGNORECASE
+)
+_ADOPTS = re.compile(
+    r"\b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?|pin(?:ned)?|set up|choose|chose|take|require[sd]?|go for)\s+"
+    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?))",
+    re.IGNORECASE,
+)
+"""How a thing is named that is decided on."""
+_NEW = re.compile(
+    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|should|through|via|(?:swap|exchange|substitute)\b[^,.;]{0,120} for)\s+"
+    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))",
+    re.IGNORECASE,
+)
+"""What is likely the name of what is wanted."""
+_PLACED = re.compile(
+    r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
+)
+"""What may be its name, and may be what it is wanted for."""
+
+_INQUIRES = re.compile(
+    r"\W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where|should|shall|would|is|are|was|were"
+    r"|does|did|has|have (?:we|you|they)|do (?:we|you|they)|may|might|whether|if|(?:could|can) (?!you\b)\w+)\b",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
+_UNDECIDED = re.compile(
+    r"\b(?:do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|never|no need|without|won['’]?t|cannot|can['’]?t|should not|shouldn['’]?t|must not|avoid\w*|rather not"
+    r"|nobody|neither|nor|refus\w+|against|compar\w+|estimat\w+|costs?|effort|consider\w*|think\w*|thought|evaluat\w+|investigat\w+|explor\w+|discuss\w*|explain\w*|describ\w+"
+    r"|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add) (?:an? |the |some )?(?:\w+ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)|translat\w+ (?:this|that|the (?:sentence|text|following))"
+    r"|ask(?:s|ed|ing)?|whether|if|when(?:ever)?|unless|while|would(?! like)|might|maybe|perhaps|could(?! you)|propos\w+|suggest\w*|recommend\w*|pros|worth|check\w*|see|verify"
+    r"|read that|heard|wonder\w*|renam\w+|variable|label|title|column|heading|button|typo|bug|warn\w*|log(?:s|ged)? an?|errors? (?:when|if)|fail(?:s|ed|ing|ure)?|still|wrong\w*"
+    r"|show(?:s|ed|n|ing)?|return(?:s|ed|ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|has|have(?! (?:decided|agreed|to))|uses|reads|serves|writes|contains|idea|option|alternative\w*|tutorial|article|example"
+    r"|imagine|suppose|hypothetical\w*|plan(?:s|ning|ned)? to|someone|people|teams|they|he|she)\b",
+    re.IGNORECASE,
+)
+"""Before what is put aside, in its sentence: it is denied, asked, compared, quoted, reported or put off."""
+_STAYS = re.compile(
+    r"\b(?:stay(?:s|ing)? (?:with|on|where)|stick(?:s|ing)? (?:with|to)|as it is|as they are|leave it|not yet|yet\W*\Z|no changes?|change nothing|nothing yet|(?:one|some) ?day"
+    r"|for now only|for now just|just an? (?:estimate|idea|question|thought)|revert|undo|roll(?:ing)? (?:it |that |this )?back|would be nice|keep (?:it|using|redis as))\b",
+    re.IGNORECASE,
+)
+"""Anywhere in the request: all stays as it is, or goes back to what it was."""
+_NO_SUBJECT = FUNCTION_WORDS | frozenset(
+    """abandon ada add adopt also always app away back be become belong better build bump call change code come completely convert decided deploy ditch do done drop
+    entirely everywhere everything exchange expensive fine first format generate get go going got handle instead install keep kept kind let like live log longer lost make
+    manage migrate mind move need new no off ok okay old one out pin place plain please port project put raise rather remove replace require retire rewrite rid run
+    save search send serve set should slow start stop store strip style substitute sure swap switch take thing throw time today together transition try
+    uninstall up update upgrade use used using version want way we write x yes""".split()  # noqa: SIM905 - a list of a hundred strings would fill a page
+)
+_NO_PRODUCT = FUNCTION_WORDS | frozenset(
+    """chapter day file hour issue item level line minute no number option page part phase point port pr second section size step task ticket timeout top version
+    week year to from of by at in on with""".split()  # noqa: SIM905 - as above
+)
+_IT = frozenset({"it", "that", "them", "this", "these", "those", "with"})
+
+
+class Replacement(NamedTuple):
+    """What a sentence of a request puts aside."""
+
+    old: str
+    """Its name, lower-cased; empty where it is not named, or is another version."""
+    news: frozenset[str]
+    """Words that are likely the name of what takes its place."""
+    placed: frozenset[str]
+    """Words that may be its name, or what it is wanted for."""
+    clauses: tuple[frozenset[str], ...]
+    """What its clauses are about; none where no subject is said."""
+    mentioned: frozenset[str]
+    """Every word of the request."""
+    version: str = ""
+    """The new one, where only that is another."""
+
+
+def replacements(request: str) -> list[Replacement]:
+    """What a request puts in the place of something else; empty where it decides nothing of the kind."""
+    text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MOST]))
+    if _STAYS.search(text):
+        return []
+    sentences = _SENTENCE.findall(text)
+    mentioned = frozenset(_tokens(text))
+    return [one for sentence in sentences for one in _of_sentence(sentence, mentioned, text)]
+
+
+def _of_sentence(sentence: str, mentioned: frozenset[str], text: str) -> Iterator[Replacement]:
+    if (_INQUIRES.match(sentence) or sentence.rstrip().endswith("?")) and not _POLITE.match(sentence):
+        return
+    found = [
+        (match.start(), match["old"].lower().rstrip(".")) for pattern in _NAMED for match in pattern.finditer(sentence)
+    ]
+    found += [(match.start(), "") for match in _INSTEAD.finditer(sentence)]
+    news, placed = (_named(pattern, text) for pattern in (_NEW, _PLACED))
+    for start, name in found:
+        if not _UNDECIDED.search(sentence, 0, start) and (name in _IT or name not in FUNCTION_WORDS):
+            old = "" if name in _IT else name
+            yield Replacement(old, news - {old}, placed, _clauses(sentence, set(old.split())), mentioned)
+    raised = _RAISES.search(sentence)
+    if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
+        for match in _VERSIONED.finditer(sentence, raised.start()):
+            product = match[1].lower()
+            if product not in _NO_PRODUCT:
+                yield Replacement(product, news, placed, _clauses(sentence, {product, match[2]}), mentioned, match[2])
+
+
+def replaces(one: Replacement, asked: str, answered: str) -> bool:
+    """Whether an earlier request, or what was answered to it, decided on what is put aside, for the same subject."""
+    asked, answered = wanted(asked)[:MOST], answered[:MOST]
+    own = _subject(asked, set(one.old.split()))
+    clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
+    telling = [clause for about in clauses if (clause := about - (one.placed - own))]
+    is_shared = any(len(clause & own) > LEAST_SHARED * min(len(clause), len(own)) for clause in telling)
+    if one.version:
+        others = {number for name, number in _VERSIONED.findall(asked) if name.lower() == one.old}
+        is_other = bool(others) and one.version not in others and one.old in _adopted(asked)
+        return is_other and (is_shared or not clauses)
+    if one.old and clauses:
+        return is_shared and one.old in _adopted(asked) | _adopted(answered)
+    if one.old:
+        return bool(one.news or one.placed) and one.old in _adopted(asked)
+    names = _adopted(asked, names_only=True) - one.news
+    if names & one.mentioned:
+        return is_shared
+    return bool(names) and bool(one.news - own) and any(clause <= own for clause in telling)
+
+
+def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _NO_SUBJECT
+
+
+def _clauses(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
+    found = (_subject(clause, names) for clause in _CLAUSE.split(sentence))
+    return tuple(clause for clause in found if clause)
+
+
+def _subject(text: str, names: set[str]) -> frozenset[str]:
+    """The words, without an s at the end, but for names and what each of them is a part of, and for what says only what is to be done."""
+    found = (word for word in _tokens(text) if not any(name and name in word for name in names))
+    telling = (word for word in found if word not in _NO_SUBJECT and len(word) > 1 and not word.isdecimal())
+    return frozenset(map(_stem, telling)) - _NO_SUBJECT
+
+
+def _adopted(text: str, *, names_only: bool = False) -> set[str]:
+    """What is decided on in the text, by one word and by two."""
+    found: set[str] = set()
+    for match in _ADOPTS.finditer(text):
+        first = match[1].split()[0].rstrip(".,")
+        if not names_only or not (first.isalpha() and first.islower()):
+            found |= {first.lower(), " ".join(match[1].lower().split()).rstrip(".,")}
+    return found - FUNCTION_WORDS
+
+
+def _tokens(text: str) -> list[str]:
+    return [word.lower().rstrip(".-/").removesuffix("'s") for word in _TOKEN.findall(text)]
+
+
+def _stem(word: str) -> str:
+    return (word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > SHORT else word)[:STEM]

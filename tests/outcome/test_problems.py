@@ -1,0 +1,45 @@
+"""When two requests that are alike are about one problem."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory.episodes.problems import are_one
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Add a --verbose flag to the export command", "Add a --dry-run flag to the export command"),
+        ("Fix the failing test in the orders module", "Fix the failing test in the users module, it is red again"),
+        (
+            "Fix the type errors that mypy finds in store/rows.py",
+            "Fix the type errors that mypy finds in store/hits.py",
+        ),
+        ("Look at the review comments of issue 12 and answer", "Look at the review comments of issue 14 and answer"),
+        ("Write unit tests for the parseDate function", "Write unit tests for the formatDate function"),
+        ("Translate the onboarding mails into French please", "Translate the onboarding mails into German please"),
+        ("Implement step 3 of the release plan", "Implement step 4 of the release plan"),
+        ("Add an endpoint for the invoice totals", "Add an endpoint for the customer notes"),
+    ],
+)
+def test_requests_that_differ_in_a_name_are_two_problems(first: str, second: str) -> None:
+    assert not are_one(first, second)
+    assert not are_one(second, first)
+    assert are_one(first, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The CSV import fails on umlauts with UnicodeDecodeError, please fix the import.",
+         "CSV import fails on umlauts again (UnicodeDecodeError), fix the import please"),
+        ("Fix the CSV import: it fails on umlauts with UnicodeDecodeError.", "The CSV import breaks on umlauts (UnicodeDecodeError)."),
+        ("The webhook worker sends some events twice, make it send each of them once.",
+         "The webhook worker delivers some of the events twice, make it send each one once."),
+        ("The login test in login.spec.ts is flaky on CI.", "The login test is flaky on CI again, see login.spec.ts and retry."),
+    ],
+)  # fmt: skip
+def test_requests_for_the_same_in_slightly_other_words_are_one_problem(first: str, second: str) -> None:
+    assert are_one(first, second)
+    assert are_one(second, first)

@@ -11,6 +11,7 @@ from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
+FAILED = " (failed)"
 CUT = "…"
 """Ends what was kept of a command or of a list of files in part."""
 _GONE_TO = re.compile(r"\Acd [^\s;&|]+ *&& *")
@@ -26,13 +27,19 @@ def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
     Where none worked those that failed are told, marked as such: it may have been run to see the fault.
     """
     runs = [(_GONE_TO.sub("", command), failed) for command, failed in _last_runs(episode)]
-    worked = [command for command, failed in runs if not failed]
-    commands = worked or [f"{command} (failed)" for command, _ in runs]
-    latest = list(dict.fromkeys(reversed(commands)))[:MOST_COMMANDS]
-    shown = [f"$ {command}" for command in reversed(latest)]
+    worked = {command for command, failed in runs if not failed}
+    mark = "" if worked else FAILED
+    latest = list(dict.fromkeys(command for command, _ in reversed(runs) if command in worked or not worked))[
+        :MOST_COMMANDS
+    ]
+    shown = [_cut(f"$ {command}", LONGEST_LINE - len(mark)) + mark for command in reversed(latest)]
     if files := list(dict.fromkeys(name for turn in episode for name in _files(turn))):
-        shown.append(_listed(files))
-    return tuple(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}{CUT}" for line in shown)
+        shown.append(_cut(_listed(files), LONGEST_LINE))
+    return tuple(shown)
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
 
 
 def commands_of(episode: Sequence[Item]) -> list[str]:

@@ -65,6 +65,8 @@ def test_where_no_command_worked_what_failed_is_told_as_such() -> None:
     assert done_in([failed("make seed"), turn("assistant", "I see the fault.", "Bash make seed")]) == (
         "$ make seed (failed)",
     )
+    (long,) = done_in([failed("make seed " * 15)])
+    assert (len(long), long.endswith("… (failed)")) == (LONGEST_LINE, True)
 
 
 def test_what_failed_is_known_however_its_call_was_shortened_or_put_on_one_line() -> None:

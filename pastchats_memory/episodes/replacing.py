@@ -34,8 +34,8 @@ _ENDS = r"(?=\s*(?:[,.;:!?]|\Z|\s(?:and|for|in|on|from|to|as|at|with|everywhere|
 _NAMED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]* (?:by|with|for|through)\b)",
-        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]*? (?:away )?(?:from|off) {_NP}(?=[^,.;]* (?:in)?to\b)",
+        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]{0, 120} (?:by|with|for|through)\b)",
+        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{0, 120}? (?:away )?(?:from|off) {_NP}(?=[^,.;]{0, 120} (?:in)?to\b)",
         rf"\b(?:away from|off of) {_NP}{_ENDS}",
         rf"\b(?:instead of|rather than|in place of|in (?:the )?stead of) {_NP}",
         rf"(?:,| and) not (?:in |on |to |with |into |at |by |through )?{_NP}{_ENDS}",
@@ -57,7 +57,7 @@ _ADOPTS = re.compile(
 )
 """How a thing is named that is decided on."""
 _NEW = re.compile(
-    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|should|through|via|(?:swap|exchange|substitute)\b[^,.;]* for)\s+"
+    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|should|through|via|(?:swap|exchange|substitute)\b[^,.;]{0,120} for)\s+"
     r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))",
     re.IGNORECASE,
 )

@@ -76,7 +76,7 @@ _DENIED = Pattern(
     |\bне\b|\bnicht\b|没有|未"""
 )
 _UNFINISHED = Pattern(
-    r"\bstill\ (?:waiting|running|pending|working)\b|\bwaiting\ (?:on|for)\b|\bin\ (?:the\ )?background\b"
+    r"正在[^。\n]{0,80}[。…]?\Z|\bstill\ (?:waiting|running|pending|working)\b|\bwaiting\ (?:on|for)\b|\bin\ (?:the\ )?background\b"
 )
 _ANNOUNCED = Pattern(
     r"""

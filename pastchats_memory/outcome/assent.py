@@ -34,7 +34,7 @@ THANKED = Pattern(
             [\s,.!]+
     ){0,3}(?:
         (?:it|that|this)\ (?:\w+ly\ |now\ |does\ |did\ )?work(?:s|ed)?(?!\ (?:before|until|yesterday|previously))|thanks|thank\ you|thx|ty\b|great|perfect
-        |awesome|excellent|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful
+        |awesome|exe?c?el+[ea]nt|nice|amazing|lovely|beautiful|fantastic|brilliant|wonderful|love\ it|good|cheers|helpful
         |works|worked|it\ works|working|fixed|solved|merged|shipped|deployed|done|lgtm|agreed|approved|ship\ it
         |commit|push|merge|i\ (?:like|love)|now\ i(?:'ve|\ have)?\ got\ it|makes\ sense|well\ done|спасибо|отлично
         |супер|работает|заработало|дякую|чудово|працює|danke|perfekt|super|klappt|funktioniert\b(?!\ nicht)|passt

@@ -103,7 +103,7 @@ STILL = Pattern(
     |так\ и\ не\b|ничего\ не\ (?:измен|происход|меня)\w+|\bwird\ (?:\w+\ )?nicht\ (?:angezeigt|geladen|erkannt)
     |\bnon\ (?:va|si\ (?:vede|apre|carica)|carica)\b|\bdalej\ nie\b|\bten\ sam\ błąd
     |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b
-    |\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)
+    |\bquá\ (?:xấu|tệ|chậm)\b|\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)
     |\b(?:hala|olmadı|aynı\ hata|hata\ (?:verdi|alıyorum|veriyor))\b|لا\ (?:يعمل|يظهر)|(?:ما|لا)\ ?(?:زال|يزال)
     |نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|没有?(?:变|成功|出现|用处)
     |(?:直ら|変わら|表示され|動作し)(?:ない|ません)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""

@@ -2,7 +2,7 @@
 
 Precision before recall. Within a conversation an attempt belongs to the next episode where the person's next words say that
 it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors and the
-words of what was asked; and something is superseded where a later question names it as what is to be replaced.
+words of what was asked, or by an error that came in both; and something is superseded where a later request puts another thing in its place.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _LEADS_TO_NAME = frozenset(
 )
 """Words behind which a name stands rather than what is done."""
 _ERROR = re.compile(
-    r"^[^\n]{0,200}?(?:\b\w*(?:[Ee]rror|[Ee]xception)\b|\b(?:FAIL|FAILED|fatal|panic|refused|waiting for|not found|no such)\b|✘|✕|×|^\s*\d+\) )[^\n]{0,200}$",
+    r"^[^\n]{0,200}?(?:\b\w*(?:[Ee]rror|[Ee]xception)\b|\b(?:FAIL|FAILED|fatal|panic|refused|waiting for|not found|no such)\b|✘|✕|×|^[ \t]*+\d+\) )[^\n]{0,200}$",
     re.MULTILINE,
 )
 _OWN = re.compile(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")

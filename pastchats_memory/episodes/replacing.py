@@ -20,13 +20,15 @@ LEAST_SHARED = 0.5
 SHORT, STEM = 3, 7
 """Letters of a word up to which an s belongs to it, and by which words are the same: "authentication" and "authenticate"."""
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]* [^'\n]*'(?!\w)")
+_FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]|(?<!\w)'[^'\n]{0,300} [^'\n]{0,300}'(?!\w)"
+)
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
-_CLAUSE = re.compile(r"[,:–—()]+(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
+_CLAUSE = re.compile(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
 _TOKEN = re.compile(r"[\w.@][\w.+#@/-]*")
 _VERSIONED = re.compile(
-    r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]*?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
+    r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
 
 _NP = r"(?:(?:the|a|an|our|my|using|that|this|plain|all)\s+)*`?(?P<old>[\w.@][\w.+#@/-]*(?:\s+(?:storage|compose|file|files|cookies?))?)`?(?!\w|\()"
@@ -34,8 +36,8 @@ _ENDS = r"(?=\s*(?:[,.;:!?]|\Z|\s(?:and|for|in|on|from|to|as|at|with|everywhere|
 _NAMED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]{0, 120} (?:by|with|for|through)\b)",
-        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{0, 120}? (?:away )?(?:from|off) {_NP}(?=[^,.;]{0, 120} (?:in)?to\b)",
+        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]{{0,120}} (?:by|with|for|through)\b)",
+        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{{0,120}}? (?:away )?(?:from|off) {_NP}(?=[^,.;]{{0,120}} (?:in)?to\b)",
         rf"\b(?:away from|off of) {_NP}{_ENDS}",
         rf"\b(?:instead of|rather than|in place of|in (?:the )?stead of) {_NP}",
         rf"(?:,| and) not (?:in |on |to |with |into |at |by |through )?{_NP}{_ENDS}",

@@ -71,7 +71,7 @@ _STARTED = Pattern(
     \brunning\ in\ (?:the\ )?background\b|\bProcess\ running\ with\ session\ ID\b|\bmoved\ to\ (?:the\ )?background\b"""
 )
 """A command that goes on: how it ended is told elsewhere."""
-_IN_BACKGROUND = Pattern(r"[^>&]&\s*\)?\s*\Z|\bnohup\b")
+_IN_BACKGROUND = Pattern(r"[^>&]&\Z|\bnohup\b")
 _RAN_NONE = Pattern(
     r"""
     \bNo\ test\ matches\b|\bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
@@ -163,7 +163,9 @@ def last_checks(episode: Episode) -> list[Check]:
 def is_awaited(episode: Episode) -> bool:
     """Whether a check was begun in the background and nothing tells how it ended."""
     begun = [
-        step for step, label in episode.steps() if _IN_BACKGROUND.search(label) and check_of(label.partition(" ")[2])
+        step
+        for step, label in episode.steps()
+        if _IN_BACKGROUND.search(label.rstrip(") ")) and check_of(label.partition(" ")[2])
     ]
     return bool(begun) and not any(episode.step_of(check.place) >= begun[-1] for check in last_checks(episode))
 

@@ -120,7 +120,7 @@ def test_a_citation_names_a_file_that_is_still_there(memory: Memory, tmp_path: P
     memory.index([moved])
     hits = memory.search("Message number 2")
     assert {hit.source_path for hit in hits} == {str(moved)}
-    assert f"Source: {moved}:2 (turn 1)" in memory.recall("Message number 2").text
+    assert f"Source: {moved}:1 (turn 0) · id 1; matched: line 2" in memory.recall("Message number 2").text
 
 
 def test_every_place_where_a_turn_was_seen_is_kept(memory: Memory, tmp_path: Path) -> None:

@@ -168,8 +168,12 @@ def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -
 
 
 def asking(episode: Sequence[T]) -> T:
-    """The turn that says what is wanted: the longest that the person began with, since commands of the client come first."""
-    return max(spoken_first(episode), key=lambda turn: len(turn.content), default=episode[0])
+    """The turn that says what is wanted: the longest that the person began with, and a command to the client only where it is all."""
+    return max(
+        spoken_first(episode),
+        key=lambda turn: (turn.metadata.get("kind") != "command", len(turn.content)),
+        default=episode[0],
+    )
 
 
 def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:

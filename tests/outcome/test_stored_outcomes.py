@@ -13,7 +13,8 @@ from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
-from pastchats_memory.episodes.derive import derive, rules
+from pastchats_memory.episodes.derive import asking, derive, rules
+from pastchats_memory.outcome import Row
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database, open_database
 
@@ -257,3 +258,11 @@ def todo(uuid: str, items: list[dict[str, str]]) -> list[dict[str, object]]:
         {"type": "assistant", "uuid": uuid, "message": {"id": uuid, "role": "assistant", "content": [text, call]}},
         {"type": "user", "uuid": f"r-{uuid}", "message": {"role": "user", "content": [answer]}},
     ]
+
+
+def test_what_an_episode_asks_is_the_person_s_words_and_a_command_only_where_it_is_all() -> None:
+    trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js", {"kind": "command"})
+    words = Row("user", "prompt", "still times out", {"kind": "prompt"})
+    answer = Row("assistant", "answer", "The dialog is in front of the sheet.")
+    assert asking([trial, words, answer]) is words
+    assert asking([trial, answer]) is trial

@@ -124,8 +124,8 @@ _SUMS_UP = r"""
     |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
     |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b"""
 _ENDS_BADLY = r"""
-    ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\A(?:HTTP/[\d.]+\ )?[45]\d\d\b(?!\S)
-    |^(?:rc|exit|exit\ code|exit\ status|status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
+    ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
+    |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
 _LAST = 1500
 """Characters of an output in which it says how it ended."""

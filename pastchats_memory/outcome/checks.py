@@ -26,7 +26,7 @@ _RED = Pattern(
     |\bfailed\ to\ (?:compile|solve|build|execute\ goal)\b|\bcould\ not\ compile\b|\bCOMPILATION\ ERROR\b
     |\bmake(?:\[\d+\])?:\ \*\*\*|^ninja:\ build\ stopped|\bELIFECYCLE\b|\bsbt\.TestsFailed|\berror\ TS\d+:
     |^error\[E\d+\]:|\bCode\ style\ issues\ found\b|\bSegmentation\ fault\b|\btimed\ out\ after\b
-    |^(?:rc|ret|code|status)\ ?[=:]\ ?[1-9]\d{0,2}$
+    |^(?:rc|ret)\ ?[=:]\ ?[1-9]\d{0,2}$
     |\bexit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+[1-9]\d{0,2}\b|\bexited\ \([1-9]"""
 )
 """What says, wherever it stands in the output, that something failed: how many, that the whole did, how it exited."""

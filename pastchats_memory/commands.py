@@ -35,9 +35,9 @@ _LOOKS = r"""
         |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status
         |git\ (?:status|log|diff|show|branch|blame|remote|stash\ list|rev-parse|ls-files|grep)
         |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
-        |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit)|helm\ (?:list|status|history)
+        |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit(?!\ fix))|helm\ (?:list|status|history)
     )(?:\s|$)"""
-_BETWEEN = re.compile(r"&&|\|\||;|\|")
+_BETWEEN = re.compile(r"&&|\|\||;|\||\n")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
@@ -60,7 +60,7 @@ def _words(tool: str) -> frozenset[str]:
 
 def is_look(command: str) -> bool:
     """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
-    bare = _QUOTED.sub("_", command)
+    bare = _QUOTED.sub("_", command[:_LONGEST_COMMAND])
     return not _INTO_FILE.search(bare) and all(
         _compiled(_LOOKS).match(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
     )
@@ -112,9 +112,13 @@ _INTERPRETER = re.compile(r"python[0-9.]*\Z")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 _DURATION = re.compile(r"[0-9.]+[smh]?\Z")
-_ASKS_ITSELF = re.compile(r"(?:\A|\s)--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config)\b")
+_ASKS_ITSELF = re.compile(
+    r"\s--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config)(?=[\s=]|\Z)", re.IGNORECASE
+)
 """What makes a program tell about itself and check nothing."""
-_SET_ASIDE = re.compile(r"\bgit\s+(?:stash\b|checkout\s(?:[^;&|\n]*\s)?HEAD[~^])")
+_SET_ASIDE = re.compile(
+    r"\bgit\s+(?:stash\b(?!\s+(?:pop|apply|list|show|drop))|checkout\s(?:[^;&|\n]{0,80}\s)?HEAD[~^])"
+)
 """Beside a check: that it is red without the work is what was to be seen."""
 _SUMS_UP = r"""
     ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
@@ -127,6 +131,7 @@ _ENDS_BADLY = r"""
     ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
+_HIDES_END = re.compile(r"\||;|\bcurl\b")
 _LAST = 1500
 """Characters of an output in which it says how it ended."""
 _LONGEST_COMMAND = 4000
@@ -140,10 +145,13 @@ def check_of(command: str, output: str = "") -> Family | None:
 
     A command that nobody knows, or a look at one that was begun before, is a test where the output ends as a runner of tests ends.
     """
-    if _SET_ASIDE.search(command) or _ASKS_ITSELF.search(command):
+    command = command[:_LONGEST_COMMAND]
+    if _SET_ASIDE.search(command):
         return None
-    parts = reversed(_SEPARATORS.split(command[:_LONGEST_COMMAND]))
-    family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts)
+    parts = reversed(_SEPARATORS.split(command))
+    family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_ITSELF.search(part))
+    if family is None and _ASKS_ITSELF.search(command):
+        return None
     return family or ("test" if _sums_up(output) and not (command and is_look(command)) else None)
 
 
@@ -151,9 +159,11 @@ def _sums_up(output: str) -> bool:
     return bool(output) and bool(_compiled(_SUMS_UP).search(output[-_LAST:]))
 
 
-def ends_badly(output: str) -> bool:
-    """Whether the last lines of an output say that something failed, whatever the exit code of the pipe was."""
-    return bool(_compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip()))
+def ends_badly(command: str, output: str) -> bool:
+    """Whether the last lines of an output say that something failed, of a command whose exit code is another's or tells nothing of that."""
+    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and bool(
+        _compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip())
+    )
 
 
 @cache

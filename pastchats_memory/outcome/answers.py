@@ -138,8 +138,14 @@ _LEFT = Pattern(
     |(?:^|[.!]\ )(?![^.\n]*\b(?:if|should|when|would)\b)[^.\n]{0,80}\bstill\ (?:fail(?:s|ing)?|red|broken|comes|shows|prints|looks|opens)\b"""
 )
 _TAKES_BACK = Pattern(
-    r"\bgit\ (?:checkout\ (?:--\ |HEAD\ |\.(?!\w))|restore\b(?!\ --staged)|reset\ --hard|revert\b|stash\b(?!\ (?:pop|apply|list|show)))"
+    r"""
+    \bgit\ (?:
+        (?:checkout\ (?:HEAD\ )?(?:--\ )?(?=\.(?:\s|\Z)|\S+\.\w)|checkout\ --\ |restore\ (?!--staged))(?P<path>[^\s;&|]+)
+        |reset\ --hard|revert\b|stash\b(?!\ (?:pop|apply|list|show))
+    )"""
 )
+_QUOTATION = re.compile(r"'[^']*'|\"[^\"]*\"")
+"""What stands in quotes in a command: words of a message."""
 _BRINGS_BACK = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
 _WANTS_IT_BACK = Pattern(
     r"\b(?:(?:take|get|back)\w*\ (?:\w+\ ){0,3}?(?:back|out|rid)|revert\w*|undo\w*|reset\w*|restor\w*|rol+\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
@@ -225,14 +231,26 @@ def committed(episode: Episode) -> tuple[Evidence, ...]:
 @once
 def taken_back(episode: Episode) -> tuple[Evidence, ...]:
     """The command by which the agent itself took back what it had done, nobody having asked for that, and nothing done after it."""
-    steps = list(episode.steps())
-    back = [(step, label) for step, label in steps if _TAKES_BACK.search(label) and not _BRINGS_BACK.search(label)]
+    steps = [(step, label, _QUOTATION.sub("_", label)) for step, label in episode.steps()]
+    back = [
+        one
+        for one in steps
+        if (found := _TAKES_BACK.search(one[2])) and not _BRINGS_BACK.search(one[2]) and _is_of_work(episode, found)
+    ]
     if not back or _WANTS_IT_BACK.search(episode.asked):
         return ()
-    step, label = back[-1]
-    if any(later > step and (is_edit(name) or _BRINGS_BACK.search(name)) for later, name in steps):
+    step, label, _ = back[-1]
+    later = [bare for at, _, bare in steps if at > step]
+    if any(is_edit(bare) or _BRINGS_BACK.search(bare) or _COMMIT_CALL.search(bare) for bare in later):
         return ()
     return quoted(label.partition(" ")[2] or label, step[0])
+
+
+def _is_of_work(episode: Episode, found: re.Match[str]) -> bool:
+    """Whether what is put back is a file that was edited, or all of them."""
+    path = found["path"]
+    name = (path or "").rstrip("/").rpartition("/")[2]
+    return path in (None, ".") or any(name in label for _, label in edits(episode))
 
 
 def is_edit(label: str) -> bool:

@@ -13,6 +13,12 @@ RELIEVED = Pattern(
     |\bwithout\ (?:a|any)\ (?:single\ )?(?:crash|error|problem|hitch|issue|failure|hiccup|warning)\w*\b"""
 )
 """The trouble is over."""
+NOW_GOOD = Pattern(
+    r"""
+    \b(?:works|working|fine|ok|green|good|passes|fixed)\ now\b|\bnow\ (?:it\ )?(?:works|passes|runs)\b|\bthen\ green\b
+    |[,.!]\s*(?:great|thanks|thank\ you|thx|perfect)\W*\Z"""
+)
+"""However it began, in the end it is good."""
 THANKED = Pattern(
     r"""
     \A\W*[👍🎉🚀💯✅❤🙏🙌👏]

@@ -84,8 +84,16 @@ _TRIED = Pattern(
 
 
 _WHERE = Pattern(
-    r"(?:\bcd|(?<!\S)-C|(?<!\S)--(?:prefix|filter|workspace|package|project|cwd|dir))[\ =](?P<folder>[^\s;&|]+)(?:\s*&&)?"
+    r"""
+    (?:
+        \bcd|(?-i:(?<!\S)-C)|(?<!\S)--(?:prefix|workspace|package|project|cwd|dir)
+        |\b(?:pnpm|turbo|nx|lerna)\b[^;&|]{0,40}?\ --filter
+    )[\ =](?P<folder>[^\s;&|]+)"""
 )
+_OPTION = Pattern(
+    r"""(?<!\S)(?:-k|-t|-g|-run|--(?:run|grep|filter|tests?|testNamePattern)|-Dtest)[\ =]['"]?(?P<chosen>[^\s'"]+)"""
+)
+"""What an option says is to be tried."""
 _CHOICE = Pattern(
     r"""
     (?<=\s)(?:
@@ -135,9 +143,10 @@ def _check(place: int, row: Row) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
     family = check_of(command if heading.startswith("$ ") else "", output)
-    if family is None or _STARTED.search(output) or (_RAN_NONE.search(output) and not _TRIED.search(output)):
-        return None
     said = passed(output[-LONGEST:])
+    ran_none = family == "test" and _RAN_NONE.search(output) and not _TRIED.search(output)
+    if family is None or ran_none or (said is None and _STARTED.search(output)):
+        return None
     if said is None and row.kind != "error" and _CUT.search(command):
         return None
     if row.kind == "error":
@@ -203,5 +212,5 @@ def _scope(command: str) -> str:
 def _selected(command: str) -> frozenset[str]:
     """The words of a command that choose what is tried: paths, names of tests, what follows an option for that."""
     elsewhere = {found["folder"] for found in _WHERE.all(command)} | {found["file"] for found in _INTO.all(command)}
-    chosen = (found[0] for found in _CHOICE.all(command))
+    chosen = [found[0] for found in _CHOICE.all(command)] + [found["chosen"] for found in _OPTION.all(command)]
     return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in elsewhere)

@@ -207,7 +207,7 @@ def _ends_in_error(episode: Episode) -> bool:
 
 
 def check_failed(episode: Episode) -> tuple[Evidence, ...]:
-    """The last check was red, and nothing follows, or an answer that says so; not where it was to be red, to show the fault."""
+    """The last check was red, and nothing follows, or an answer that says so; not where it was to be red, nor where another folder is green."""
     checks = last_checks(episode)
     place, text = last_answer(episode)
     silent = bool(checks) and place < checks[0].place

@@ -49,7 +49,7 @@ STILL = Pattern(
     |\A\W*(?:i|we)\ (?!am\b|are\b)[^.?!\n]{1,80},\ (?:and\ |but\ )?(?:it(?:'s|\ is)\ )?still\ (?!
         work|pass|build|runs?\b|fine|good|green|ok|holds|need|want|have\ to|think|wait
     )\w+
-    |\bno,?\ (?:still|same)\b|(?<!the\ )\bsame\ [45]\d\d\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b
+    |\bno,?\ still\b|\bno,\ same\b|(?<!the\ )(?<!no\ )\bsame\ [45]\d\d\b|\bbut\ nothing\b|\bnothing\ (?:gets|is|was|comes|came|ever)\b
     |\b(?:is|are)(?:n't|\ not)\ (?:available|supported|recogni[sz]ed|defined|possible)\b
     |\A\W*(?:but\ )?i\ (?:
         do\ (?!not|n't|want|like|think|need|agree|prefer|love|have|hope|wonder)\w+
@@ -169,11 +169,12 @@ FLAT_NO = Pattern(
     r"""
     \A\W*👎|\bno(?:[\s,.!]+no\b)+
     |\A\W*(?:(?:ok(?:ay)?|hm+|no|but)[\s,.]+)?(?:it|that|this|now\ (?:it|this|that|everything))\ (?:just\ |now\ )?(?:
-        hangs|crashe[sd]|freezes|froze|fail(?:s|ed)|breaks|broke
+        hangs|crashes|freezes|fails|breaks
     )\b
+    |\A\W*(?:that|this|it\ (?:just|now))\ broke\b
     |\A\W*(?:the\ )?(?:ci|build|pipeline|tests?)\ (?:(?:is|are)\ now|went|turned)\ (?:all\ )?(?:red|failing|broken)\b
     |\A\W*you\ (?:just\ )?broke\b|\A\W*(?:no\W+)?that(?:'s|\ is)\ not\ it\b
-    |\bi\ asked\ (?:you\ )?(?:for|to)\b[^.\n]{1,60}\bnot\b
+    |\bi\ asked\ (?:you\ )?for\b[^.,\n]{1,60},\ not\b
     |\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)
         \b
     |\A\W*(?:the\ )?(?:traceback|exception|error|output)\ (?:of|from|on|in)\ (?:the|my)

@@ -103,7 +103,8 @@ def refuses(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that nothing of it is right or that it did not hold when they tried it, or praises what they are angry about."""
     said = opening(episode)
     sarcastic = () if assent.RELIEVED.search(said) else (faults.SARCASM,)
-    found = (pattern.search(said) for pattern in (faults.FLAT_NO, faults.TRIED_IN_VAIN, *sarcastic))
+    flat = () if assent.NOW_GOOD.search(said) else (faults.FLAT_NO,)
+    found = (pattern.search(said) for pattern in (*flat, faults.TRIED_IN_VAIN, *sarcastic))
     return next((next_words(episode, one.start()) for one in found if one), ())
 
 

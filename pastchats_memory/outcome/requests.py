@@ -86,9 +86,13 @@ _QUESTION = Pattern(
     r"""
     \A\W*/ask\b|[?？]\W*\Z|吗\W*\Z
     |\A\W*(?:
-        what|which|how|when|where|who|why|is|are|can|could|does|do|did|should|would|explain|tell\ me|was|wie|warum
-        |qué|cómo|por\ qué|que|como|pourquoi|comment|как|что|почему|为什么|怎么|什么
+        what|which|how|when|where|who|why|explain|tell\ me|was|wie|warum|qué|cómo|por\ qué|que|como|pourquoi|comment|как
+        |что|почему|为什么|怎么|什么
+        |do(?:n't)?\ (?:i|we|they)|(?:is|are|can|could|does|did|should|would)(?:n't)?\ (?:i|it|this|that|these|those|the|there|they|an?|my|our)
     )\b"""
+)
+_POLITE = Pattern(
+    r"\W*(?:please\b|(?:can|could|would|will)\ (?:you|we)\b(?!\ (?:explain|tell|see|say)\b)|let's\b|i(?:'d|\ would)?\ (?:want|need|like)\b)"
 )
 """A question as a whole: it begins or ends as one."""
 
@@ -99,8 +103,9 @@ def is_inquiry(episode: Episode) -> bool:
 
 
 def is_question(episode: Episode) -> bool:
-    """Whether what the person asked is a question and nothing else, so that an answer is all they want."""
-    return bool(_QUESTION.search(episode.asked.strip()))
+    """Whether what the person asked is a question and nothing else, so that an answer is all they want; to ask whether somebody could do it is a request."""
+    asked = episode.asked.strip()
+    return bool(_QUESTION.search(asked)) and not _POLITE.match(asked)
 
 
 def is_request(sentence: str) -> bool:

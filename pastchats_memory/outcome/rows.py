@@ -127,7 +127,8 @@ class Episode:
         several that are alike the last one is the one of which the last answer is.
         """
         heading = self._heading(place)
-        alike = [step for step, label in self.steps() if _is_call(label, heading)]
+        output = " ".join(self.turns[place].content[: 2 * OPENING].split())
+        alike = [step for step, label in self.steps() if _is_call(label, heading, output)]
         later = sum(at >= place and self._heading(at) == heading for at, _ in self.traffic())
         return alike[-min(later, len(alike))] if alike else (place, 0)
 
@@ -141,8 +142,11 @@ class Episode:
                 yield place, self.turns[place]
 
 
-def _is_call(label: str, heading: str) -> bool:
-    """Whether the label is of the call that the heading of an answer names; either may be cut, and says so."""
+def _is_call(label: str, heading: str, output: str) -> bool:
+    """Whether the label is of the call that the heading of an answer names; either may be cut, and says so.
+
+    Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
+    """
     subject = label.partition(" ")[2] if heading.startswith("$ ") else label
     command = heading.removeprefix("$ ")
     whole, cut = subject.rstrip("… "), command.rstrip("… ")
@@ -150,6 +154,7 @@ def _is_call(label: str, heading: str) -> bool:
         whole == cut
         or (subject.endswith("…") and cut.startswith(whole))
         or (command.endswith("…") and whole.startswith(cut))
+        or (whole.startswith(f"{cut} ") and output.removeprefix("$ ").startswith(whole))
     )
 
 

@@ -11,7 +11,7 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.plans import Plans
 from pastchats_memory.readers.text import clean
-from pastchats_memory.readers.traffic import Call, Output, finding
+from pastchats_memory.readers.traffic import Call, Output, finding, has_failed
 
 MOST_TOOLS = 12
 """Calls noted with an answer: the last ones, which tell how it went."""
@@ -58,6 +58,15 @@ class Draft:
         )
 
 
+@dataclass(slots=True)
+class _Noted:
+    """An edit in the words in which it is noted."""
+
+    tools: list[object]
+    uses: int = 0
+    """Calls that have these words and were not refused."""
+
+
 class Drafts:
     """A queue that lets a turn go when nothing can be added to it any more.
 
@@ -69,6 +78,8 @@ class Drafts:
         self._queue: deque[Draft] = deque()
         self._speaking: Draft | None = None
         self._tools: list[object] = []
+        self._edits: dict[str, _Noted] = {}
+        """Where the edits of this reading are noted; one from before the file grew stays noted."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
         self._plans = Plans()
@@ -88,6 +99,7 @@ class Drafts:
             draft.metadata["tools"], self._tools = self._tools, []
         elif draft.role == "user":
             self._tools = []
+            self._edits.clear()
 
     def flag(self, name: str) -> None:
         """Say of the last spoken turn what became of it."""
@@ -105,28 +117,33 @@ class Drafts:
             tools.remove(label)
         tools.append(label)
         del tools[:-MOST_TOOLS]
+        if is_editor(label.partition(" ")[0]):
+            noted = self._edits.get(label)
+            if noted is None or noted.tools is not tools:
+                noted = self._edits[label] = _Noted(tools)
+            noted.uses += 1
 
     def _take_back(self, label: str) -> None:
-        """A call that came to nothing is noted with no answer."""
-        noted = self._speaking.metadata if self._speaking is not None else {}
-        spoken = list_of(noted.get("tools"))
-        for tools in (spoken, self._tools):
-            if label in tools:
-                tools.remove(label)
-        if not spoken:
-            noted.pop("tools", None)
+        """Of a call that came to nothing: it is noted no more, unless another one is noted in the same words."""
+        noted = self._edits.get(label)
+        if noted is None:
+            return
+        noted.uses -= 1
+        if noted.uses == 0 and label in noted.tools:
+            noted.tools.remove(label)
 
     def finding(self, call: Call, output: Output) -> tuple[str, str, str] | None:
         """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
 
         A command that failed before is worth one when it succeeds. An edit that was refused is none that was made.
         """
-        if output.failed and is_editor(call.label.partition(" ")[0]):
+        failed = has_failed(call, output)
+        if failed and is_editor(call.label.partition(" ")[0]):
             self._take_back(call.label)
-        mended = not output.failed and call.command in self._failed
+        mended = not failed and call.command in self._failed
         if mended:
             self._failed.remove(call.command)
-        elif output.failed and call.command and call.command not in self._failed:
+        elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
             del self._failed[:-MOST_TOOLS]
         return finding(call, output, mended=mended)

@@ -188,15 +188,26 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
         return "tool", "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
     if text.startswith(BOOKKEEPING):
         return None
-    acts = bool(call.command) and not is_look(call.command)
-    is_check = (bool(call.command) or call.label.startswith(POLLING)) and check_of(call.command, text) is not None
-    failed = output.failed or (acts and not is_check and ends_badly(text))
+    is_check = _is_check(call, text)
+    failed = has_failed(call, output)
     if not failed and not mended and not is_check:
         return None
     if not text and output.failed and (output.exit_code is None or is_look(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
     return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
+
+
+def has_failed(call: Call, output: Output) -> bool:
+    """Whether the call failed, by what its client says or, where a pipe hides that, by the end of what it printed."""
+    if output.failed or not call.command or is_look(call.command):
+        return output.failed
+    text = clean(output.text).strip()
+    return not _is_check(call, text) and ends_badly(call.command, text)
+
+
+def _is_check(call: Call, text: str) -> bool:
+    return (bool(call.command) or call.label.startswith(POLLING)) and check_of(call.command, text) is not None
 
 
 def _heading(call: Call) -> str:

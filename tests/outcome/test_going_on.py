@@ -25,6 +25,8 @@ def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answe
     needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
     assert outcome_of((question, needs), "sure").verdict == "unknown"
     assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
+    for wish in ("Could you try the release without publishing it?", "Do the release without publishing it"):
+        assert outcome_of((Row("user", "prompt", wish), told), "sure").verdict == "unknown", "it is a request"
     look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
     assert outcome_of((look, told), "proceed").verdict == "unknown", "more is wanted than an answer"
 

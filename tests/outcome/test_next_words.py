@@ -212,6 +212,15 @@ def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(wor
     assert verdict(LOOKING, GREEN, DONE, following=words) == expected
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["it failed before, works now", "That failed at first but now it works, thanks", "the tests went red, but then green, thanks",
+     "no same 500 error now, great"],
+)  # fmt: skip
+def test_what_had_been_wrong_and_is_good_now_is_no_blame(words: str) -> None:
+    assert verdict(MADE, following=words) != "failed"
+
+
 def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:
     assert verdict(ANSWER, following="This looks good! However, the layer is disposed of and made anew.") == "unknown"
     assert verdict(ANSWER, following="This looks good! Add the second layer.") == "worked"

@@ -316,12 +316,22 @@ def test_a_push_that_was_asked_for_and_refused_is_failed() -> None:
     assert verdict(refused, asks) == "unknown", "it is not what was asked for"
 
 
+def test_a_command_of_several_lines_is_the_call_that_has_them_in_one() -> None:
+    red = Row("tool", "error", "$ cd app\npytest -q\nExit code 1\n1 failed, 3 passed in 0.10s")
+    edited = Row("assistant", "answer", "The parser is done.", {"tools": ("Bash cd app pytest -q", "Edit parser.py")})
+    assert verdict(red, edited) == "worked", "the edit came after it"
+
+
 def test_work_that_the_agent_took_back_unasked_does_not_stand() -> None:
     for back in ("git checkout -- app.py", "git restore .", "git reset --hard HEAD", "git stash", "git revert HEAD"):
         tools = ("Edit app.py", f"Bash {back}")
         assert verdict(Row("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", back
         again = Row("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
         assert verdict(again) == "worked", "something was done after it"
+    for kept in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
+        assert verdict(Row("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {kept}")})) == "worked", (
+            kept
+        )
     asked = Row("user", "prompt", "Revert the clock to what it was in March.")
     done = Row(
         "assistant", "answer", "Done.", {"tools": ("Bash git revert --no-edit 4f1c", "Bash git commit -m clock")}

@@ -24,6 +24,8 @@ def test_a_green_check_stands_for_a_red_one_only_where_it_tries_what_failed() ->
     assert ended(WIDE_RED, NARROW_GREEN.replace("budget", "report"), tools=tools) == "worked"
     assert ended(WIDE_RED, "$ pytest -q --deselect tests/test_report.py\n57 passed in 4s", tools=tools) == "unknown"
     assert ended(WIDE_RED, "$ pytest -q tests/\n58 passed in 4s", tools=tools) == "worked"
+    for chosen in ("pytest -q -k budget", "npx jest -t budget", "go test -run TestBudget ./..."):
+        assert ended(WIDE_RED, f"$ {chosen}\n6 passed in 0.10s", tools=tools) == "unknown", chosen
 
 
 def test_a_green_check_of_another_folder_clears_nothing() -> None:
@@ -41,6 +43,8 @@ def test_a_wider_red_check_after_a_narrow_green_one_is_the_last_word() -> None:
 def test_the_start_of_a_check_is_not_its_end() -> None:
     started = "$ pytest -q\nCommand running in background with ID: b1f2c3"
     assert ended(started, tools=("Bash pytest -q",)) == "unknown"
+    served = "$ npm run build\nExit code 1\nDev server running in the background\nBuild failed"
+    assert ended(served, tools=("Edit app.ts", "Bash npm run build")) == "failed", "it ended, whatever it left running"
     polled = "write_stdin\nExit code 1\n1 failed, 57 passed in 4.10s"
     assert ended(started, polled, tools=("Edit app.py", "exec_command pytest -q", "write_stdin")) == "failed"
 

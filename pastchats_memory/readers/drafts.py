@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from pastchats_memory.commands import is_editor
 from pastchats_memory.model import Task, Turn
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.readers.plans import Plans
 from pastchats_memory.readers.text import clean
 from pastchats_memory.readers.traffic import Call, Output, finding, has_failed
@@ -58,15 +58,6 @@ class Draft:
         )
 
 
-@dataclass(slots=True)
-class _Noted:
-    """An edit in the words in which it is noted."""
-
-    tools: list[object]
-    uses: int = 0
-    """Calls that have these words and were not refused."""
-
-
 class Drafts:
     """A queue that lets a turn go when nothing can be added to it any more.
 
@@ -78,8 +69,8 @@ class Drafts:
         self._queue: deque[Draft] = deque()
         self._speaking: Draft | None = None
         self._tools: list[object] = []
-        self._edits: dict[str, _Noted] = {}
-        """Where the edits of this reading are noted; one from before the file grew stays noted."""
+        self._edits: dict[str, int] = {}
+        """How often an edit was made in the words in which it is noted last, and not refused."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
         self._plans = Plans()
@@ -97,9 +88,10 @@ class Drafts:
         self._speaking = draft
         if draft.role == "assistant" and self._tools:
             draft.metadata["tools"], self._tools = self._tools, []
-        elif draft.role == "user":
-            self._tools = []
+        else:
             self._edits.clear()
+        if draft.role == "user":
+            self._tools = []
 
     def flag(self, name: str) -> None:
         """Say of the last spoken turn what became of it."""
@@ -118,19 +110,15 @@ class Drafts:
         tools.append(label)
         del tools[:-MOST_TOOLS]
         if is_editor(label.partition(" ")[0]):
-            noted = self._edits.get(label)
-            if noted is None or noted.tools is not tools:
-                noted = self._edits[label] = _Noted(tools)
-            noted.uses += 1
+            self._edits[label] = self._edits.get(label, 0) + 1
 
     def _take_back(self, label: str) -> None:
         """Of a call that came to nothing: it is noted no more, unless another one is noted in the same words."""
-        noted = self._edits.get(label)
-        if noted is None:
-            return
-        noted.uses -= 1
-        if noted.uses == 0 and label in noted.tools:
-            noted.tools.remove(label)
+        self._edits[label] = self._edits.get(label, 0) - 1
+        spoken = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
+        for tools in (spoken, self._tools):
+            if self._edits[label] == 0 and label in tools:
+                tools.remove(label)
 
     def finding(self, call: Call, output: Output) -> tuple[str, str, str] | None:
         """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
@@ -191,7 +179,7 @@ class Drafts:
         latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
         queue = [asdict(draft) for draft in self._queue]
         return {
-            "queue": queue, "speaking": speaking, "tools": self._tools, "failed": self._failed, "latest": latest,
+            "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
             "plans": self._plans.state(),
         }  # fmt: skip
 
@@ -202,6 +190,7 @@ class Drafts:
         self._queue.extend(waiting)
         self._speaking = waiting[speaking] if isinstance(speaking, int) else None
         self._tools = list_of(state.get("tools"))
+        self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(state.get("edits")).items()}
         self._failed = [text_of(command) for command in list_of(state.get("failed"))]
         latest = mapping_of(state.get("latest"))
         self._latest = Draft(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it

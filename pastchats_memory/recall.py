@@ -12,8 +12,8 @@ from pastchats_memory.citations import cited_hits
 from pastchats_memory.decisive import decisive
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.around import episode_around, said
-from pastchats_memory.episodes.done import done_in
-from pastchats_memory.episodes.threads import cited_attempts, thread_of
+from pastchats_memory.episodes.done import FAILED, done_in
+from pastchats_memory.episodes.threads import Thread, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt, present
 from pastchats_memory.fitting import within_budget
@@ -42,6 +42,8 @@ ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
+LONGEST_EXCUSE = 80
+"""Characters of an answer to such words up to which it brings nothing of its own."""
 LONGEST_JUDGEMENT = 120
 """Characters up to which what a person says may be nothing but a judgement on what was answered before."""
 AS_RELEVANT = 0.9
@@ -182,7 +184,7 @@ def _episodes(
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
             memory = _recollection(hit_at(hit, found.item), found, terms, request)
-            memory = _with_thread(database, memory, found, others)
+            memory = _with_thread(database, memory, found)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
         if any(_alike(vocabulary, earlier) for earlier in said):
@@ -201,6 +203,7 @@ class _Attempt(NamedTuple):
     """The turn that is cited."""
     episode: Sequence[Item]
     ending: Ending
+    thread: Thread
     instead_of: Sequence[Item] = ()
     """The turns of a failed attempt at the same, or of a stopped one, which was found."""
 
@@ -217,13 +220,12 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
     if judged := _judged(database, episode, ending, hits, wanted):
         item = judged
         episode, ending = episode_around(database, item)
-    if not wanted or "worked" in wanted:
-        thread = thread_of(database, episode, ending, hits)
-        later = thread.after or thread.answered
-        shown = prompts.items(database, [int(later.id)]) if later else []
-        if shown:
-            return _Attempt(shown[0], *episode_around(database, shown[0]), instead_of=episode)
-    return _Attempt(item, episode, ending)
+    thread = thread_of(database, episode, ending, hits)
+    later = thread.after or thread.answered if not wanted or "worked" in wanted else None
+    if shown := prompts.items(database, [int(later.id)] if later else []):
+        instead, theirs = episode_around(database, shown[0])
+        return _Attempt(shown[0], instead, theirs, thread_of(database, instead, theirs, hits), instead_of=episode)
+    return _Attempt(item, episode, ending, thread)
 
 
 def _judged(
@@ -236,6 +238,8 @@ def _judged(
     spoken = list(takewhile(lambda turn: turn.role == "user", episode))
     text = "\n".join(turn.content for turn in spoken)
     if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
+        return None
+    if any(turn.role == "assistant" and len(turn.content) > LONGEST_EXCUSE for turn in episode):
         return None
     for before in outcomes.before(database, spoken[0], ending.first_index, 1):
         earlier = before.ending
@@ -260,7 +264,7 @@ def _asks(text: str) -> bool:
 
 
 def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallRequest) -> Recollection:
-    item, episode, ending, _ = found
+    item, episode, ending = found.item, found.episode, found.ending
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
     answers = [turn for turn in episode if turn.role == "assistant"] or [
@@ -278,9 +282,9 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
     )
 
 
-def _with_thread(database: Database, memory: Recollection, found: _Attempt, hits: Sequence[Hit]) -> Recollection:
+def _with_thread(database: Database, memory: Recollection, found: _Attempt) -> Recollection:
     """The memory with what shows its outcome, what failed before, and what came of it later."""
-    thread = thread_of(database, found.episode, found.ending, hits)
+    thread = found.thread
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
     cited = cited_attempts(database, others) if others else {}
     return memory._replace(
@@ -354,7 +358,8 @@ def _solves(memory: Recollection, failed: Recollection) -> bool:
 
 
 def _deeds(memory: Recollection) -> set[str]:
-    return {deed for line in memory.done for deed in ([line] if line.startswith("$ ") else line.split(", "))}
+    lines = (line.removesuffix(FAILED) for line in memory.done)
+    return {deed for line in lines for deed in ([line] if line.startswith("$ ") else line.split(", "))}
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -77,7 +77,7 @@ def _call_of(row: str, heading: str, called: Collection[str]) -> str:
         return heading
     line = " ".join(row.split())
     longer = (one for one in called if one.endswith(CUT) or len(one) > len(heading))
-    return next((one for one in longer if line.startswith(one.removesuffix(CUT))), heading)
+    return max((one for one in longer if line.startswith(one.removesuffix(CUT))), key=len, default=heading)
 
 
 def _shell(turn: Item) -> list[str]:

@@ -122,7 +122,7 @@ def errors_in(turns: Iterable[Item]) -> frozenset[str]:
 def are_of_one_error(first: str, second: str, errors: frozenset[str]) -> bool:
     """Whether two requests are about errors that came in both of their episodes: one that nobody speaks of was there all the time."""
     named = frozenset(part for error in errors for part in _parts(error))
-    return all(len(_parts(request[:OPENING]) & named) >= LEAST_SPOKEN_OF for request in (first, second))
+    return bool(named) and all(len(_parts(request[:OPENING]) & named) >= LEAST_SPOKEN_OF for request in (first, second))
 
 
 def _parts(text: str) -> frozenset[str]:

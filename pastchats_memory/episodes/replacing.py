@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from pastchats_memory.commands import wanted
@@ -123,34 +124,40 @@ class Replacement(NamedTuple):
     """The new one, where only that is another."""
 
 
-def replacements(request: str) -> list[Replacement]:
+@lru_cache(maxsize=512)
+def replacements(request: str) -> tuple[Replacement, ...]:
     """What a request puts in the place of something else; empty where it decides nothing of the kind."""
     text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MOST]))
     if _STAYS.search(text):
-        return []
-    sentences = _SENTENCE.findall(text)
+        return ()
+    found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _put_aside(sentence)]
+    if not found:
+        return ()
+    news, placed = (_named(pattern, text) for pattern in (_NEW, _PLACED))
     mentioned = frozenset(_tokens(text))
-    return [one for sentence in sentences for one in _of_sentence(sentence, mentioned, text)]
+    return tuple(
+        Replacement(old, news - {old}, placed, _clauses(sentence, {*old.split(), version}), mentioned, version)
+        for sentence, old, version in found
+    )
 
 
-def _of_sentence(sentence: str, mentioned: frozenset[str], text: str) -> Iterator[Replacement]:
+def _put_aside(sentence: str) -> Iterator[tuple[str, str]]:
+    """What a sentence puts aside: its name, or the product of which another version is wanted and that."""
     if (_INQUIRES.match(sentence) or sentence.rstrip().endswith("?")) and not _POLITE.match(sentence):
         return
     found = [
         (match.start(), match["old"].lower().rstrip(".")) for pattern in _NAMED for match in pattern.finditer(sentence)
     ]
     found += [(match.start(), "") for match in _INSTEAD.finditer(sentence)]
-    news, placed = (_named(pattern, text) for pattern in (_NEW, _PLACED))
     for start, name in found:
         if not _UNDECIDED.search(sentence, 0, start) and (name in _IT or name not in FUNCTION_WORDS):
-            old = "" if name in _IT else name
-            yield Replacement(old, news - {old}, placed, _clauses(sentence, set(old.split())), mentioned)
+            yield ("" if name in _IT else name), ""
     raised = _RAISES.search(sentence)
     if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
         for match in _VERSIONED.finditer(sentence, raised.start()):
             product = match[1].lower()
             if product not in _NO_PRODUCT:
-                yield Replacement(product, news, placed, _clauses(sentence, {product, match[2]}), mentioned, match[2])
+                yield product, match[2]
 
 
 def replaces(one: Replacement, asked: str, answered: str) -> bool:

@@ -37,7 +37,7 @@ LAST_TURNS = 3
 
 _PERSISTS = re.compile(
     r"\W*(?:(?:no|nope|nah|hm+|ok|but|sorry|and)\b\W*){0,2}(?:it(?:['’]s| is)?\s|that(?:['’]s| is)?\s|this\s|i\s|(?:i\s)?(?:get|see)\s)?(?:is\s)?(?:the\s|exactly\s)*"
-    r"(?:still\b(?!\s(?:need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!\s(?:for|with|in|as|to|way)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
+    r"(?:still\b(?!\s*,|\s(?:prefer|like|love|raining|need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!\s*,|\s(?:for|with|in|as|to|way|page|here)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
     re.IGNORECASE,
 )
 """A few words by which a complaint says that it is as it was."""
@@ -144,7 +144,8 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
         if ending is None or item.timestamp is None:
             continue
         is_alike = item.id in alike and are_one(asked.content, item.content)
-        if is_alike or are_of_one_error(asked.content, item.content, errors & errors_of(database, item, ending)):
+        shared = frozenset() if is_alike or not errors else errors & errors_of(database, item, ending)
+        if is_alike or are_of_one_error(asked.content, item.content, shared):
             found.append((item.timestamp, attempt_at(database, item, ending)))
     return [(when < asked.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
 

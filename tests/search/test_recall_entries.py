@@ -80,6 +80,20 @@ def test_of_attempts_with_the_same_command_the_later_one_that_worked_leads(memor
     assert verdicts[:2] == ["worked", "failed"]
 
 
+def test_an_answer_that_goes_on_from_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
+    cause = "The real cause is visibility_timeout: the queue hands a tulip out again after 30 s, while the upload takes 40. It is 90 now."
+    told = (
+        ("user", "The upload worker sends every tulip twice, please find out why."),
+        ("assistant", "I put a lock around the upload of a tulip."),
+        ("user", "No, still broken after a restart."),
+        ("assistant", cause),
+    )
+    index(memory, tmp_path / "said", told)
+    assert any(
+        "visibility_timeout" in entry.answered for entry in entries(memory, "visibility_timeout of the upload queue")
+    )
+
+
 def test_an_output_of_a_tool_that_only_shares_a_word_fills_no_entry(memory: Memory, tmp_path: Path) -> None:
     decided = (("user", "Should we use yarn or pnpm in the garden?"), ("assistant", "Pnpm: yarn has no strict mode."))
     ran = tuple(

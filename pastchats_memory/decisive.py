@@ -42,10 +42,13 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
 _SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
 _FENCED = rf"{_BLANK}(?:```|~~~)"
+_BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
+_BROKEN_OFF = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
+"""Up to where an edit without its end is one: its fence, or a blank line with prose below."""
 _EDITS = re.compile(
     rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
-    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|.*?(?=^{_FENCED}|\Z))"
-    r"|^\*\*\* Begin Patch\b.*?(?:^\*\*\* End Patch\b[^\n]*+|\Z))"
+    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_BROKEN_OFF})"
+    rf"|{_BEGIN}(?:(?:(?!{_BEGIN}).)*?{_END}|{_BROKEN_OFF}))"
     rf"(?:\n?^{_FENCED}{_BLANK}$)?",
     re.MULTILINE | re.DOTALL,
 )

@@ -346,6 +346,22 @@ def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() ->
 
 
 @pytest.mark.parametrize(
+    "broken",
+    [
+        "*** Begin Patch\n*** Update File: keys.py\n@@\n-a\n\n+b\n\n c\n\n*** Update File: b.py\n+d",
+        "<<<<<<< SEARCH\na()\n\n    b()\n\n=======\nc()",
+        "```\n*** Begin Patch\n+a\n```",
+    ],
+)
+def test_what_is_said_below_an_edit_that_was_broken_off_is_told(broken: str) -> None:
+    cause = "It failed because the key left out the tenant."
+    assert decisive(f"{broken}\n\n{cause}", {}, 900) == cause
+    assert decisive(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
+    whole = "*** Begin Patch\n+a\n\nb\n*** End Patch"
+    assert decisive(f"{broken}\n\n{cause}\n\n{whole}", {}, 900) == cause
+
+
+@pytest.mark.parametrize(
     "offer",
     ["Let me know if you want the same for the other worker.", "I would be happy to help with any of them, or with all of them.",
      "Just tell me which one you prefer, and I will prepare a plan.", "You may also want to consider a larger table in the future.",

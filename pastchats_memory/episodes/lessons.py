@@ -122,14 +122,16 @@ def _alike(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
 
 def _of_one_error(database: Database, told: Sequence[Ended]) -> list[tuple[int, int]]:
     """Pairs of a failed episode and another one of its project in which the same error came, of which both requests speak."""
-    places = {one.asked: place for place, one in enumerate(told) if one.timestamp is not None}
-    errors: dict[int, frozenset[str]] = {}
+    dated = [place for place, one in enumerate(told) if one.timestamp is not None]
+    failed = [place for place in dated if told[place].ending.said in ("failed", "mixed")]
+    errors = _errors(database, told, failed)
+    projects = {told[place].conversation[0] for place, found in errors.items() if found}
+    rest = [place for place in dated if place not in errors and told[place].conversation[0] in projects]
+    errors |= _errors(database, told, rest)
     with_error: dict[tuple[str, str], list[int]] = {}
-    for item in prompts.items(database, list(places)):
-        place = places[item.id]
-        errors[place] = errors_of(database, item, told[place].ending)
-        for error in errors[place]:
-            with_error.setdefault((item.project, error), []).append(place)
+    for place, found in errors.items():
+        for error in found:
+            with_error.setdefault((told[place].conversation[0], error), []).append(place)
     rare = (sorted(shared) for shared in with_error.values() if len(shared) <= MOST_WITH_ERROR)
     pairs = {pair for shared in rare for pair in combinations(shared, 2)}
     return [
@@ -138,6 +140,13 @@ def _of_one_error(database: Database, told: Sequence[Ended]) -> list[tuple[int, 
         if not told[one].ending.said == told[other].ending.said == "worked"
         and are_of_one_error(told[one].text, told[other].text, errors[one] & errors[other])
     ]
+
+
+def _errors(database: Database, told: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
+    """The errors in the episode at each of the places."""
+    asked = {told[place].asked: place for place in places}
+    items = prompts.items(database, list(asked))
+    return {asked[item.id]: errors_of(database, item, told[asked[item.id]].ending) for item in items}
 
 
 def _lesson(database: Database, failed: Sequence[Ended], ended: Ended) -> Lesson:

@@ -142,6 +142,20 @@ def test_a_test_that_was_red_all_the_time_joins_nothing_that_does_not_speak_of_i
         assert [one for entry in memory.recall("limit the rate of the API").memories for one in entry.before] == []
 
 
+def test_what_worked_is_read_for_errors_only_where_something_failed_with_one(memory: Memory, tmp_path: Path) -> None:
+    statements: list[str] = []
+    memory._database.connection.exec_trace = lambda _cursor, said, _values: bool(statements.append(said) or True)  # noqa: SLF001 - nothing else counts them
+    before = memory.lessons(None)
+    few = len(statements)
+    for day in range(1, 21):
+        told(tmp_path / "said", f"bed{day}", day, ("user", f"Dig bed {day}."), RED, CLAIM, GREEN, project="orchard")
+    memory.index([tmp_path / "said"])
+    memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
+    statements.clear()
+    assert memory.lessons(None) == before
+    assert len(statements) < few + 10
+
+
 def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")

@@ -114,7 +114,7 @@ def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Endi
     """Whether what the item asks for was worked on, and that went well.
 
     What is worked on after a bare go counts, since that goes back to what was wished; after a question it goes back to
-    whatever the answer proposed.
+    whatever the answer proposed, and a command to the client is no go.
     """
     if _has_work(turns):
         return ending.said == "worked"
@@ -122,7 +122,8 @@ def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Endi
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
         (go,) = prompts.items(database, [later.asked])
-        return later.ending.said == "worked" and not subject(go.content) and _has_work(episode_around(database, go)[0])
+        is_go = go.metadata.get("kind") != "command" and not subject(go.content)
+        return is_go and later.ending.said == "worked" and _has_work(episode_around(database, go)[0])
     return False
 
 

@@ -59,6 +59,33 @@ def test_what_is_done_after_a_bare_yes_is_what_was_wished_but_not_what_was_asked
     assert verdict(tmp_path, said)[0] == expected
 
 
+@pytest.mark.parametrize(("said", "expected"), [("yes please", "done"), ("<command-name>/tidy</command-name>", "new")])
+def test_what_is_done_after_a_command_to_the_client_is_not_what_was_wished(
+    tmp_path: Path, said: str, expected: str
+) -> None:
+    turns = (("user", WISH), PROPOSED, ("user", said), EDIT, DONE, THANKS)
+    (tmp_path / "said").mkdir()
+    (tmp_path / "said" / "c1.jsonl").write_text("".join(map(of_claude, range(len(turns)), turns)), encoding="utf-8")
+    assert verdict(tmp_path)[0] == expected
+
+
+def of_claude(minute: int, turn: tuple[str, str]) -> str:
+    """The turn as a line of Claude Code's transcript, an output of a tool with the call it is of."""
+    role, text = turn
+    shared = {"sessionId": "c1", "cwd": "/home/me/museum", "timestamp": f"2026-05-01T08:{minute:02}:07.000Z"}
+    if role != "tool":
+        row = {"type": role, "uuid": f"u{minute}", "message": {"role": role, "content": text}}
+        return json.dumps({**shared, **row}) + "\n"
+    command, _, printed = text.removeprefix("$ ").partition("\n")
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": command}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": printed}
+    rows = (
+        {"type": "assistant", "uuid": f"c{minute}", "message": {"role": "assistant", "content": [call]}},
+        {"type": "user", "uuid": f"r{minute}", "message": {"role": "user", "content": [result]}},
+    )
+    return "".join(json.dumps({**shared, **row}) + "\n" for row in rows)
+
+
 REPLACING = "Move the opening hours of the museum to a database instead of the spreadsheet."
 FIRST = (("user", WISH), EDIT, ("assistant", "The opening hours are kept in a spreadsheet."), THANKS)
 SECOND = (("user", REPLACING), EDIT, ("assistant", "They stand in a database now."), THANKS)

@@ -254,7 +254,10 @@ class Asking(Opened):
         return how_ended(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
-        """How the episodes of the turns among the hits ended, as far as that is said, by the hits' ids. Raises StoreFault."""
+        """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.
+
+        A turn is left out whose episode was not derived yet. Raises StoreFault.
+        """
         from pastchats_memory.store import outcomes, prompts
 
         with self._database.snapshot():

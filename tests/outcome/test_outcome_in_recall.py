@@ -235,6 +235,7 @@ def test_outcomes_filter_recall_and_search(memory: Memory, history: Path) -> Non
     assert {hit.conversation_id for hit in memory.recall(query, outcome="worked,mixed").hits} == {"one"}
     assert "one" not in {hit.conversation_id for hit in memory.search(query, outcome="unknown,failed")}
     assert "two" in {hit.conversation_id for hit in memory.search(query, outcome="unknown")}
+    assert set(memory.outcomes_of(memory.search(query, outcome="unknown")).values()) == {"unknown"}
     assert list(memory.search(query, outcome="failed")) == []
     every = {hit.id for hit in memory.search(query, limit=50)}
     apart = [{hit.id for hit in memory.search(query, limit=50, outcome=one)} for one in ("worked", "unknown")]

@@ -31,6 +31,7 @@ _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
 _TOKEN = re.compile(r"[\w#@-][\w.+#@/:-]*")
 _FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 _FILE = re.compile(r"(?<![\w/])[\w./-]*\w\.[a-z][a-z0-9]{0,4}(?![\w.])|(?<!\S)[\w.-]*/[\w./-]+")
+_SUFFIX = re.compile(r"(?<=\w)\.[a-z][a-z0-9]{0,4}\Z")
 _SENTENCE = re.compile(r"(?:\A|[.!?:\n])\W*\Z")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+\Z")
 _LEADS_TO_NAME = frozenset(
@@ -75,10 +76,11 @@ def are_one(first: str, second: str) -> bool:
 def differ_in_name(first: str, second: str) -> bool:
     """Whether they name other flags or files, or one has another name, number or identifier where the other has its own."""
     one, other = (wanted(text[:OPENING])[:COMPARED] for text in (first, second))
-    for kind in (_FLAG, _FILE):
-        named = [{match[0].rpartition("/")[2] or match[0] for match in kind.finditer(text)} for text in (one, other)]
-        if all(named) and not named[0] & named[1]:
-            return True
+    flags, files = ([kind.findall(text) for text in (one, other)] for kind in (_FLAG, _FILE))
+    if all(flags) and not set(flags[0]) & set(flags[1]):
+        return True
+    if all(files) and not any(_is_one_file(file, another) for file in files[0] for another in files[1]):
+        return True
     left, right = _told(one), _told(other)
     runs = SequenceMatcher(None, [word for word, _ in left], [word for word, _ in right], autojunk=False).get_opcodes()
     return any(
@@ -86,6 +88,19 @@ def differ_in_name(first: str, second: str) -> bool:
         for what, start, end, begin, stop in runs
         if what == "replace"
     )
+
+
+def _is_one_file(first: str, second: str) -> bool:
+    """Whether two paths may be of one file: one may be longer, and one may lack the suffix."""
+    (stem, suffix), (other_stem, other_suffix) = map(_named, (first, second))
+    return stem == other_stem and (suffix == other_suffix or not (suffix and other_suffix))
+
+
+def _named(path: str) -> tuple[str, str]:
+    """What a file is called behind its folders, and its suffix, both lower-cased."""
+    name = path.rstrip("/").rpartition("/")[2].lower()
+    suffix = _SUFFIX.search(name)
+    return (name[: suffix.start()], suffix[0]) if suffix else (name, "")
 
 
 def _are_names(run: list[tuple[str, bool]], others: list[tuple[str, bool]]) -> bool:
@@ -101,7 +116,7 @@ def _told(text: str) -> list[tuple[str, bool]]:
     before = ""
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:-/")
-        word = token.lower()
+        word = _named(token)[0] if _FILE.fullmatch(token) else token.lower()
         if word and word not in FUNCTION_WORDS and word not in _GO:
             begins = _SENTENCE.search(text, max(0, match.start() - LONGEST_NAME), match.start())
             is_plain = _PLAIN.match(token) and (token.islower() or begins)

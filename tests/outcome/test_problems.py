@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.episodes.problems import are_one
+from pastchats_memory.episodes.problems import are_one, differ_in_name
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,20 @@ def test_requests_that_differ_in_a_name_are_two_problems(first: str, second: str
 def test_requests_for_the_same_in_slightly_other_words_are_one_problem(first: str, second: str) -> None:
     assert are_one(first, second)
     assert are_one(second, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Fix the type errors in src/app.ts please", "Fix the type errors in app.ts please"),
+        ("Correct the typos in the README please", "Correct the typos in the README.md please"),
+        ("Sort the imports in web/src/app", "Sort the imports in app.ts"),
+    ],
+)
+def test_a_file_by_a_longer_path_or_without_its_suffix_is_the_same_file(first: str, second: str) -> None:
+    assert not differ_in_name(first, second)
+    assert not differ_in_name(second, first)
+
+
+def test_files_of_one_name_with_two_suffixes_are_two() -> None:
+    assert differ_in_name("Tidy the rules in index.css", "Tidy the rules in index.html")

@@ -37,10 +37,14 @@ LAST_TURNS = 3
 
 _PERSISTS = re.compile(
     r"\W*(?:(?:no|nope|nah|hm+|ok|but|sorry|and)\b\W*){0,2}(?:it(?:['’]s| is)?\s|that(?:['’]s| is)?\s|this\s|i\s|(?:i\s)?(?:get|see)\s)?(?:is\s)?(?:the\s|exactly\s)*"
-    r"(?:still\b(?!\s*,|\s(?:prefer|like|love|raining|need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!\s*,|\s(?:for|with|in|as|to|way|page|here)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
+    r"(?:still\b(?!,|\s(?:prefer|like|love|need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!,|\s(?:for|with|in|as|to|way)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
     re.IGNORECASE,
 )
 """A few words by which a complaint says that it is as it was."""
+_CLAUSE = re.compile(r"[,;:–—]\s")
+_PLEASE = re.compile(r"\b(?:please|pls|plz)\b", re.IGNORECASE)
+_OF_FAULT = re.compile(r"\b(?:fix|check|look|see|try|retry|debug|investigate|find|again)\b", re.IGNORECASE)
+"""What is asked for in a complaint, rather than beside it: nothing new."""
 
 
 class Thread(NamedTuple):
@@ -95,12 +99,26 @@ def as_said_next(chain: Sequence[Ended]) -> list[Ended]:
 
 
 def _as_said_next(one: Ended, following: Ended) -> Ended:
-    complaints = _PERSISTS.match(one.text) and _PERSISTS.match(following.text)
-    if not complaints or one.ending.said != "unknown" or not one.ending.is_answered:
+    if one.ending.said != "unknown" or not one.ending.is_answered:
+        return one
+    if not (is_complaint(one.text) and is_complaint(following.text)):
         return one
     said = Quotation(following.text.strip().partition("\n")[0], following.asked, following.ending.first_index)
     failed = one.ending._replace(verdict="failed", confidence=LEAST_CONFIDENCE, signal="still_so", evidence=(said,))
     return one._replace(ending=failed)
+
+
+def is_complaint(text: str) -> bool:
+    """Whether it begins by saying that all is as it was, and asks for nothing new in that sentence."""
+    said = _PERSISTS.match(text)
+    return said is not None and not any(map(_is_new, _CLAUSE.split(said[0])))
+
+
+def _is_new(clause: str) -> bool:
+    # Patterns that are compiled where somebody complained, and not in every hook.
+    from pastchats_memory.outcome.requests import is_request
+
+    return bool(_PLEASE.search(clause) or is_request(clause)) and not _OF_FAULT.search(clause)
 
 
 def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[Ending, list[tuple[bool, Attempt]]]:
@@ -144,8 +162,9 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
         if ending is None or item.timestamp is None:
             continue
         is_alike = item.id in alike and are_one(asked.content, item.content)
-        shared = frozenset() if is_alike or not errors else errors & errors_of(database, item, ending)
-        if is_alike or are_of_one_error(asked.content, item.content, shared):
+        if is_alike or (
+            errors and are_of_one_error(asked.content, item.content, errors & errors_of(database, item, ending))
+        ):
             found.append((item.timestamp, attempt_at(database, item, ending)))
     return [(when < asked.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
 

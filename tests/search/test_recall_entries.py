@@ -24,12 +24,14 @@ def memory(tmp_path: Path):
         yield opened
 
 
-def index(memory: Memory, folder: Path, *conversations: tuple[tuple[str, str], ...]) -> None:
+def index(memory: Memory, folder: Path, *conversations: tuple[tuple[str, str], ...], failed: str | None = None) -> None:
+    """Indexes the conversations; the turn that says what failed is told as an error."""
     for day, turns in enumerate(conversations, start=1):
         lines = (
             {
                 "conversation_id": f"c{day}", "project": "garden", "role": role, "content": text,
                 "timestamp": f"2026-05-{day:02}T08:{minute:02}:07.000Z",
+                "is_error": text == failed,
             }
             for minute, (role, text) in enumerate(turns)
         )  # fmt: skip
@@ -70,12 +72,11 @@ WORKED = (
 )
 
 
-def test_of_attempts_with_the_same_command_the_later_one_that_worked_leads(memory: Memory, tmp_path: Path) -> None:
-    with_tools = (
-        tuple((role, text) for role, text in FAILED),
-        tuple((role, text) for role, text in WORKED),
-    )
-    index(memory, tmp_path / "said", *with_tools)
+@pytest.mark.parametrize("failed", [None, FAILED[1][1]], ids=["result", "error"])
+def test_of_attempts_with_the_same_command_the_later_one_that_worked_leads(
+    memory: Memory, tmp_path: Path, failed: str | None
+) -> None:
+    index(memory, tmp_path / "said", FAILED, WORKED, failed=failed)
     verdicts = [entry.outcome.verdict for entry in entries(memory)]
     assert verdicts[:2] == ["worked", "failed"]
 

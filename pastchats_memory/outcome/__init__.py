@@ -74,7 +74,7 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.94, still_so),
     ("failed", 0.67, advice_erred),
     ("failed", 0.96, rejected),
-    ("worked", 0.96, accepted),
+    ("worked", 0.97, accepted),
     # What machines said: the last word counts, not the first.
     ("failed", 0.94, broke_off),
     ("mixed", 0.70, admitted_in_part),
@@ -82,13 +82,13 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.97, command_failed),
     ("failed", 0.93, gave_up),
     ("worked", 0.89, moved_on),
-    ("worked", 0.95, stands),
-    ("worked", 0.89, built_on),
+    ("worked", 0.96, stands),
+    ("worked", 0.86, built_on),
     # What the list of tasks says.
     ("worked", 0.75, task_completed),
 )
 """Verdict, confidence and the signal that gives it, the strongest first.
 
 The confidence is (right + 1) / (said + 2) of all labelled episodes and of those that were written for the rules, Laplace's rule of
-succession: a signal that was right the four times it spoke is not certain. `benchmarks/outcome/score.py --signals` gives the numbers.
+succession: a signal that was right the four times it spoke is not certain. `benchmarks/outcome/score.py --signals` and `compact.py` give the numbers.
 """

@@ -105,3 +105,18 @@ def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell
 def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
     for key in ("file_path", "filePath", "filepath", "filename", "target_file", "file"):
         assert call_of("edit_file", {"content": "x", key: "door.py"}).label == "edit_file door.py"
+
+
+def test_how_a_command_in_the_background_ended_is_kept_where_its_client_asks_for_that():
+    ended = Output("57 passed in 4.10s")
+    for label in ("BashOutput b1f2c3", "TaskOutput 7", "write_stdin"):
+        assert finding(Call(label), ended) == ("tool", "result", f"{label}\n57 passed in 4.10s")
+    assert finding(Call("Read pytest.log"), ended) is None
+
+
+def test_a_failure_that_a_pipe_hides_is_an_error_until_the_command_works():
+    drafts = Drafts()
+    call = Call("Bash", "./load.sh | tail -3")
+    assert drafts.finding(call, Output("IndexError: list index out of range"))[1] == "error"
+    assert drafts.finding(call, Output("loaded 12 rows"))[1] == "result"
+    assert drafts.finding(call, Output("loaded 12 rows")) is None

@@ -42,10 +42,10 @@ ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
 DECISIVE = 0.5
 """Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
-LONGEST_EXCUSE = 80
-"""Characters of an answer to such words up to which it brings nothing of its own."""
 LONGEST_JUDGEMENT = 120
 """Characters up to which what a person says may be nothing but a judgement on what was answered before."""
+LONGEST_REPLY = 160
+"""Characters up to which answers to such a judgement may say no more than that it was heard."""
 AS_RELEVANT = 0.9
 """Share of a failed attempt's relevance from which on a later one that worked may be one at the same."""
 MOST_ANSWERS = 3
@@ -177,10 +177,12 @@ def _episodes(
             taken.add((False, own))
             memory = _task_recollection(hit, hit.task, terms, request)
         else:
-            found = _attempt_to_show(database, stored[own], others, request)
-            if not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of)):
+            found = _attempt_to_show(database, stored[own], others, terms, request)
+            is_told = not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of))
+            taken.update((True, turn.id) for turn in found.instead_of)
+            if is_told:
                 continue
-            taken.update((True, turn.id) for turn in (*found.episode, *found.instead_of))
+            taken.update((True, turn.id) for turn in found.episode)
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
             memory = _recollection(hit_at(hit, found.item), found, terms, request)
@@ -205,10 +207,12 @@ class _Attempt(NamedTuple):
     ending: Ending
     thread: Thread
     instead_of: Sequence[Item] = ()
-    """The turns of a failed attempt at the same, or of a stopped one, which was found."""
+    """The turns that were found: of a failed attempt at the same, of a stopped one, or of mere words about this one."""
 
 
-def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], request: RecallRequest) -> _Attempt:
+def _attempt_to_show(
+    database: Database, item: Item, hits: Sequence[Hit], terms: Terms, request: RecallRequest
+) -> _Attempt:
     """The episode of the turn; where it failed and a later attempt at the same worked, that one: it tells what to do.
 
     So does the next that was answered, where this one was stopped before, and the one before, where this one only judges that.
@@ -217,15 +221,25 @@ def _attempt_to_show(database: Database, item: Item, hits: Sequence[Hit], reques
     """
     episode, ending = episode_around(database, item)
     wanted = request.search.filters.outcomes
-    if judged := _judged(database, episode, ending, hits, wanted):
-        item = judged
+    found: Sequence[Item] = ()
+    judged = _judged(database, episode, ending, hits, wanted) if item.role == "user" else None
+    if judged and not _answers_more(episode, judged, terms):
+        item, found = judged, episode
         episode, ending = episode_around(database, item)
     thread = thread_of(database, episode, ending, hits)
     later = thread.after or thread.answered if not wanted or "worked" in wanted else None
     if shown := prompts.items(database, [int(later.id)] if later else []):
         instead, theirs = episode_around(database, shown[0])
-        return _Attempt(shown[0], instead, theirs, thread_of(database, instead, theirs, hits), instead_of=episode)
-    return _Attempt(item, episode, ending, thread)
+        return _Attempt(shown[0], instead, theirs, thread_of(database, instead, theirs, hits), (*found, *episode))
+    return _Attempt(item, episode, ending, thread, found)
+
+
+def _answers_more(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
+    """Whether something was done in the episode, or answered at length or with a word of the question that the person did not say."""
+    spoken = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
+    answers = [turn.content for turn in episode if turn.role == "assistant"]
+    is_about_more = present("\n".join([*spoken, *answers]), terms.weights) > present("\n".join(spoken), terms.weights)
+    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(done_in(episode))
 
 
 def _judged(
@@ -238,8 +252,6 @@ def _judged(
     spoken = list(takewhile(lambda turn: turn.role == "user", episode))
     text = "\n".join(turn.content for turn in spoken)
     if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
-        return None
-    if any(turn.role == "assistant" and len(turn.content) > LONGEST_EXCUSE for turn in episode):
         return None
     for before in outcomes.before(database, spoken[0], ending.first_index, 1):
         earlier = before.ending

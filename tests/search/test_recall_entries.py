@@ -50,6 +50,28 @@ def test_words_that_only_judge_the_answer_before_get_no_entry_beside_it(memory: 
     assert (entry.asked, entry.outcome.shown_by) == (UPLOAD, STILL[1])
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("assistant", "The real cause is client_max_body_size."),
+        ("assistant", f"I looked further. {'It passes nginx now, and the application behind it takes less. ' * 3}"),
+        ("tool", "$ sed -i s/2m/16m/ app.toml\n"),
+    ],
+    ids=["of the question", "long", "done"],
+)
+def test_what_answers_such_words_is_not_lost_with_them(memory: Memory, tmp_path: Path, answer: tuple[str, str]) -> None:
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, answer, ("assistant", "See there.")))
+    told = entries(memory, "tulip photo upload refused 413 client_max_body_size")
+    assert any(answer[1].strip()[:20] in f"{entry.answered} {entry.done}" for entry in told)
+
+
+def test_a_hit_on_an_answer_is_not_replaced_by_what_failed_before_it(memory: Memory, tmp_path: Path) -> None:
+    cause = ("assistant", "The real cause is client_max_body_size.")
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "No, still broken."), cause))
+    first = entries(memory, "client_max_body_size upload of a photo")[0]
+    assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
+
+
 def test_who_judges_and_asks_for_more_is_answered_in_an_entry(memory: Memory, tmp_path: Path) -> None:
     further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))

@@ -17,7 +17,6 @@ from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
 from pastchats_memory.episodes.around import NEIGHBOURS
 from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
-from pastchats_memory.episodes.replacing import replacements, replaces
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.recollection import Attempt
@@ -188,6 +187,11 @@ def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hi
         if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
         and hit.source_project == last.project
     ]  # fmt: skip
+    if not later:
+        return None
+    # Patterns that are compiled where a later question was found, and not in every hook.
+    from pastchats_memory.episodes.replacing import replacements, replaces
+
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
         if not any(replaces(one, asked, answered) for one in replacements(hit.content)):
             continue

@@ -101,9 +101,13 @@ _CHOICE = Pattern(
     )(?=\s|\Z)"""
 )
 """A path, or the name of a test."""
+_FILTER = Pattern(
+    r"\b(?:cargo\s+(?:test|t|nextest\s+run)|jest|vitest(?:\s+run)?|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test(?:\s+--)?)\s+(?P<chosen>\w+)(?=\s|\Z)"
+)
+"""What runners take for a part of the names that are to be tried."""
 _INTO = Pattern(r">\s*(?P<file>[^\s;&|]+)")
 _LEFT_OUT = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
-_FAILED_IN = Pattern(r"^\W{0,4}(?:FAILED|FAIL|ERROR)\s+(?P<name>[\w./-]+)")
+_FAILED_IN = Pattern(r"^(?:\W{0,4}(?:FAILED|FAIL|ERROR)\s+|test\ (?=\S+\ \.\.\.\ FAILED))(?P<name>[\w./:-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +203,7 @@ def _stands_for(later: Check, earlier: Check) -> bool:
     if not narrower:
         return True
     failed = {found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(earlier.output)}
-    chosen = " ".join(narrower)
-    return not failed or all(name in chosen for name in failed)
+    return all(any(name in word or word in name for word in narrower) for name in failed)
 
 
 def _scope(command: str) -> str:
@@ -212,5 +215,6 @@ def _scope(command: str) -> str:
 def _selected(command: str) -> frozenset[str]:
     """The words of a command that choose what is tried: paths, names of tests, what follows an option for that."""
     elsewhere = {found["folder"] for found in _WHERE.all(command)} | {found["file"] for found in _INTO.all(command)}
-    chosen = [found[0] for found in _CHOICE.all(command)] + [found["chosen"] for found in _OPTION.all(command)]
+    chosen = [found[0] for found in _CHOICE.all(command)]
+    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.all(command)]
     return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in elsewhere)

@@ -28,6 +28,18 @@ def test_a_green_check_stands_for_a_red_one_only_where_it_tries_what_failed() ->
         assert ended(WIDE_RED, f"$ {chosen}\n6 passed in 0.10s", tools=tools) == "unknown", chosen
 
 
+def test_a_word_behind_a_runner_is_a_part_of_the_names_that_it_tries() -> None:
+    red = "$ cargo test\nExit code 101\ntest parser::reads_a_date ... FAILED\ntest result: FAILED. 9 passed; 1 failed"
+    green = "test result: ok. 4 passed; 0 failed"
+    tools = ("Edit src/parser.rs", "Bash cargo test")
+    assert ended(red, f"$ cargo test budget\n{green}", tools=tools) == "unknown"
+    assert ended(red, f"$ cargo test parser\n{green}", tools=tools) == "worked"
+    assert ended(red, f"$ cargo test\n{green}", tools=tools) == "worked"
+    red = "$ npx vitest run\nExit code 1\nFAIL src/gallery.spec.ts\n Tests  1 failed | 22 passed (23)"
+    assert ended(red, "$ npx vitest run budget\n Tests  6 passed (6)", tools=tools) == "unknown"
+    assert ended(red, "$ npx vitest run gallery\n Tests  6 passed (6)", tools=tools) == "worked"
+
+
 def test_a_green_check_of_another_folder_clears_nothing() -> None:
     red = "$ cd web && npx vitest run\nExit code 1\n Tests  1 failed | 22 passed (23)"
     assert ended(red, "$ cd api && pytest -q\n15 passed in 0.80s") == "unknown"

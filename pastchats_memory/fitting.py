@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
-from pastchats_memory.recollection import Block, Recollection
+from pastchats_memory.recollection import Block, Outcome, Recollection
 from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
@@ -75,7 +75,9 @@ def _fitting(
 def _shortened(memory: Recollection, weights: Mapping[str, float], width: int) -> Recollection:
     """With excerpts cut down to the width, still around what matched; at last without what stands beside it."""
     room = width // BESIDE
+    is_told = memory.outcome.verdict != "unknown" or room > 1
     return memory._replace(
+        outcome=memory.outcome if is_told else Outcome(),
         asked=memory.asked and excerpt(memory.asked, weights, width),
         answered=memory.answered and decisive(memory.answered, weights, width),
         done=memory.done[:room],

@@ -24,11 +24,11 @@ class Outcome(NamedTuple):
     verdict: str = "unknown"
     """`worked`, `failed`, `mixed` or `unknown`."""
     evidence: tuple[Evidence, ...] = ()
-    """What shows it, the decisive line last; empty for unknown."""
+    """What shows it, the decisive line last; of unknown what the person said next, if anything."""
 
     @property
     def shown_by(self) -> str:
-        """The decisive line, empty for unknown."""
+        """The decisive line, or what was said next; empty where there is none."""
         return self.evidence[-1].quotation if self.evidence else ""
 
 

@@ -95,7 +95,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     when = local_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
-    if memory.outcome.verdict != "unknown":
+    if memory.outcome.verdict != "unknown" or memory.outcome.evidence:
         lines.append(f"Outcome: {ending_text(memory.outcome.verdict, memory.outcome.shown_by)}{_lost(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
@@ -153,9 +153,10 @@ def attempt_line(attempt: Attempt) -> str:
 
 
 def ending_text(outcome: str, shown_by: str) -> str:
-    """`worked (12 passed)`; what is quoted cannot leave its brackets."""
+    """`worked (12 passed)`, `unknown (said next: Now the same for logout)`; what is quoted cannot leave its brackets."""
     quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
-    return outcome + (f" ({quotation})" if quotation else "")
+    told = "said next: " if outcome == "unknown" else ""
+    return outcome + (f" ({told}{quotation})" if quotation else "")
 
 
 def quoted(text: str) -> str:

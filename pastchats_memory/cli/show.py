@@ -78,7 +78,7 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
         f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
-    if is_asked and outcome.verdict != "unknown":
+    if is_asked and (outcome.verdict != "unknown" or outcome.evidence):
         places += f"\n  Outcome: {ending_text(outcome.verdict, outcome.shown_by)}"
     body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

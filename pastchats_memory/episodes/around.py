@@ -41,13 +41,14 @@ def how_ended(database: Database, item: Item) -> Outcome:
 
 
 def said(database: Database, ending: Ending) -> Outcome:
-    """The outcome that is sure enough to be said, each line of its evidence where it stands now. Raises StoreFault."""
-    if ending.said == "unknown":
-        return Outcome()
-    quoted = prompts.items(database, [shown.id for shown in ending.evidence])
+    """The outcome that is sure enough to be said, each line of its evidence where it stands now; of another one what was said next. Raises StoreFault."""
+    is_told = ending.said != "unknown"
+    quotations = [shown for shown in ending.evidence if is_told or shown.turn_index > ending.last_index]
+    quoted = prompts.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
-    shown = (_evidence(shown.text, items[shown.id]) for shown in ending.evidence if shown.id in items)
-    return Outcome(ending.said, tuple(shown))
+    return Outcome(
+        ending.said, tuple(_evidence(shown.text, items[shown.id]) for shown in quotations if shown.id in items)
+    )
 
 
 def _evidence(quotation: str, item: Item) -> Evidence:

@@ -62,7 +62,9 @@ class Remembered(BaseModel):
 
     id: str = Field(description="For `read`.")
     outcome: str = Field(description="worked, failed, mixed or unknown.")
-    shown_by: str = Field(description="The line that shows the outcome, quoted from a transcript.")
+    shown_by: str = Field(
+        description="The line that shows the outcome, quoted from a transcript; of unknown what was said next."
+    )
     asked: str | None
     answered: str | None
     done: list[str] = Field(description="Commands as `$ make test`, and files.")
@@ -130,7 +132,7 @@ class ReadResult(BaseModel):
     next_start: int | None = Field(description="Where to go on reading; null at the end.")
     role: str
     outcome: str = Field(default="unknown", description="Of the turn's episode: worked, failed, mixed or unknown.")
-    shown_by: str = Field(default="", description="The line that shows it.")
+    shown_by: str = Field(default="", description="The line that shows it; of unknown what was said next.")
     project: str
     timestamp: str | None
     conversation_id: str | None

@@ -1,7 +1,8 @@
 """How an episode ended: what was asked for was reached, was not, was in part, or nothing shows it.
 
 One table, ordered by strength: the first signal that finds its evidence decides. A signal is a small pure function of the
-episode; what no signal is sure of is `unknown`, since a wrong answer is worse than none. Any format, any source of rows.
+episode; what no signal is sure of is `unknown`, since a wrong answer is worse than none, and has what the person said next for
+whoever reads it: a reader understands more of that than rules do. Any format, any source of rows.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from pastchats_memory.outcome.endings import (
 )
 from pastchats_memory.outcome.next_words import half_works, still_so, undone
 from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
+from pastchats_memory.outcome.said import said_next
 from pastchats_memory.outcome.sent_again import advice_erred, asked_again
 
-__all__ = ["TABLE", "UNKNOWN", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
+__all__ = ["TABLE", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
 
 Verdict = Literal["worked", "failed", "mixed", "unknown"]
 
@@ -41,12 +43,9 @@ class Outcome:
     confidence: float
     """0 for unknown; else how often the signal was right on the labelled episodes, between 0 and 1."""
     evidence: tuple[Evidence, ...] = ()
-    """One piece or two."""
+    """One piece or two; of unknown what the person said next, none where that is nothing."""
     signal: str = ""
     """The name of the signal that decided; empty for unknown."""
-
-
-UNKNOWN = Outcome("unknown", 0.0)
 
 
 def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskChange] = ()) -> Outcome:
@@ -62,7 +61,7 @@ def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskCh
         evidence = signal(episode)
         if evidence:
             return Outcome(verdict, confidence, evidence, signal.__name__)
-    return UNKNOWN
+    return Outcome("unknown", 0.0, said_next(episode))
 
 
 TABLE: tuple[tuple[Verdict, float, Signal], ...] = (

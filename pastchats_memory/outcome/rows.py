@@ -182,7 +182,12 @@ def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
     if at - start > QUOTED // 2:
         start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start
     line = " ".join(re.sub(r"[*`#>]+", "", text[start:].partition("\n")[0]).split())
-    return (Evidence(line if len(line) <= QUOTED else f"{line[: QUOTED - 1]}…", place),)
+    return (Evidence(shortened(line), place),)
+
+
+def shortened(line: str) -> str:
+    """As a quotation: at most 120 characters."""
+    return line if len(line) <= QUOTED else f"{line[: QUOTED - 1]}…"
 
 
 def labels(turn: Row) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.commands import wanted
-from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
+from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted, shortened
 
 _BOOKKEEPING = Pattern(
     r"""
@@ -55,3 +55,9 @@ def next_words(episode: Episode, at: int = 0) -> tuple[Evidence]:
     """The first line of what the person said next, or the one at the place, as evidence."""
     text = words_of(episode.following[:LONGEST]) or episode.following
     return quoted(text, len(episode.turns), at)
+
+
+def said_next(episode: Episode) -> tuple[Evidence, ...]:
+    """The beginning of what the person said next on one line, at most 120 characters; none where that is nothing, or commands to the client."""
+    line = " ".join(words_of(episode.following[:LONGEST]).split())
+    return (Evidence(shortened(line), len(episode.turns)),) if line else ()

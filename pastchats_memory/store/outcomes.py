@@ -61,7 +61,7 @@ class Ending(NamedTuple):
     signal: str
     """The rule that decided; empty for unknown."""
     evidence: tuple[Quotation, ...] = ()
-    """At most two lines that show it."""
+    """At most two lines that show it; of an unknown one what was said next."""
 
     @property
     def is_answered(self) -> bool:

@@ -8,11 +8,26 @@ import sys
 import pytest
 from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
 
-from pastchats_memory.outcome import UNKNOWN, Row, TaskChange, outcome_of
+from pastchats_memory.outcome import Evidence, Outcome, Row, TaskChange, outcome_of
 
 
 def test_an_answer_that_nothing_follows_is_unknown() -> None:
-    assert outcome_of((ASKED, ANSWER)) == UNKNOWN
+    assert outcome_of((ASKED, ANSWER)) == Outcome("unknown", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("following", "told"),
+    [
+        ("And the pizza?\n\nWhere is that?", "And the pizza? Where is that?"),
+        ("/clear\nWhere is the calendar?", "Where is the calendar?"),
+        ("/clear", None),
+        (f"Where is it? {'On. ' * 60}", f"Where is it? {'On. ' * 60}"[:119] + "…"),
+    ],
+    ids=["on one line", "without commands to the client", "commands alone", "its beginning"],
+)
+def test_where_no_signal_is_sure_what_was_said_next_is_there_to_be_read(following: str, told: str | None) -> None:
+    ended = outcome_of((Row("user", "prompt", "Is the clock fixed?"), ANSWER), following)
+    assert ended == Outcome("unknown", 0.0, () if told is None else (Evidence(told, 2),))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +176,7 @@ def test_a_claim_counts_only_where_something_was_to_be_done_and_somebody_goes_on
     assert verdict(DONE, following=GOES_ON) == "worked"
     assert verdict(DONE) == "unknown"
     question = Row("user", "prompt", "Is the clock fixed?")
-    assert outcome_of((question, DONE), "Where is the calendar?") == UNKNOWN
+    assert outcome_of((question, DONE), "Where is the calendar?").verdict == "unknown"
     assert verdict(LOOKING, DONE) == "unknown"
     assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
     waits = Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")
@@ -359,7 +374,7 @@ def test_a_prompt_that_got_no_answer_is_failed() -> None:
     stopped = Row("user", "prompt", "Speed up the start.", {"flags": ("interrupted",)})
     assert outcome_of((stopped,)).verdict == "failed"
     assert outcome_of((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
-    assert outcome_of((Row("system", "summary", "The start was to be faster."),)) == UNKNOWN
+    assert outcome_of((Row("system", "summary", "The start was to be faster."),)).verdict == "unknown"
 
 
 def test_an_edit_counts_where_the_client_put_what_was_announced_before_it_behind_it() -> None:

@@ -92,6 +92,48 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
+TOLD = (
+    ("user", ASKED),
+    ("assistant", FIRST),
+    ("user", "Does the worker (on the second host)\nclaim them too?"),
+    ("assistant", "No."),
+)
+"""No signal says how it ended; whoever reads what was said next may know."""
+NEXT = "Does the worker (on the second host) claim them too?"
+
+
+def test_of_an_episode_that_no_signal_decides_recall_and_show_tell_what_was_said_next(program: Program) -> None:
+    write_messages(program.home / "chat.jsonl", *TOLD)
+    assert program("index", program.home / "chat.jsonl").status == 0
+    line = f"Outcome: unknown (said next: {NEXT.replace('(', '[').replace(')', ']')})"
+    assert f"\n{line}\n" in program("recall", "lock webhook events").stdout
+    assert line in program("show", "1").stdout
+    for arguments in (["recall", "lock webhook events"], ["show", "1"]):
+        body = program(*arguments, "--json").json
+        Draft202012Validator(json.loads((REPOSITORY / f"contracts/schemas/{arguments[0]}.json").read_text())).validate(
+            body
+        )
+        first = body["results"][0]
+        assert first["outcome"] == "unknown"
+        assert [(one["quotation"], one["source_line"]) for one in first["evidence"]] == [(NEXT, 3)]
+
+
+def test_where_nothing_was_said_next_there_is_nothing_to_tell(memory: Memory, history: Path) -> None:
+    write_messages(history, *TOLD[:2])
+    memory.index([history])
+    assert "Outcome:" not in memory.recall("lock webhook events").text
+
+
+def test_what_was_said_next_goes_first_where_there_is_little_room(memory: Memory, history: Path) -> None:
+    write_messages(history, *TOLD)
+    memory.index([history])
+    whole = memory.recall("lock webhook events")
+    assert "said next" in whole.text
+    little = memory.recall("lock webhook events", whole.tokens - 1)
+    assert little.memories
+    assert "said next" not in little.text
+
+
 def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:
     write_messages(history, *MENDED)
     memory.index([history])

@@ -132,6 +132,19 @@ def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Me
     assert told(database) == [(0, 3, "unknown", "")]
 
 
+def test_so_is_what_was_said_next_where_it_decides_nothing(memory: Memory, history: Path) -> None:
+    memory.index(
+        [write_messages(history, ASKED, ANSWER, ("user", "Where does the canary sing?"), ("assistant", "There."))]
+    )
+    database = database_of(memory)
+    assert "canary" in memory.recall("flaky login test").text
+    with database.transaction():
+        database.run("DELETE FROM prompts WHERE content LIKE '%canary%'")
+    assert "canary" not in memory.recall("flaky login test").text
+    derive(database)
+    assert database.value("SELECT group_concat(evidence_json) FROM outcomes") == "[]"
+
+
 def test_a_row_that_becomes_another_project_s_takes_its_outcome_along(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, GREEN, ANSWER)], project="garden")
     memory.index([history], project="shed")

@@ -340,7 +340,7 @@ def test_a_signal_that_is_wrong_too_often_is_not_said(memory: Memory, said: Path
     text = recalled(memory, said, ANSWERED, *again)
     rows = [Row("user", "prompt", QUESTION), Row("assistant", "answer", ANSWERED[1])]
     assert outcome_of(rows, QUESTION).verdict == "failed"
-    assert "Outcome:" not in text
+    assert "\nOutcome: unknown (said next: And the pizza?)\n" in text, "for whoever reads it"
 
 
 def test_what_shows_an_outcome_cannot_leave_its_brackets(memory: Memory, said: Path) -> None:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pastchats_memory.model import Citation, Hit
+
+SAID_NEXT = "said next"
+NO_ANSWER = "no answer"
+BASES: Mapping[str, str] = {
+    "unanswered": NO_ANSWER,
+    "asked_again": "asked again",
+    "broke_off": "broken off",
+    "moved_on": "went on after",
+    "stands": "nothing said after",
+    "built_on": SAID_NEXT,
+}
+"""What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
 
 
 class Evidence(NamedTuple):
@@ -25,11 +38,18 @@ class Outcome(NamedTuple):
     """`worked`, `failed`, `mixed` or `unknown`."""
     evidence: tuple[Evidence, ...] = ()
     """What shows it, the decisive line last; of unknown what the person said next, if anything."""
+    signal: str = ""
+    """The rule that decided, empty where none did."""
 
     @property
     def shown_by(self) -> str:
         """The decisive line, or what was said next; empty where there is none."""
         return self.evidence[-1].quotation if self.evidence else ""
+
+    @property
+    def basis(self) -> str:
+        """What that line has to do with the outcome, empty where it says so itself."""
+        return SAID_NEXT if self.verdict == "unknown" and self.evidence else BASES.get(self.signal, "")
 
 
 class Attempt(NamedTuple):
@@ -50,6 +70,13 @@ class Attempt(NamedTuple):
     source_line: int | None
     citation: Citation | None = None
     """Whether it still stands there; None for one of no file."""
+    signal: str = ""
+    """The rule that decided on the outcome, empty where none did."""
+
+    @property
+    def basis(self) -> str:
+        """What the line has to do with the outcome, empty where it says so itself."""
+        return BASES.get(self.signal, "")
 
 
 class Recollection(NamedTuple):

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from pastchats_memory.model import RECALL_HEADING, Citation, Context, Hit, Hits, Item, StoredTask, TimeRead
-from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
+from pastchats_memory.recollection import NO_ANSWER, Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 CITATION_NOTES = {
@@ -96,7 +96,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome.verdict != "unknown" or memory.outcome.evidence:
-        lines.append(f"Outcome: {ending_text(memory.outcome.verdict, memory.outcome.shown_by)}{_lost(memory)}")
+        lines.append(f"Outcome: {outcome_text(memory.outcome)}{_lost(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
     if memory.answered:
@@ -146,17 +146,24 @@ SAME = 40
 def attempt_line(attempt: Attempt) -> str:
     """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended."""
     when = local_time(attempt.timestamp)
-    ended = "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.shown_by)}"
+    ended = (
+        "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.basis, attempt.shown_by)}"
+    )
     is_said = not attempt.answered or attempt.shown_by[:SAME] == attempt.answered[:SAME]
     answered = "" if is_said else f" → {one_line(attempt.answered)}"
     return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{answered}{ended}"
 
 
-def ending_text(outcome: str, shown_by: str) -> str:
-    """`worked (12 passed)`, `unknown (said next: Now the same for logout)`; what is quoted cannot leave its brackets."""
-    quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
-    told = "said next: " if outcome == "unknown" else ""
-    return outcome + (f" ({told}{quotation})" if quotation else "")
+def outcome_text(outcome: Outcome) -> str:
+    """`worked (12 passed)`, `unknown (said next: Now the same for logout)`."""
+    return ending_text(outcome.verdict, outcome.basis, outcome.shown_by)
+
+
+def ending_text(outcome: str, basis: str, shown_by: str) -> str:
+    """How an episode ended, with the line that shows it; what is quoted cannot leave its brackets."""
+    quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
+    told = ": ".join(filter(None, (basis, quotation)))
+    return outcome + (f" ({told})" if told else "")
 
 
 def quoted(text: str) -> str:
@@ -253,6 +260,7 @@ def recall_json(block: Block, budget: int) -> dict[str, Any]:
             "asked": memory.asked,
             "answered": memory.answered,
             "outcome": memory.outcome.verdict,
+            "basis": memory.outcome.basis,
             "evidence": [evidence_json(shown) for shown in memory.outcome.evidence],
             "done": list(memory.done),
             "failed_before": [attempt_json(attempt) for attempt in memory.before],
@@ -355,6 +363,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "asked": attempt.asked,
         "answered": attempt.answered,
         "outcome": attempt.outcome,
+        "basis": attempt.basis,
         "shown_by": attempt.shown_by,
         "timestamp": attempt.timestamp,
         "source_path": attempt.source_path,
@@ -388,6 +397,7 @@ def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]
         "turn_index": item.turn_index,
         "timestamp": item.timestamp,
         "outcome": outcome.verdict,
+        "basis": outcome.basis,
         "evidence": [evidence_json(shown) for shown in outcome.evidence],
         "metadata": dict(item.metadata),
         "places": [{"path": place.path, "line": place.line, "end_line": place.end_line} for place in item.places],

@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
-from pastchats_memory.render import CITATION_NOTES, ending_text, item_json, local_time, one_line, sanitised
+from pastchats_memory.render import CITATION_NOTES, item_json, local_time, one_line, outcome_text, sanitised
 from pastchats_memory.spelled_ids import leads_to_task
 
 
@@ -79,6 +79,6 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
         for place, note in zip(item.places, notes, strict=False)
     )
     if is_asked and (outcome.verdict != "unknown" or outcome.evidence):
-        places += f"\n  Outcome: {ending_text(outcome.verdict, outcome.shown_by)}"
+        places += f"\n  Outcome: {outcome_text(outcome)}"
     body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

@@ -46,9 +46,8 @@ def said(database: Database, ending: Ending) -> Outcome:
     quotations = [shown for shown in ending.evidence if is_told or shown.turn_index > ending.last_index]
     quoted = prompts.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
-    return Outcome(
-        ending.said, tuple(_evidence(shown.text, items[shown.id]) for shown in quotations if shown.id in items)
-    )
+    evidence = tuple(_evidence(shown.text, items[shown.id]) for shown in quotations if shown.id in items)
+    return Outcome(ending.said, evidence, ending.signal if is_told else "")
 
 
 def _evidence(quotation: str, item: Item) -> Evidence:

@@ -222,6 +222,7 @@ def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
         item.timestamp,
         where.path,
         where.line or None,
+        signal="" if ending.said == "unknown" else ending.signal,
     )
 
 

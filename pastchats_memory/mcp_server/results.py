@@ -50,6 +50,10 @@ class Attempted(BaseModel):
     asked: str
     answered: str = Field(description="What its last answer came to.")
     outcome: str
+    basis: str = Field(
+        default="",
+        description="What the line has to do with the outcome, such as `said next`; empty where it says so itself.",
+    )
     shown_by: str = Field(description="The line that shows it, quoted from a transcript.")
     timestamp: str | None
     source_path: str
@@ -62,6 +66,10 @@ class Remembered(BaseModel):
 
     id: str = Field(description="For `read`.")
     outcome: str = Field(description="worked, failed, mixed or unknown.")
+    basis: str = Field(
+        default="",
+        description="What the line has to do with the outcome, such as `said next`; empty where it says so itself.",
+    )
     shown_by: str = Field(
         description="The line that shows the outcome, quoted from a transcript; of unknown what was said next."
     )
@@ -132,6 +140,10 @@ class ReadResult(BaseModel):
     next_start: int | None = Field(description="Where to go on reading; null at the end.")
     role: str
     outcome: str = Field(default="unknown", description="Of the turn's episode: worked, failed, mixed or unknown.")
+    basis: str = Field(
+        default="",
+        description="What the line has to do with the outcome, such as `said next`; empty where it says so itself.",
+    )
     shown_by: str = Field(default="", description="The line that shows it; of unknown what was said next.")
     project: str
     timestamp: str | None

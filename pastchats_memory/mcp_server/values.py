@@ -49,6 +49,7 @@ def remembered(memory: Recollection) -> results.Remembered:
     return results.Remembered(
         id=hit.id,
         outcome=memory.outcome.verdict,
+        basis=memory.outcome.basis,
         shown_by=sanitised(memory.outcome.shown_by),
         done=[sanitised(line) for line in memory.done],
         failed_before=[attempted(one) for one in memory.before],
@@ -72,6 +73,7 @@ def attempted(one: Attempt) -> results.Attempted:
         asked=sanitised(one.asked),
         answered=sanitised(one.answered),
         outcome=one.outcome,
+        basis=one.basis,
         shown_by=sanitised(one.shown_by),
         timestamp=one.timestamp,
         source_path=one.source_path,
@@ -143,6 +145,7 @@ def lines_of_item(
         next_start=last + 1 if last < lines else None,
         role=item.role,
         outcome=outcome.verdict,
+        basis=outcome.basis,
         shown_by=sanitised(outcome.shown_by),
         project=item.project,
         timestamp=item.timestamp,

@@ -17,6 +17,7 @@ from pastchats_memory.outcome.endings import (
     broke_off,
     built_on,
     check_failed,
+    check_passed,
     command_failed,
     gave_up,
     moved_on,
@@ -80,9 +81,10 @@ TABLE: tuple[tuple[Verdict, float, Signal], ...] = (
     ("failed", 0.97, check_failed),
     ("failed", 0.97, command_failed),
     ("failed", 0.93, gave_up),
-    ("worked", 0.89, moved_on),
-    ("worked", 0.96, stands),
-    ("worked", 0.86, built_on),
+    ("worked", 0.97, check_passed),
+    ("worked", 0.88, moved_on),
+    ("worked", 0.95, stands),
+    ("worked", 0.85, built_on),
     # What the list of tasks says.
     ("worked", 0.75, task_completed),
 )

@@ -92,6 +92,7 @@ _ASKS_FOR_MORE = Pattern(
         |let\ me\ know\ (?:which|what|if\ you\ see)
     )\b
     |which\ (?:files|directories)|\bI\ need\ (?:to\ see|access|more)\b|добавьте|пришл[её]те|添加文件|请提供
+    |\b(?:shall|should)\ I\ (?:continue|proceed|go\ on|keep\ going)\b
     |\b(?:need|requires?|waiting\ for|grant|give)\ (?:me\ |your\ |the\ )?
         (?:permission|approval|authori[sz]ation|write\ access)\b
     |\b(?:approve|authori[sz]e)\b[^\n]{0,60}\?|请(?:确认|允许|授权|批准)|是否授权|需要你的(?:允许|授权)|获准写入"""

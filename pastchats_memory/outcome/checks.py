@@ -140,7 +140,13 @@ def passed(output: str) -> tuple[bool, str] | None:
     noise = _NOISE.last(output)
     if noise and not (green and green.start() > noise.start()):
         return False, quoted(output, 0, noise.start())[0].quotation
-    return (True, " ".join(green[0].split())[:QUOTED]) if green else None
+    return (True, _plain(green[0])[:QUOTED]) if green else None
+
+
+def _plain(line: str) -> str:
+    """On one line, without a bracket at its end that was opened before it."""
+    text = " ".join(line.split())
+    return text.rstrip(")]") if text.count("(") < text.count(")") or text.count("[") < text.count("]") else text
 
 
 def _check(place: int, row: Row) -> Check | None:

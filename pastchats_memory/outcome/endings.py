@@ -102,6 +102,12 @@ _FAILING = Pattern(
     r"\b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b|не\ проход|ошибк|失败|报错"
 )
 
+_LEFT_TO_TRY = Pattern(
+    r"""
+    \bshould\ (?:now\ )?(?:work|pass|succeed|build|compile|be\ (?:fixed|resolved|gone))\b|\bif\ (?:this|it|that)\ still\b
+    |\b(?:try|run)\ (?:it\ |that\ |running\ (?:it\ )?)?again\b|\bre-?run\ (?:it|the|should)\b"""
+)
+"""Nobody has seen it work yet."""
 _EXIT_CODE = re.compile(r"\AExit code \d+")
 _CODE = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -159,6 +165,11 @@ def _green(episode: Episode) -> tuple[Evidence, ...]:
     return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
 
 
+def check_passed(episode: Episode) -> tuple[Evidence, ...]:
+    """The last run of every kind of check was green, and the person goes on from it or says nothing more."""
+    return _green(episode) if moved_on(episode) or stands(episode) else ()
+
+
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     """Work is in sight, and the person asks for something else, goes on from it or into something at length; where the answer asks something, more than a claim is.
 
@@ -175,9 +186,11 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight that is more than a claim, nobody says anything after it, and no task of it is open."""
+    """Work is in sight that is more than a claim, nobody says anything after it, no task of it is open, and the answer leaves no try to others."""
+    is_untried = not _green(episode) and _LEFT_TO_TRY.search(last_answer(episode)[1][-2 * OPENING :])
     is_open = (
         opening(episode)
+        or is_untried
         or _is_hurt(episode)
         or _last_failed(episode)
         or any(one.status in UNFINISHED for one in episode.tasks)

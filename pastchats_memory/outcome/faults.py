@@ -165,9 +165,14 @@ NO = Pattern(
         (?:not|wrong|incorrect|bad|broken|terrible|garbage)\b
     |\A\W*not\ (?:true|right|correct|what)\b"""
 )
+BY_MISTAKE = Pattern(
+    r"\b(?:by\ (?:mistake|accident)|accidentally|mistakenly|didn't\ mean\ to|aus\ versehen|versehentlich|par\ erreur|sin\ querer)\b"
+)
 FLAT_NO = Pattern(
     r"""
     \A\W*👎|\bno(?:[\s,.!]+no\b)+
+    |\A\W*(?:ok(?:ay)?[\s,.]+)?(?:uh+|um+|hm+|er+)[\s,.]+no\b(?!\W*(?:problem|worries|need\b|that(?:'s|\ is)\ (?:it|all|fine|ok))|\ \w)
+    |\A\W*ok(?:ay)?\.+\s+no\.
     |\A\W*(?:(?:ok(?:ay)?|hm+|no|but)[\s,.]+)?(?:it|that|this|now\ (?:it|this|that|everything))\ (?:just\ |now\ )?(?:
         hangs|crashes|freezes|fails|breaks
     )\b

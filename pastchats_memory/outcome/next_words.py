@@ -49,8 +49,8 @@ def _about_the_work(episode: Episode) -> str:
 
 
 def undone(episode: Episode) -> tuple[Evidence, ...]:
-    """The person takes the work back, or asks for that."""
-    return _found(episode, faults.UNDONE)
+    """The person takes the work back, or asks for that, unless it was by mistake."""
+    return () if faults.BY_MISTAKE.search(opening(episode)) else _found(episode, faults.UNDONE)
 
 
 def still_so(episode: Episode) -> tuple[Evidence, ...]:

@@ -35,7 +35,7 @@ ENDED = (
 """The columns of `Ended`."""
 UNANSWERED = "unanswered"
 """The signal of an episode that was stopped before any answer."""
-LEAST_CONFIDENCE = 0.85
+LEAST_CONFIDENCE = 0.7
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 
 

@@ -349,6 +349,27 @@ def test_what_is_so_or_is_not_wanted_is_no_trouble(words: str) -> None:
     assert verdict(ANSWER, following=words) == "unknown"
 
 
+@pytest.mark.parametrize("words", ["ok. uh. no. the CI runs on main", "Hmm, no. It is red.", "uh, no"])
+def test_a_hesitating_no_is_one(words: str) -> None:
+    assert verdict(MADE, following=words) == "failed"
+
+
+@pytest.mark.parametrize("words", ["hmm, no problem", "hm, no need for that", "uh, no idea which one"])
+def test_a_no_to_something_else_is_none(words: str) -> None:
+    assert verdict(MADE, following=words) != "failed"
+
+
+def test_work_that_was_taken_back_by_mistake_did_not_fail() -> None:
+    assert verdict(MADE, following="I undid your change. It broke the login.") == "failed"
+    assert verdict(MADE, following="I undid your change by mistake. Redo it.") == "unknown"
+
+
+def test_a_yes_to_go_on_says_nothing_of_what_was_asked() -> None:
+    asked = Row("user", "prompt", "How is the merge going?")
+    answer = Row("assistant", "answer", "I resolve the third conflict of seven now. Should I continue with the rest?")
+    assert outcome_of((asked, answer), "yes").verdict == "unknown"
+
+
 def test_a_no_to_the_question_with_which_the_answer_ends_rejects_nothing() -> None:
     asks = Row("assistant", "answer", "The bridge drops the upper half of the word. Shall I start the build now?")
     assert verdict(asks, following="No, that is too expensive. Make the change and write it down.") == "unknown"

@@ -82,6 +82,22 @@ def test_a_failing_grep_is_no_check() -> None:
     assert verdict(Row("tool", "error", "$ grep -n todo app.py\nExit code 1"), ANSWER) == "unknown"
 
 
+@pytest.mark.parametrize(
+    "claim", ["Push and re-run, it should work now.", "If this still fails, clear the cache.", "Try running it again."]
+)
+def test_an_edit_that_the_answer_leaves_to_others_to_try_shows_nothing_yet(claim: str) -> None:
+    made = Row("assistant", "answer", f"Changed the token in the workflow. {claim}", {"tools": ("Edit release.yml",)})
+    assert verdict(made) == "unknown"
+    assert verdict(made, GREEN, Row("assistant", "answer", f"Changed the token in the workflow. {claim}")) == "worked"
+    assert verdict(made, following=GOES_ON) == "worked"
+
+
+def test_a_line_of_a_check_is_quoted_without_the_bracket_that_was_opened_before_it() -> None:
+    lint = Row("tool", "result", "$ npx eslint .\n✖ 4 problems (0 errors, 4 warnings)")
+    ended = outcome_of((ASKED, MADE, lint, Row("assistant", "answer", "All errors are fixed.")))
+    assert ended.evidence[-1].quotation == "0 errors, 4 warnings"
+
+
 def test_an_error_that_nobody_answered_is_failed() -> None:
     assert verdict(LOOKING, Row("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
 

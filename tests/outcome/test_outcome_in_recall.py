@@ -13,6 +13,8 @@ from pastchats_memory import Memory
 from pastchats_memory.decisive import decisive
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
+from pastchats_memory.recollection import Evidence, Outcome
+from pastchats_memory.render import outcome_text
 from pastchats_memory.store import outcomes
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
@@ -116,6 +118,36 @@ def test_of_an_episode_that_no_signal_decides_recall_and_show_tell_what_was_said
         first = body["results"][0]
         assert first["outcome"] == "unknown"
         assert [(one["quotation"], one["source_line"]) for one in first["evidence"]] == [(NEXT, 3)]
+
+
+@pytest.mark.parametrize(
+    ("turns", "line"),
+    [
+        ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "worked (8 passed in 1.2s)"),
+        ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"failed ({BROKEN})"),
+        ((("assistant", FIRST), ("user", ASKED), ("assistant", "Let me look.")), f"failed (asked again: {ASKED})"),
+    ],
+    ids=["a line that says so", "words that say so", "asked again"],
+)  # fmt: skip
+def test_what_a_line_has_to_do_with_the_outcome_is_said_where_it_does_not_say_so_itself(
+    memory: Memory, history: Path, turns: tuple[tuple[str, str], ...], line: str
+) -> None:
+    write_messages(history, ("user", ASKED), *turns)
+    memory.index([history])
+    assert f"Outcome: {line}\n" in memory.recall("lock around the sending of webhook events twice").text
+
+
+@pytest.mark.parametrize(
+    ("signal", "told"),
+    [
+        ("stands", "worked (nothing said after: Commit 0487f16)"),
+        ("moved_on", "worked (went on after: Commit 0487f16)"),
+        ("check_passed", "worked (Commit 0487f16)"),
+        ("unanswered", "worked (no answer)"),
+    ],
+)
+def test_work_that_nobody_tried_is_told_as_what_it_is(signal: str, told: str) -> None:
+    assert outcome_text(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == told
 
 
 def test_where_nothing_was_said_next_there_is_nothing_to_tell(memory: Memory, history: Path) -> None:

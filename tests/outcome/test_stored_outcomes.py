@@ -49,7 +49,7 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
         [write_messages(history, ASKED, GREEN, ANSWER, ("user", "Which bread is best?"), ("assistant", "Rye."))]
     )
     database = database_of(memory)
-    assert told(database) == [(0, 2, "worked", "moved_on"), (3, 4, "unknown", "")]
+    assert told(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
     tool = next(hit for hit in memory.search("12 passed") if hit.role == "tool")
     ending = outcomes.of_turn(database, prompts.items(database, [int(tool.id)])[0])
     assert ending is not None

@@ -1,6 +1,6 @@
 """Episodes of stored conversations: how they ended, what was tried before, and what is to be learned from them.
 
-An episode starts at a user turn that follows an answer, or a prompt that was stopped before any; leading answers are one of their own.
+An episode starts at what a person says that follows an answer, or a prompt that was stopped before any; leading answers are one of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pastchats_memory.model import Metadata
 
 STOPPED = frozenset({"interrupted", "api_error"})
 """Flags of a turn at which the person, the client or the model ended it."""
+WATCHED = "watched"
+"""Flag of what a person asked for by a comment in a file that the client watches, and nobody typed."""
 
 
 class Spoken(Protocol):
@@ -40,7 +42,7 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
     """The episodes of one conversation, whose turns come in order."""
     episode: list[T] = []
     for turn in turns:
-        if turn.role == "user" and episode and (episode[-1].role != "user" or _is_stopped(episode[-1], turn)):
+        if is_spoken(turn) and episode and (not is_spoken(episode[-1]) or _is_stopped(episode[-1], turn)):
             yield episode
             episode = []
         episode.append(turn)
@@ -48,7 +50,16 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
         yield episode
 
 
+def is_spoken(turn: Spoken) -> bool:
+    """Whether a person says it: typed, or written into a file for the client to see."""
+    return turn.role == "user" or WATCHED in _flags(turn)
+
+
 def _is_stopped(turn: Spoken, following: Spoken) -> bool:
     """Whether the prompt was stopped, and not only sent once more."""
+    return not STOPPED.isdisjoint(_flags(turn)) and turn.content != following.content
+
+
+def _flags(turn: Spoken) -> list[object]:
     flags = turn.metadata.get("flags")
-    return isinstance(flags, list) and not STOPPED.isdisjoint(flags) and turn.content != following.content
+    return flags if isinstance(flags, list) else []

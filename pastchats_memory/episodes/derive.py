@@ -11,7 +11,7 @@ from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.episodes import T, episodes
+from pastchats_memory.episodes import T, episodes, is_spoken
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.rulebook import version_of
@@ -187,7 +187,7 @@ def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[S
 
 def spoken_first(following: Iterable[T]) -> list[T]:
     """What the person says at the beginning of an episode."""
-    return list(takewhile(lambda turn: turn.role == "user", following))
+    return list(takewhile(is_spoken, following))
 
 
 def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], changes: Sequence[Changed] = ()) -> Ending:
@@ -196,9 +196,12 @@ def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], cha
     from pastchats_memory.outcome import Row, TaskChange, outcome_of
 
     span = (episode[0].turn_index, episode[-1].turn_index)
-    if not any(turn.role != "user" or turn.metadata.get("flags") for turn in episode):
+    if not any(not is_spoken(turn) or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
-    rows = [Row(turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata) for turn in episode]
+    rows = [
+        Row("user" if is_spoken(turn) else turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata)
+        for turn in episode
+    ]
     tasks = [TaskChange(one.title, one.status) for one in changes]
     found = outcome_of(rows, "\n".join(turn.content for turn in spoken), tasks)
     evidence = tuple(_quotation(shown, [*episode, *spoken[:1]], spoken) for shown in found.evidence)

@@ -14,9 +14,10 @@ _BOOKKEEPING = Pattern(
         |status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings|resume|export|web|voice|paste
         |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
         |plugin
-    )\b[^\n]*(?:\n|\Z)"""
+    )\b[^\n]*(?:\n|\Z)
+    |\s*Processing\ your\ request\.\.\.(?:\n|\Z)"""
 )
-"""Commands to the client at the beginning of what was said, which tell nothing about the work."""
+"""Commands to the client at the beginning of what was said, and its notice of a comment that is not in sight, which tell nothing about the work."""
 TRIES = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
 """Commands by which the person tries what was done: what they say of it comes after."""
 

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 7
+VERSION = 8
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -52,6 +52,12 @@ _DECLINED = re.compile(r"Attempt to fix (?:lint|test) errors\?.*: *n", re.IGNORE
 _NOTED = (("files", _EDITED, ""), ("commits", _COMMITTED, ""), ("tools", _RAN, "shell "))
 """What an answer brought about: where it is kept, how its notice begins, what is put before it."""
 _TEST = re.compile(r"/test\b\s*(.*)")
+_NOTED_COMMENT = "Processing your request..."
+"""What `--watch-files` says where a comment in a file asks for something: https://aider.chat/docs/usage/watch.html."""
+_COMMENT = re.compile(r"(?:\A|[ \t])(?:#|//|--|;+|/\*|<!--)[ \t]*(\S.*)")
+_FOR_AIDER = re.compile(r"\bAI[!?]", re.IGNORECASE)
+LONGEST_COMMENT = 400
+"""Characters of a line in which a comment for aider is looked for."""
 _FAULT = re.compile(
     r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|Only \d+ reflections allowed|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
@@ -121,15 +127,20 @@ class _Telling:
     prompt: Draft | None = None
     asked: bool = False
     """Something was typed, so that there can be an answer: `--message` is shown before it with nothing but its first line marked."""
+    watched: Block | None = None
+    """A notice that something is asked for in a file, until it is answered."""
 
     def take(self, block: Block) -> None:
         """Add what the block says."""
         match block.kind:
             case "user":
                 self.asked = True
+                self.watched = None
                 self._typed(block)
             case "answer" if self.asked:
                 text = block.text
+                if self.watched is not None:
+                    self._commented(self.watched, text)
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
                 self.answer = self._add("assistant", "answer", text.strip(), block)
@@ -148,6 +159,15 @@ class _Telling:
         self.prompt.timestamp = self.times.take(typed) or self.started
         self.answer = None
 
+    def _commented(self, notice: Block, answer: str) -> None:
+        """Add what was asked for in a file: the comment, which the answer takes out, else that aider had found one."""
+        comments = list(dict.fromkeys(_comments_for_aider(answer)))
+        place = notice.text.split("\n").index(_NOTED_COMMENT)
+        text = "\n".join(comments) or _NOTED_COMMENT
+        self.prompt = self._add("system", "prompt", text, notice, notice.start + place)
+        _flag(self.prompt, "watched")
+        self.watched = None
+
     def _retried(self, text: str) -> None:
         """The same prompt again, with no answer between: it was stopped, or the provider failed."""
         if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
@@ -159,6 +179,8 @@ class _Telling:
         for line in lines:
             if found := _MODEL.match(line):
                 self.model = found[1]
+            if line == _NOTED_COMMENT:
+                self.asked, self.watched = True, block
             if line.startswith("^C") and (spoken := self.answer or self.prompt):
                 _flag(spoken, "interrupted")
             for key, pattern, mark in _NOTED:
@@ -183,6 +205,13 @@ class _Telling:
         )
         self.drafts.append(draft)
         return draft
+
+
+def _comments_for_aider(answer: str) -> Iterator[str]:
+    for line in answer.split("\n"):
+        found = _COMMENT.search(line[:LONGEST_COMMENT])
+        if found and _FOR_AIDER.search(found[1]):
+            yield found[1].rstrip()
 
 
 def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str]:

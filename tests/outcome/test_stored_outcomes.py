@@ -105,6 +105,24 @@ def test_derived_piece_by_piece_outcomes_are_the_same_as_derived_at_once(memory:
     assert [ending[:2] for ending in told(database_of(memory))] == [(0, 2), (3, 4), (5, 7)]
 
 
+def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp_path: Path) -> None:
+    """aider notes only that it found one: what came of it was taken for the end of what had been typed before."""
+    said = tmp_path / "house" / ".aider.chat.history.md"
+    said.parent.mkdir()
+    said.write_text(
+        "# aider chat started at 2026-11-24 10:02:11\n\n#### Reorder the lists of rooms  \n\nThe section is not there.\n\n"
+        "> Tokens: 1.2k sent, 80 received.  \n> Added hall.py to the chat  \n> Processing your request...  \n\n"
+        "The light goes out.\n\nhall.py\n```python\n<<<<<<< SEARCH\n# Put the light out AI!\n=======\nlight.off()\n>>>>>>> REPLACE\n```\n\n"
+        "> Applied edit to hall.py  \n> Commit 51c7e0d feat: Put the light out  \n",
+        encoding="utf-8",
+    )
+    memory.index([said])
+    assert [ending[2] for ending in told(database_of(memory))] == ["unknown", "worked"]
+    lists, light = (memory.recall(query).memories[0] for query in ("reorder the lists of rooms", "put the light out"))
+    assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", "Put the light out AI!")
+    assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
+
+
 def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
     stored = memory.search("flaky login")[0]

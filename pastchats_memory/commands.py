@@ -62,7 +62,9 @@ def is_look(command: str) -> bool:
     """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
     bare = _QUOTED.sub("_", command[:_LONGEST_COMMAND])
     return not _INTO_FILE.search(bare) and all(
-        _compiled(_LOOKS).match(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
+        _compiled(_LOOKS).match(part) or _ASKS_ITSELF.search(part)
+        for part in map(str.strip, _BETWEEN.split(bare))
+        if part
     )
 
 

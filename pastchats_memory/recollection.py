@@ -144,3 +144,5 @@ class Command(NamedTuple):
     """Episodes that worked in which its last run did not fail, of those that fit the question."""
     episode: Attempt
     """The one of these with most of the commands that are told, else the one that fits best."""
+    run: Evidence
+    """Where it was run there."""

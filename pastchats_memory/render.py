@@ -312,8 +312,21 @@ def how_text(commands: Sequence[Command]) -> str:
         for times, alike in groupby(run, key=lambda one: one.times):
             lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
             lines += [quoted(f"$ {one_line(one.command)}") for one in alike]
-        parts.append("\n".join([*lines, "In:", *sourced(run[0].episode)]))
+        asked, source = sourced(run[0].episode)
+        places = _places(run)
+        parts.append("\n".join([*lines, "In:", asked, source + (f"; run: {places}" if places else "")]))
     return "\n\n".join(parts) + "\n"
+
+
+def _places(commands: Sequence[Command]) -> str:
+    """In which lines the commands of an episode were run, in their order; the file is said where it is another one."""
+    file = commands[0].episode.source_path
+    lines = (
+        f"{'' if one.run.source_path == file else f'{one_line(one.run.source_path)} '}line {one.run.source_line}"
+        for one in commands
+        if one.run.source_line
+    )
+    return ", ".join(dict.fromkeys(lines))
 
 
 def sourced(attempt: Attempt) -> tuple[str, str]:
@@ -340,7 +353,13 @@ def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str
 def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, Any]:
     """`how/1`."""
     results = [
-        {"project": one.project, "command": one.command, "times": one.times, "episode": attempt_json(one.episode)}
+        {
+            "project": one.project,
+            "command": one.command,
+            "times": one.times,
+            "run": evidence_json(one.run),
+            "episode": attempt_json(one.episode),
+        }
         for one in commands
     ]
     return with_warnings({"schema": "how/1", "results": results}, warnings)

@@ -46,11 +46,12 @@ def said(database: Database, ending: Ending) -> Outcome:
     quotations = [shown for shown in ending.evidence if is_told or shown.turn_index > ending.last_index]
     quoted = prompts.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
-    evidence = tuple(_evidence(shown.text, items[shown.id]) for shown in quotations if shown.id in items)
+    evidence = tuple(quoted_in(items[shown.id], shown.text) for shown in quotations if shown.id in items)
     return Outcome(ending.said, evidence, ending.signal if is_told else "")
 
 
-def _evidence(quotation: str, item: Item) -> Evidence:
+def quoted_in(item: Item, quotation: str) -> Evidence:
+    """The quotation by its line of the file, of a turn whose citation was checked."""
     where = filed_place(item)
     return Evidence(quotation, where.path, line_of(quotation, where) or None, item.citation)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.model import Item
@@ -21,12 +22,22 @@ _REFUSED = "\nRefused; the user said:"
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
+class Run(NamedTuple):
+    """The last run of a command."""
+
+    command: str
+    """On one line, perhaps cut."""
+    has_failed: bool
+    turn: int
+    """Id of the turn with which it was noted last."""
+
+
 def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
     """The last few commands that worked, as `$ make test`, and the files below the project's folder, each on one line.
 
     Where none worked those that failed are told, marked as such: it may have been run to see the fault.
     """
-    runs = [(_GONE_TO.sub("", command), failed) for command, failed in _last_runs(episode)]
+    runs = [(_GONE_TO.sub("", run.command), run.has_failed) for run in _last_runs(episode)]
     worked = {command for command, failed in runs if not failed}
     mark = "" if worked else FAILED
     latest = list(dict.fromkeys(command for command, _ in reversed(runs) if command in worked or not worked))[
@@ -42,23 +53,25 @@ def _cut(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
 
 
-def commands_of(episode: Sequence[Item]) -> list[str]:
+def runs_of(episode: Sequence[Item]) -> list[Run]:
     """The commands whose last run did not fail, in the order of these runs, so that repeating them repeats what worked."""
-    return [command for command, failed in _last_runs(episode) if not failed]
+    return [run for run in _last_runs(episode) if not run.has_failed]
 
 
-def _last_runs(episode: Sequence[Item]) -> list[tuple[str, bool]]:
-    """Each command with whether its last run failed, in the order of these.
+def _last_runs(episode: Sequence[Item]) -> list[Run]:
+    """The last run of each command, in the order of these.
 
     Those that only look around are left out. A call is noted with an answer in the place of its last run; what came of it has a
     row only where it failed, where that was mended, or where it was a check.
     """
     called = {subject for turn in episode for subject in _shell(turn)}
     told: dict[str, str] = {}
+    turns: dict[str, int] = {}
     failed: set[str] = set()
     for turn in episode:
         for subject in _shell(turn):
             told[subject] = told.pop(subject, subject)
+            turns[subject] = turn.id
         if turn.role == "tool" and turn.content.startswith("$ "):
             row = turn.content[2:]
             heading = row.partition("\n")[0].strip()
@@ -66,9 +79,10 @@ def _last_runs(episode: Sequence[Item]) -> list[tuple[str, bool]]:
             if command not in called:
                 told.pop(command, None)
             told[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
+            turns[command] = turn.id
             is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
             (failed.add if is_failure else failed.discard)(command)
-    return [(line, command in failed) for command, line in told.items() if not is_look(line)]
+    return [Run(line, command in failed, turns[command]) for command, line in told.items() if not is_look(line)]
 
 
 def _call_of(row: str, heading: str, called: Collection[str]) -> str:

@@ -8,22 +8,28 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import check_of, is_look
-from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.done import CUT, commands_of
+from pastchats_memory.episodes.around import episode_around, quoted_in
+from pastchats_memory.episodes.done import CUT, Run, runs_of
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
-from pastchats_memory.model import Hit
+from pastchats_memory.model import Filters, Hit
+from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Command
+from pastchats_memory.search import Request
 from pastchats_memory.search.terms import Terms
 from pastchats_memory.store import prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.runs import latest_runs
 
 LEAST_LETTERS = 4
 """Of a word of the task that a command may have: "run" and "the" are in every second one."""
 NAMED = 0.2
 """Share of the task's weight, words included that the memory does not know, that names what a command is for it to be told
 of an episode that is not about the task: .20 and more of six questions how to run the tests, .15 of the rest at most."""
+MOST_RUNS, MOST_CHECKS = 1000, 20
+"""Rows that are looked at for checks, and different commands that are taken of them."""
 FAMILIES = frozenset({"test", "lint"})
 """What a command is called whatever its name; that `make` builds is not to be supposed."""
 ENDING = 4
@@ -36,6 +42,8 @@ _AROUND = re.compile(
     r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
 )
 """What stands around a command and changes nothing of what it does."""
+_LOOKED_FOR = re.compile(r"\b(?:e?grep|rg)\b[^|;&'\"]{0,80}(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)")
+"""What is picked out of an output, which is not what the command is for."""
 _OF_ITS_DAY = re.compile(
     r"(?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)"
     r"|git\s+(?:add|am|apply|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash|switch|tag))(?:\s|$)"
@@ -49,7 +57,7 @@ class _Run(NamedTuple):
     ending: Ending
     when: tuple[str, int]
     """When that was asked, and the place among the commands of the episode, in the order in which they worked."""
-    command: str
+    run: Run
 
 
 @dataclass(slots=True)
@@ -61,18 +69,19 @@ class _Used:
 
 
 def commands(
-    database: Database, hits: Sequence[Hit], about: Collection[Hit], terms: Terms, limit: int
+    database: Database, request: Request, hits: Sequence[Hit], about: Collection[Hit], terms: Terms, limit: int
 ) -> list[Command]:
     """The commands of the hits' episodes that worked, once each; none that only looks at files, nor one of its day unasked.
 
     Chosen are those with words of the task in them, then those of the episodes that fit best; those of one episode come in the
     order in which they worked. Whoever asks how to run the tests means a command, whatever it was run for: of an episode that
-    is not about the task, or of which the decision was replaced later, those are told whose kind the task names. What added a
-    package that was removed later is not told.
+    is not about the task, or of which the decision was replaced later, those are told whose kind the task names, and the latest
+    of that kind whatever was said around them. What added a package that was removed later is not told.
 
     Args:
         database: to be read.
-        hits: for the task, the best first.
+        request: the task, and what may be told of: episodes that worked.
+        hits: for it, the best first.
         about: those of them that have to do with it.
         terms: of the task.
         limit: commands at most.
@@ -84,9 +93,10 @@ def commands(
     removed: dict[tuple[str, str, str], tuple[str, int]] = {}
     seen: set[int] = set()
     episodes = 0
-    checks = {family for family in FAMILIES if _fit(family, terms.weights) * terms.coverage >= NAMED}
+    checks = _checks_named(request.text, terms)
     meant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
-    for item in prompts.items(database, [int(hit.id) for hit in (*about, *hits) if hit.task is None]):
+    found = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
+    for item in prompts.items(database, [*found, *_latest_of(database, checks, request.filters)]):
         if item.id in seen:
             continue
         episode, ending = episode_around(database, item)
@@ -96,7 +106,8 @@ def commands(
         is_meant = any(turn.id in meant for turn in episode) and superseding(database, episode, hits) is None
         episodes += 1
         asked = next((turn for turn in episode if turn.role == "user"), episode[0])
-        for place, command in enumerate(commands_of(episode)):
+        for place, run in enumerate(runs_of(episode)):
+            command = run.command
             when = asked.timestamp or "", place
             removed |= {
                 (item.project, *one): max(when, removed.get((item.project, *one), when))
@@ -108,12 +119,29 @@ def commands(
             is_wanted = _is_for(bare, checks) or (is_meant and not (checks and _family(bare)))
             if not command.endswith(CUT) and is_wanted and (fit or not of_its_day):
                 one = used.setdefault((item.project, bare), _Used(item.project, fit))
-                if all(run.asked != asked.id for run in one.runs):
+                if all(earlier.asked != asked.id for earlier in one.runs):
                     one.score += 1 / (1 + episodes)
-                    one.runs.append(_Run(asked.id, ending, when, command))
+                    one.runs.append(_Run(asked.id, ending, when, run))
     lasting = (one for one in used.values() if not _is_undone(one, removed))
     best = sorted(lasting, key=lambda one: -one.score)[:limit]
     return [_command(database, one, run) for one, run in _as_they_worked(best)]
+
+
+def _checks_named(task: str, terms: Terms) -> set[str]:
+    """The kinds of checks that the task asks for; by its words alone where the memory knows none of them."""
+    if terms.weights:
+        return {family for family in FAMILIES if _fit(family, terms.weights) * terms.coverage >= NAMED}
+    alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
+    return {family for family in FAMILIES if _fit(family, alike) >= NAMED}
+
+
+def _latest_of(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
+    """Ids of the last row of each of the latest commands that are one of the checks."""
+    latest: dict[tuple[str, str], int] = {}
+    for id_, project, command in latest_runs(database, filters, MOST_RUNS) if checks else ():
+        if _is_for(command, checks):
+            latest.setdefault((project, _AROUND.sub("", command)), id_)
+    return list(latest.values())[:MOST_CHECKS]
 
 
 def _is_for(command: str, checks: Collection[str]) -> bool:
@@ -126,7 +154,7 @@ def _is_for(command: str, checks: Collection[str]) -> bool:
 def _is_undone(used: _Used, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
     """Whether what the command added was removed after its last run."""
     last = max(run.when for run in used.runs)
-    added = _packages(used.runs[0].command, _ADDS)
+    added = _packages(used.runs[0].run.command, _ADDS)
     return any(removed.get((used.project, *one), last) > last for one in added)
 
 
@@ -150,10 +178,10 @@ def _as_they_worked(best: Sequence[_Used]) -> list[tuple[_Used, _Run]]:
     return sorted(told, key=lambda pair: (first[pair[1].asked], pair[1].when))
 
 
-def _fit(command: str, words: Mapping[str, float]) -> float:
+def _fit(command: str, weights: Mapping[str, float]) -> float:
     """Share of the task's weight whose words the command has, at the beginning or the end of one of its own; `pytest` is a test."""
-    own = [word.lower() for word in _WORD.findall(f"{command} {_family(command)}")]
-    long = {word: weight for word, weight in words.items() if len(word) >= LEAST_LETTERS}
+    own = [word.lower() for word in _WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
+    long = {word: weight for word, weight in weights.items() if len(word) >= LEAST_LETTERS}
     present = sum(weight for word, weight in long.items() if _is_among(word.removesuffix("s"), own))
     return present / sum(long.values()) if present else 0.0
 
@@ -169,5 +197,8 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
 
 def _command(database: Database, used: _Used, run: _Run) -> Command:
     (item,) = prompts.items(database, [run.asked])
+    (noted,) = cited_items(database, prompts.items(database, [run.run.turn]))
     episode = attempt_at(database, item, run.ending)
-    return Command(used.project, run.command, len(used.runs), cited_attempts(database, [episode])[episode.id])
+    cited = cited_attempts(database, [episode])[episode.id]
+    command = run.run.command
+    return Command(used.project, command, len(used.runs), cited, quoted_in(noted, command))

@@ -91,7 +91,12 @@ def learned(one: Lesson) -> results.Lesson:
 def commanded(one: Command) -> results.Command:
     """A command that worked."""
     return results.Command(
-        project=one.project, command=_short(one.command), times=one.times, episode=attempted(one.episode)
+        project=one.project,
+        command=_short(one.command),
+        times=one.times,
+        source_path=one.run.source_path,
+        source_line=one.run.source_line,
+        episode=attempted(one.episode),
     )
 
 

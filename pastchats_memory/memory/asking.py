@@ -293,7 +293,7 @@ class Asking(Opened):
         wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), wanted)
-            found = commands(self._database, hits, worth_saying(hits, terms), terms, limit)
+            found = commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
         return found, (*hits.warnings, *behind)
 
     @property

@@ -262,6 +262,28 @@ def test_who_asks_how_to_run_the_tests_is_told_what_ran_them_whatever_it_was_for
             assert commands(task) == []
 
 
+def test_what_ran_the_tests_is_found_whatever_was_said_around_it_and_in_whatever_language(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        path = told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
+                    ("user", "谢谢"), ("assistant", "不客气。"))  # fmt: skip
+        memory.index([path])
+        for task in ("run the tests", "test", "tests"):
+            (found,), _ = memory.how(task, None)
+            assert (found.command, found.run.source_line) == ("pytest -q", 3)
+        assert how_text([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
+
+
+def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_path: Path) -> None:
+    checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
+    with Memory.open(tmp_path / "memory.db") as memory:
+        told(tmp_path / "said", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
+             ("tool", "$ ./publish.sh session\nok"), ("tool", "$ make session-page\nBUILD SUCCESSFUL"), ("user", "Thanks, works."), CLAIM)  # fmt: skip
+        told(tmp_path / "said", "two", 2, ("user", "The types of the shed are wrong."), CLAIM, checked, ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "Great, thanks!"), CLAIM)  # fmt: skip
+        memory.index([tmp_path / "said"])
+        commands = [one.command for one in memory.how("publish session", None)[0]]
+    assert commands == ["./publish.sh session", "make session-page"]
+
+
 def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_who_name_what_they_do(
     tmp_path: Path,
 ) -> None:

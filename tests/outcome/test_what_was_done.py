@@ -6,13 +6,17 @@ import json
 from pathlib import Path
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.done import LONGEST_LINE, commands_of, done_in
+from pastchats_memory.episodes.done import LONGEST_LINE, done_in, runs_of
 from pastchats_memory.model import Item
 from pastchats_memory.render import how_text
 
 THANKS = ("user", "Works, thanks!")
 Ran = tuple[str, str, bool]
 """A command, what it printed, and whether it failed."""
+
+
+def commands_of(episode: list[Item]) -> list[str]:
+    return [run.command for run in runs_of(episode)]
 
 
 def turn(role: str, content: str, *tools: str, kind: str = "answer", files: tuple[str, ...] = ()) -> Item:

@@ -152,9 +152,15 @@ def due(database: Database, most: int) -> list[Due]:
 
 
 def first_to_derive(database: Database, one: Due) -> int:
-    """Where the episode begins that the first new row may change: the last one that began before it. Raises StoreFault."""
+    """Where the episode begins that the first new row may change: the last one that was answered before it. Raises StoreFault.
+
+    One that had no answer yet may be what the person said next of the one before it.
+    """
     found = database.value(
-        "SELECT max(first_index) FROM outcomes WHERE source_project = ? AND conversation_id = ? AND first_index < ?",
+        "SELECT first_index FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index < ?3 "
+        "AND EXISTS (SELECT 1 FROM prompts p WHERE p.source_project = ?1 AND p.conversation_id = ?2 "
+        "AND p.turn_index >= o.first_index AND p.turn_index < ?3 AND p.role = 'assistant') "
+        "ORDER BY o.first_index DESC LIMIT 1",
         (one.project, one.conversation_id, one.from_index),
     )
     return int(found or 0)

@@ -123,6 +123,13 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
     assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
 
 
+def test_what_the_person_adds_before_any_answer_counts_for_the_episode_before(memory: Memory, history: Path) -> None:
+    turns = [ASKED, ANSWER, ("user", "hm."), ("user", "No, that is wrong, still broken."), ("assistant", "I see.")]
+    for length in range(2, len(turns) + 1):
+        memory.index([write_messages(history, *turns[:length])])
+    assert told(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
+
+
 def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
     stored = memory.search("flaky login")[0]

@@ -133,6 +133,13 @@ _ENDS_BADLY = r"""
     ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
+_WRITTEN = r"""
+    (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]*)?<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
+        (?s:.*?)(?:^\s*(?P=end)\b|\Z)"""
+"""A text within a command; handed to a shell it is commands."""
+_SAID = rf"""
+    (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""
+"""The message of a commit, what an issue or a line of output says."""
 _HIDES_END = re.compile(r"\||;|\bcurl\b")
 _LAST = 1500
 """Characters of an output in which it says how it ended."""
@@ -143,14 +150,16 @@ _TOLD_BY = 3
 
 
 def check_of(command: str, output: str = "") -> Family | None:
-    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` does; of several parts the last that does.
+    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` or a message does; of several parts the last that does.
 
     A command that nobody knows, or a look at one that was begun before, is a test where the output ends as a runner of tests ends.
     """
     command = command[:_LONGEST_COMMAND]
     if _SET_ASIDE.search(command):
         return None
-    parts = reversed(_SEPARATORS.split(command))
+    bare = _compiled(_WRITTEN).sub(lambda found: found[0] if found["shell"] else " ", command)
+    run = _compiled(_SAID).sub(" ", bare)
+    parts = reversed(_SEPARATORS.split(run))
     family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_ITSELF.search(part))
     if family is None and _ASKS_ITSELF.search(command):
         return None

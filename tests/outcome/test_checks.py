@@ -175,3 +175,18 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
 ) -> None:
     for command in commands:
         assert check_of(command) == family, command
+
+
+def test_what_a_command_writes_or_says_is_not_run() -> None:
+    for command in (
+        'git commit -m "Fix the login; pytest passes"',
+        "git add . && git commit -am 'Fix the login (npm test)'",
+        'git commit -m "$(cat <<\'EOF\'\nFix the "login"\n\nmake test passes\nEOF\n)"',
+        'gh issue create --title "Login" --body "How to see it:\nmake test\n"',
+        "cat > check.sh <<'EOF'\nset -e\npytest -q\nEOF",
+        'echo "next; make test"',
+    ):
+        assert check_of(command) is None, command
+    for command in ("bash -lc 'cd web && npm test --silent'", "ssh ci <<'EOF'\npytest -q\nEOF", 'pytest -m "not slow"',
+                    'git commit -m "Fix; mend" && pytest', "cat > a.py <<EOF\nx = 1\nEOF\npytest -q"):  # fmt: skip
+        assert check_of(command) == "test", command

@@ -30,6 +30,11 @@ _TEMPLATE = "(marked with █)"
 _MARKED = re.compile(r"^█(.*)", re.MULTILINE)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LOOKS = r"""
+    (?!
+        env\ (?:\S+\ )*?\w+=\S*\s+\S|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
+        |git\ (?:branch\ (?:-[cdfmu]|--(?:copy|delete|force|move|set|unset)|[^-\s])|remote\ (?:add|prune|remove|rename|rm|set-|update))
+        |sort\b.*?\ (?:-o|--output)|sed\b.*?\ (?:-i|--in-place)
+    )
     (?:
         cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed\ -n|awk
         |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status

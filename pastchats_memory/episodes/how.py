@@ -45,8 +45,8 @@ _AROUND = re.compile(
 _LOOKED_FOR = re.compile(r"\b(?:e?grep|rg)\b[^|;&'\"]{0,80}(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)")
 """What is picked out of an output, which is not what the command is for."""
 _OF_ITS_DAY = re.compile(
-    r"(?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|kill|pkill|killall)"
-    r"|git\s+(?:add|am|apply|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash|switch|tag))(?:\s|$)"
+    r"(?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|find|kill|pkill|killall)"
+    r"|git\s+(?:add|am|apply|branch|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash|switch|tag))(?:\s|$)"
 )
 """A command that belongs to the files and the history of its day: told to those alone who name what it does, whatever it did it to."""
 

@@ -290,7 +290,7 @@ def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
              ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"),
-             ("tool", "$ git add tests && git commit -m 'tests of the shop'"), ("tool", "$ git push"), GREEN)  # fmt: skip
+             ("tool", "$ git add tests && git commit -m 'tests of the shop'"), ("tool", "$ git branch tests-of-the-web-shop"), ("tool", "$ git push"), GREEN)  # fmt: skip
         memory.index([tmp_path / "said"])
 
         def commands(task: str) -> list[str]:
@@ -342,7 +342,8 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["ls -la", "cd src && grep -rn x . | head", "git status; git diff", "cat a.py", "git log 2>&1 | grep 'fix|make' > /dev/null",
+    "command", ["ls -la", "env", "env | grep PATH", "git branch -a", "git branch --show-current", "git remote -v", "find . -exec grep -l x {} +",
+                "cd src && grep -rn x . | head", "git status; git diff", "cat a.py", "git log 2>&1 | grep 'fix|make' > /dev/null",
                 r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
 )  # fmt: skip
 def test_commands_that_only_look_are_known(command: str) -> None:
@@ -350,7 +351,9 @@ def test_commands_that_only_look_are_known(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py"],
+    "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py",
+                "env STAGE=live make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
+                "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "sed -n -i 1,9p a.py"],
 )  # fmt: skip
 def test_commands_that_do_something_are_known(command: str) -> None:
     assert not is_look(command)

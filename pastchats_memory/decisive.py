@@ -103,7 +103,7 @@ def _lines(text: str) -> list[tuple[str, bool]]:
 
 def _unwrapped(text: str) -> list[tuple[str, bool]]:
     """Lines with whether they are code; prose that a terminal broke at its width is one line again."""
-    found: list[tuple[str, bool]] = []
+    found: list[tuple[list[str], bool]] = []
     in_code = False
     last = ""
     for line in text.split("\n"):
@@ -111,15 +111,15 @@ def _unwrapped(text: str) -> list[tuple[str, bool]]:
             in_code, last = not in_code, ""
             continue
         if not in_code and _goes_on(last, line):
-            found[-1] = (f"{found[-1][0].rstrip()} {line.strip()}", False)
+            found[-1][0].append(line.strip())
         else:
-            found.append((line, in_code))
+            found.append(([line if in_code else line.rstrip()], in_code))
         last = "" if in_code else line.strip()
-    return found
+    return [(" ".join(parts), is_code) for parts, is_code in found]
 
 
 def _goes_on(above: str, line: str) -> bool:
-    return len(above) >= WRAPPED and line.lstrip(" (`\"'")[:1].islower() and not _ENDED.search(above)
+    return len(above) >= WRAPPED and line.lstrip(" (`\"'")[:1].islower() and not _ENDED.search(above[-WRAPPED:])
 
 
 def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:

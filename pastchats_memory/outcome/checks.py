@@ -45,7 +45,7 @@ _GREEN = Pattern(
     |\btest\ result:\ ok\.[^\n]{0,40}|^Passed!\ [^\n]{0,60}
     |\b(?:build|compil(?:ed|ation)|tests?|generation|test\ run|type.?check|lint)\b:?\ (?:\w+\ )?
         (?:succe(?:ss(?:ful(?:ly)?)?|eded)|completed?|passed|ok)\b[^\n]{0,20}
-    |\bSuccessfully\ (?:built|tagged|ran)\b|\bbuilt\ in\ [\d.]+\ ?m?s\b|^Result:\ PASS\b|^\s*Finished\b[^\n]{0,60}
+    |\bSuccessfully\ (?:built|tagged|ran)\b|\bbuilt\ in\ [\d.]+\ ?m?s\b|^Result:\ PASS\b|^[^\S\n]*+Finished\b[^\n]{0,60}
     |^All\ done!|\bconfiguration\ is\ valid\b|\bBuild\ files\ have\ been\ written\b|\bBuilt\ target\ \S+
     |^\#\d+\ naming\ to\ \S+|^[1-9]\d*\ files?\ (?:already\ formatted|left\ unchanged)|\brated\ at\ 10(?:\.0+)?/10
     |\bDone\ in\ [\d.]+\ ?m?s\b|\b\w*exit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+0\b"""
@@ -54,7 +54,7 @@ _GREEN = Pattern(
 
 _NOISE = Pattern(
     r"""
-    \bTraceback\ \(most\ recent|^\s*(?:[\w./-]+:\d[:\d]*\s+)?(?:fatal\ )?error\b[:\ ]|:\ (?:fatal\ )?error:
+    \bTraceback\ \(most\ recent|^[^\S\n]*+(?:[\w./-]+:\d[:\d]*\s+)?(?:fatal\ )?error\b[:\ ]|:\ (?:fatal\ )?error:
     |\bnpm\ (?:ERR!|error)|command\ not\ found|No\ such\ file\ or\ directory|\bSyntaxError\b|\bcannot\ use\b
     |^\W{0,4}ERROR\b|^CMake\ Error|^\w*(?:Error|Exception):\ |\bTypeError\b|^Type\ error:|^\w*Error\ while[ ]
     |does\ not\ implement|\bundefined(?:\ reference\b|:\ )|^FAILED\b|^panic:|\bpanicked\ at\b|\bAssertionError\b

@@ -248,7 +248,7 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     opening = text[: 2 * OPENING]
     told = _HINDERED.search(opening) or _FAILING.search(opening) or ends_asking(episode)
-    output = _EXIT_CODE.sub("", row.content.partition("\n")[2])
+    output = _EXIT_CODE.sub("", row.content.partition("\n")[2])[-LONGEST:]
     asked_for = not episode.following and bool(noise_in(output)) and names_request(episode, _command(row))
     return _told(row, place) if told or asked_for else ()
 
@@ -276,7 +276,7 @@ def _acts(label: str) -> bool:
 
 def _told(row: Row, place: int) -> tuple[Evidence]:
     """The line of an output that tells of an error, else its last one."""
-    output = row.content.rstrip()
+    output = row.content.rstrip()[-LONGEST:]
     red = noise_in(output)
     return quoted(output, place, red.start() if red else output.rfind("\n") + 1)
 

@@ -84,17 +84,19 @@ _INQUIRES = Pattern(
 
 _QUESTION = Pattern(
     r"""
-    \A\W*/ask\b|[?？]\W*\Z|吗\W*\Z
+    \A\W*/ask\b
     |\A\W*(?:
         what|which|how|when|where|who|why|explain|tell\ me|was|wie|warum|qué|cómo|por\ qué|que|como|pourquoi|comment|как
         |что|почему|为什么|怎么|什么
         |do(?:n't)?\ (?:i|we|they)|(?:is|are|can|could|does|did|should|would)(?:n't)?\ (?:i|it|this|that|these|those|the|there|they|an?|my|our)
     )\b"""
 )
+"""A question as a whole, by its beginning."""
+_ENDS_ASKING = Pattern(r"[?？吗]\W*\Z")
 _POLITE = Pattern(
     r"\W*(?:please\b|(?:can|could|would|will)\ (?:you|we)\b(?!\ (?:explain|tell|see|say)\b)|let's\b|i(?:'d|\ would)?\ (?:want|need|like)\b)"
 )
-"""A question as a whole: it begins or ends as one."""
+"""A request that is put as a question."""
 
 
 def is_inquiry(episode: Episode) -> bool:
@@ -105,7 +107,8 @@ def is_inquiry(episode: Episode) -> bool:
 def is_question(episode: Episode) -> bool:
     """Whether what the person asked is a question and nothing else, so that an answer is all they want; to ask whether somebody could do it is a request."""
     asked = episode.asked.strip()
-    return bool(_QUESTION.search(asked)) and not _POLITE.match(asked)
+    is_one = _QUESTION.match(asked) or _ENDS_ASKING.search(asked[-OPENING:])
+    return bool(is_one) and not _POLITE.match(asked)
 
 
 def is_request(sentence: str) -> bool:

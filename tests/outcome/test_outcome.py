@@ -293,9 +293,10 @@ def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
 
 
 def test_hostile_texts_cost_no_more_than_their_length() -> None:
-    for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n"):
-        text = piece * (400_000 // len(piece))
+    for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n", "?", "\n", "1 errors ("):
+        text = piece * (400_000 // len(piece)) + "x"
         outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
+        outcome_of((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
 
 
 def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:

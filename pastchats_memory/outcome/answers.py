@@ -286,10 +286,10 @@ def edit_made(episode: Episode) -> tuple[Evidence, ...]:
 def edited(episode: Episode) -> tuple[Evidence, ...]:
     """The last edit that the client made, unless something after it failed."""
     made = edits(episode)
-    broken = [episode.step_of(at) for at, row in episode.traffic() if row.kind == "error" and not episode.is_mended(at)]
-    if made and not any(step > made[-1][0] for step in broken):
-        return quoted(made[-1][1], made[-1][0][0])
-    return ()
+    broken = (at for at, row in episode.traffic() if row.kind == "error" and not episode.is_mended(at))
+    if not made or any(episode.step_of(at) > made[-1][0] for at in broken):
+        return ()
+    return quoted(made[-1][1], made[-1][0][0])
 
 
 def worked_on(episode: Episode) -> bool:

@@ -118,8 +118,14 @@ class Check:
     family: Family
     passed: bool
     evidence: tuple[Evidence]
-    command: str = ""
-    output: str = ""
+    scope: str
+    """The folder or the package in which it ran; empty where the command does not say."""
+    selected: frozenset[str]
+    """Words of the command that choose what is tried."""
+    leaves_out: bool
+    """Whether the command leaves something out by its name."""
+    failed: frozenset[str]
+    """Names of what failed."""
 
 
 def red_line(output: str) -> re.Match[str] | None:
@@ -165,7 +171,17 @@ def _check(place: int, row: Row) -> Check | None:
             said[1] if said and not said[0] else " ".join(output.split("\n", 1)[0].split())[:QUOTED] or command,
         )
     green, line = said or (True, " ".join(heading.split())[:QUOTED])
-    return Check(place, family, green, (Evidence(line, place),), command, output)
+    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(output))
+    return Check(
+        place,
+        family,
+        green,
+        (Evidence(line, place),),
+        _scope(command),
+        _selected(command),
+        bool(_LEFT_OUT.search(command)),
+        frozenset(failed),
+    )
 
 
 @once
@@ -198,18 +214,14 @@ def _stands_for(later: Check, earlier: Check) -> bool:
     """Whether the later run tells of all that the earlier one tried: of the same place, and with what failed in it."""
     if later.family != earlier.family:
         return False
-    places = (_scope(later.command), _scope(earlier.command))
-    if all(places) and places[0] != places[1]:
+    if later.scope and earlier.scope and later.scope != earlier.scope:
         return False
     if earlier.passed:
         return True
-    if _LEFT_OUT.search(later.command) and not _LEFT_OUT.search(earlier.command):
+    if later.leaves_out and not earlier.leaves_out:
         return False
-    narrower = _selected(later.command) - _selected(earlier.command)
-    if not narrower:
-        return True
-    failed = {found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(earlier.output)}
-    return all(any(name in word or word in name for word in narrower) for name in failed)
+    narrower = later.selected - earlier.selected
+    return not narrower or all(any(name in word or word in name for word in narrower) for name in earlier.failed)
 
 
 def _scope(command: str) -> str:

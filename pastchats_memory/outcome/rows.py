@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -116,9 +117,7 @@ class Episode:
 
     def is_mended(self, place: int) -> bool:
         """Whether the command that failed at the place succeeded later."""
-        heading = self.turns[place].content.partition("\n")[0]
-        later = (row for at, row in self.traffic() if at > place and row.kind == "result")
-        return any(row.content.partition("\n")[0] == heading for row in later)
+        return _last_results(self).get(self._heading(place), place) > place
 
     def step_of(self, place: int) -> Step:
         """Where the call whose answer stands at the place was noted; the place itself where no call fits.
@@ -128,34 +127,19 @@ class Episode:
         """
         heading = self._heading(place)
         output = " ".join(self.turns[place].content[: 2 * OPENING].split())
-        alike = [step for step, label in self.steps() if _is_call(label, heading, output)]
-        later = sum(at >= place and self._heading(at) == heading for at, _ in self.traffic())
+        alike = _calls_of(self, heading, output)
+        told = _told_at(self)[heading]
+        later = len(told) - bisect_left(told, place)
         return alike[-min(later, len(alike))] if alike else (place, 0)
 
     def _heading(self, place: int) -> str:
-        return " ".join(self.turns[place].content.partition("\n")[0].split())
+        return _heading_of(self.turns[place])
 
     def traffic(self) -> Iterator[tuple[int, Row]]:
         """Places and rows of errors and of results of checks, the last first."""
         for place in range(len(self.turns) - 1, -1, -1):
             if self.turns[place].role == "tool":
                 yield place, self.turns[place]
-
-
-def _is_call(label: str, heading: str, output: str) -> bool:
-    """Whether the label is of the call that the heading of an answer names; either may be cut, and says so.
-
-    Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
-    """
-    subject = label.partition(" ")[2] if heading.startswith("$ ") else label
-    command = heading.removeprefix("$ ")
-    whole, cut = subject.rstrip("… "), command.rstrip("… ")
-    return bool(whole) and (
-        whole == cut
-        or (subject.endswith("…") and cut.startswith(whole))
-        or (command.endswith("…") and whole.startswith(cut))
-        or (whole.startswith(f"{cut} ") and output.removeprefix("$ ").startswith(whole))
-    )
 
 
 Signal = Callable[[Episode], tuple[Evidence, ...]]
@@ -172,6 +156,54 @@ def once(look: Callable[[Episode], Found]) -> Callable[[Episode], Found]:
         return cast("Found", episode.found[look.__name__])
 
     return looked
+
+
+def _heading_of(row: Row) -> str:
+    return " ".join(row.content.partition("\n")[0].split())
+
+
+@once
+def _told_at(episode: Episode) -> dict[str, list[int]]:
+    """Places of what tools answered, in order, by its first line."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(episode.turns):
+        if row.role == "tool":
+            places.setdefault(_heading_of(row), []).append(place)
+    return places
+
+
+@once
+def _last_results(episode: Episode) -> dict[str, int]:
+    """The last place of each of those first lines below which nothing failed."""
+    rows = enumerate(episode.turns)
+    return {_heading_of(row): place for place, row in rows if row.role == "tool" and row.kind == "result"}
+
+
+@once
+def _noted(episode: Episode) -> list[tuple[Step, str, bool]]:
+    """The steps with what was called, without the mark of what is cut, and whether it is cut."""
+    return [(step, label.rstrip("… "), label.endswith("…")) for step, label in episode.steps()]
+
+
+def _calls_of(episode: Episode, heading: str, output: str) -> list[Step]:
+    """The steps of the call that the heading of an answer names; heading and label may be cut, and say so.
+
+    Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
+    """
+    is_command = heading.startswith("$ ")
+    command, output = heading.removeprefix("$ "), output.removeprefix("$ ")
+    cut = command.rstrip("… ")
+    found = []
+    for step, label, is_cut in _noted(episode):
+        whole = label.partition(" ")[2] if is_command else label
+        if whole and (
+            whole == cut
+            or (is_cut and cut.startswith(whole))
+            or (command.endswith("…") and whole.startswith(cut))
+            or (whole.startswith(f"{cut} ") and output.startswith(whole))
+        ):
+            found.append(step)
+    return found
 
 
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:

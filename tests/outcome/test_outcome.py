@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
@@ -297,6 +298,20 @@ def test_hostile_texts_cost_no_more_than_their_length() -> None:
         text = piece * (400_000 // len(piece)) + "x"
         outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
         outcome_of((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
+
+
+def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seconds() -> None:
+    rows = [ASKED]
+    for number in range(1200):
+        for command in (f"./run.sh {number}", f"pytest -q tests/test_{number}.py"):
+            red = f"$ {command}\nExit code 1\nFAILED tests/test_{number}.py::test_it\n1 failed in 0.10s"
+            rows += [Row("assistant", "answer", "Again.", {"tools": (f"Bash {command}",)}), Row("tool", "error", red)]
+    edit = Row("assistant", "answer", "Edited.", {"tools": ("Edit app.py",)})
+    start = time.process_time()
+    assert outcome_of((*rows, edit), GOES_ON).verdict == "unknown", "no check ran again"
+    assert time.process_time() - start < 15, (
+        "each failure was looked for among all steps, and each check compared with all"
+    )
 
 
 def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:

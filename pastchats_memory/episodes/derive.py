@@ -177,11 +177,19 @@ def asking(episode: Sequence[T]) -> T:
 
 
 def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
-    """The evidence with its turn; of several in which the person went on, the one that is quoted."""
+    """The evidence with its turn; of several in which the person went on, the one that is quoted, or in which the quotation begins, up to its end."""
+    from pastchats_memory.outcome.rows import plain
+    from pastchats_memory.outcome.said import words_of
+
+    quoted = plain(shown.quotation.rstrip("…"))
+    going_on = spoken if shown.place == len(turns) - 1 else ()
+    for one in going_on:
+        if quoted in plain(one.content):
+            return Quotation(shown.quotation, one.id, one.turn_index)
+    for one in going_on:
+        if (begun := plain(words_of(one.content))) and quoted.startswith(begun):
+            return Quotation(begun, one.id, one.turn_index)
     turn = turns[shown.place]
-    if shown.place == len(turns) - 1 and spoken:
-        plain = shown.quotation.rstrip("…")
-        turn = next((one for one in spoken if plain in " ".join(one.content.split())), turn)
     return Quotation(shown.quotation, turn.id, turn.turn_index)
 
 

@@ -16,6 +16,7 @@ QUOTED = 120
 OPENING = 240
 """Characters of a text in which its first sentences stand: whoever accepts, rejects or claims does so first."""
 _WORD = re.compile(r"\w")
+_EMPHASIS = re.compile(r"[*`#>]+")
 LONGEST = 6000
 """Characters of a text that are read at each of its ends."""
 
@@ -206,6 +207,11 @@ def _calls_of(episode: Episode, heading: str, output: str) -> list[Step]:
     return found
 
 
+def plain(text: str) -> str:
+    """On one line, without marks of emphasis, as a quotation has it."""
+    return " ".join(_EMPHASIS.sub("", text).split())
+
+
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
     """The line of the text that holds the position, or the next with a word, without its marks of emphasis; of a long line the part around it."""
     word = _WORD.search(text, text.rfind("\n", 0, at) + 1)
@@ -213,8 +219,7 @@ def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
     start = text.rfind("\n", 0, at) + 1
     if at - start > QUOTED // 2:
         start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start
-    line = " ".join(re.sub(r"[*`#>]+", "", text[start:].partition("\n")[0]).split())
-    return (Evidence(shortened(line), place),)
+    return (Evidence(shortened(plain(text[start:].partition("\n")[0])), place),)
 
 
 def shortened(line: str) -> str:

@@ -130,6 +130,33 @@ def test_what_the_person_adds_before_any_answer_counts_for_the_episode_before(me
     assert told(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
 
 
+def test_of_several_turns_in_a_row_the_one_that_is_quoted_is_cited_whatever_it_emphasises(
+    memory: Memory, history: Path
+) -> None:
+    blame = ("user", "No, that is **wrong**, `make test` is still broken.")
+    memory.index([write_messages(history, ASKED, ANSWER, ("user", "hm."), blame, ("assistant", "I see."))])
+    (((quotation, _, place),),) = (
+        json.loads(row[0])
+        for row in database_of(memory).run("SELECT evidence_json FROM outcomes WHERE verdict = 'failed'")
+    )
+    assert (quotation, place) == ("No, that is wrong, make test is still broken.", 3)
+
+
+def test_of_what_was_said_next_no_more_is_quoted_than_one_turn_said(memory: Memory, history: Path) -> None:
+    port = ("user", "The port is 8080 on the **staging** host.")
+    for number, (first, quoted) in enumerate((("A moment.", ["A moment.", 2]), ("/diff", [port[1], 3]))):
+        said = history.with_name(f"{number}.jsonl")
+        turns = (ASKED, ANSWER, ("user", first), port, ("assistant", "I see."))
+        memory.index([write_messages(said, *turns, conversation=f"c{number}")])
+        (evidence,) = (
+            json.loads(row[0])
+            for row in database_of(memory).run(
+                f"SELECT evidence_json FROM outcomes WHERE conversation_id = 'c{number}' AND first_index = 0"
+            )
+        )
+        assert [[text, place] for text, _, place in evidence] == [quoted]
+
+
 def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
     stored = memory.search("flaky login")[0]

@@ -113,8 +113,13 @@ class Drafts:
             self._edits[label] = self._edits.get(label, 0) + 1
 
     def _take_back(self, label: str) -> None:
-        """Of a call that came to nothing: it is noted no more, unless another one is noted in the same words."""
-        self._edits[label] = self._edits.get(label, 0) - 1
+        """Of a call that came to nothing: it is noted no more, unless another one is noted in the same words.
+
+        What is refused only after the next words stays with the answer before them, which may be read already.
+        """
+        if not self._edits.get(label):
+            return
+        self._edits[label] -= 1
         spoken = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
         for tools in (spoken, self._tools):
             if self._edits[label] == 0 and label in tools:

@@ -93,6 +93,18 @@ def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
     assert turn.metadata["tools"] == ["pytest", *(f"Read {number}.py" for number in range(10)), "git commit"]
 
 
+def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_words_before_the_answer():
+    drafts, edit = Drafts(), Call("Edit a.py")
+    drafts.add(Draft("assistant", "answer", 1, ["I edit it."]))
+    drafts.tool(edit.label)
+    drafts.add(Draft("assistant", "answer", 2, ["And once more."]))
+    drafts.finding(edit, Output("not found", failed=True))
+    for output in (Output("edited"), Output("not found", failed=True)):
+        drafts.tool(edit.label)
+        drafts.finding(edit, output)
+    assert [turn.metadata["tools"] for turn in drafts.rest()] == [["Edit a.py"], ["Edit a.py"]]
+
+
 @pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
 def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
     looked = call_of(tool, {"command": "view", "path": "/home/ada/door.py"})

@@ -16,6 +16,7 @@ BASES: Mapping[str, str] = {
     "moved_on": "went on after",
     "stands": "nothing said after",
     "built_on": SAID_NEXT,
+    "task_completed": "task completed",
 }
 """What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
 

@@ -83,7 +83,7 @@ def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) ->
 def changes_of(tasks: Sequence[Task]) -> list[Changed]:
     """The states of the tasks that have a time, in order."""
     found = [
-        Changed(state.at, number, task.title, state.status)
+        Changed(state.at, number, state.status)
         for number, task in enumerate(tasks)
         for state in task.states
         if state.at is not None

@@ -24,7 +24,7 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from score import labels, rule, table, wilson
 
-from pastchats_memory.outcome import Row, TaskChange
+from pastchats_memory.outcome import Row
 from pastchats_memory.outcome.answers import asks_back, ends_asking, is_finished
 from pastchats_memory.outcome.endings import is_shown
 from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, went_on
@@ -157,7 +157,7 @@ def name_of(signal: str, episode: Episode) -> str:
 def form_of(signal: str, episode: Episode) -> str:
     """What of today's conditions the episode has."""
     rows = tuple(Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns)
-    one = Judged(rows, episode.next_words.strip(), tuple(TaskChange(each.title, each.status) for each in episode.tasks))
+    one = Judged(rows, episode.next_words.strip(), tuple(each.status for each in episode.tasks))
     waits = asks_back(one) or ends_asking(one)
     if signal == "stands":
         return "shown" if is_shown(one) else "claimed"

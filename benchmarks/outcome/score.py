@@ -22,7 +22,7 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
-from pastchats_memory.outcome import TABLE, Outcome, Row, TaskChange, outcome_of
+from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 
@@ -72,7 +72,7 @@ def kappa(first: dict[str, str], second: dict[str, str]) -> float:
 
 def given(episode: Episode) -> Outcome:
     rows = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
-    return outcome_of(rows, episode.next_words, [TaskChange(one.title, one.status) for one in episode.tasks])
+    return outcome_of(rows, episode.next_words, [one.status for one in episode.tasks])
 
 
 def main() -> None:

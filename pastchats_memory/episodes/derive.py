@@ -201,7 +201,7 @@ def spoken_first(following: Iterable[T]) -> list[T]:
 def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], changes: Sequence[Changed] = ()) -> Ending:
     """How an episode ended, given what the person said next and which tasks came to another state meanwhile."""
     # Dozens of patterns, which a run that finds nothing new can do without.
-    from pastchats_memory.outcome import Row, TaskChange, outcome_of
+    from pastchats_memory.outcome import Row, outcome_of
 
     span = (episode[0].turn_index, episode[-1].turn_index)
     if not any(not is_spoken(turn) or turn.metadata.get("flags") for turn in episode):
@@ -210,7 +210,6 @@ def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], cha
         Row("user" if is_spoken(turn) else turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata)
         for turn in episode
     ]
-    tasks = [TaskChange(one.title, one.status) for one in changes]
-    found = outcome_of(rows, "\n".join(turn.content for turn in spoken), tasks)
+    found = outcome_of(rows, "\n".join(turn.content for turn in spoken), [one.status for one in changes])
     evidence = tuple(_quotation(shown, [*episode, *spoken[:1]], spoken) for shown in found.evidence)
     return Ending(*span, found.verdict, found.confidence, found.signal, evidence)

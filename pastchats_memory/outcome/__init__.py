@@ -27,11 +27,11 @@ from pastchats_memory.outcome.endings import (
     unanswered,
 )
 from pastchats_memory.outcome.next_words import half_works, still_so, undone
-from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal, TaskChange
+from pastchats_memory.outcome.rows import Episode, Evidence, Row, Signal
 from pastchats_memory.outcome.said import said_next
 from pastchats_memory.outcome.sent_again import advice_erred, asked_again
 
-__all__ = ["TABLE", "Evidence", "Outcome", "Row", "TaskChange", "Verdict", "outcome_of"]
+__all__ = ["TABLE", "Evidence", "Outcome", "Row", "Verdict", "outcome_of"]
 
 Verdict = Literal["worked", "failed", "mixed", "unknown"]
 
@@ -49,13 +49,13 @@ class Outcome:
     """The name of the signal that decided; empty for unknown."""
 
 
-def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[TaskChange] = ()) -> Outcome:
+def outcome_of(turns: Sequence[Row], following: str = "", tasks: Sequence[str] = ()) -> Outcome:
     """The outcome of an episode.
 
     Args:
         turns: from the person's words to the last row before the person speaks again.
         following: what the person said next, all of it up to the next answer; empty where the transcript ends.
-        tasks: those whose state changed in between, as far as it is known, the latest last.
+        tasks: states that tasks came to in between, as far as that is known, each task's last one; of `statuses.STATUSES`.
     """
     episode = Episode(tuple(turns), following.strip(), tuple(tasks))
     for verdict, confidence, signal in TABLE:

@@ -50,7 +50,6 @@ from pastchats_memory.outcome.rows import (
     Evidence,
     Pattern,
     Row,
-    TaskChange,
     listed,
     once,
     quoted,
@@ -66,8 +65,6 @@ _INTERRUPTED = Pattern(
 )
 UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
 """States of a task that is still to be done."""
-MOST_OF_TITLE = 100
-"""Characters of a task's title in a quotation."""
 SHORT = 1000
 """Characters up to which an answer that begins by giving up does nothing else."""
 _WITHIN = Pattern(r"[\w,;(\[{]\Z")
@@ -193,7 +190,7 @@ def stands(episode: Episode) -> tuple[Evidence, ...]:
         or is_untried
         or _is_hurt(episode)
         or _last_failed(episode)
-        or any(one.status in UNFINISHED for one in episode.tasks)
+        or not UNFINISHED.isdisjoint(episode.tasks)
     )
     return _done(episode) if is_shown(episode) and not is_open else ()
 
@@ -294,20 +291,15 @@ def _is_open(episode: Episode, place: int) -> bool:
 
 
 def task_completed(episode: Episode) -> tuple[Evidence, ...]:
-    """The task that was worked on was completed in the meantime, and nobody doubts it."""
-    if (
-        not episode.tasks
-        or doubted(episode)
-        or _red(episode)
-        or any(one.status != "completed" for one in episode.tasks)
-    ):
+    """The task that was worked on was completed in the meantime, and nobody doubts it.
+
+    What was said last is quoted, not the task: a quotation goes with the turn that it is of.
+    """
+    if set(episode.tasks) != {"completed"} or doubted(episode) or _red(episode):
         return ()
-    return (Evidence(_state(episode.tasks[-1]), len(episode.turns) - 1),)
-
-
-def _state(task: TaskChange) -> str:
-    """The task as a list of tasks has it: what it is, then its state."""
-    return f"{' '.join(task.title.split())[:MOST_OF_TITLE]}: {task.status}"
+    place = len(episode.turns) - 1
+    said = episode.turns[place].content.rstrip()
+    return quoted(said, place, max(0, len(said) - 1))
 
 
 def gave_up(episode: Episode) -> tuple[Evidence, ...]:

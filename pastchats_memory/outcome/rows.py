@@ -65,15 +65,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskChange:
-    """A task that came to another state while the episode lasted."""
-
-    title: str
-    status: str
-    """One of `statuses.STATUSES`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """What shows an outcome."""
 
@@ -93,7 +84,8 @@ class Episode:
 
     turns: tuple[Row, ...]
     following: str
-    tasks: tuple[TaskChange, ...] = ()
+    tasks: tuple[str, ...] = ()
+    """The states that tasks came to while it lasted."""
     found: dict[str, object] = field(default_factory=dict)
     """What was looked for already, by the name of the function that did."""
 

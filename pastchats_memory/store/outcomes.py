@@ -117,7 +117,6 @@ class Changed(NamedTuple):
     at: str
     task: int
     """Its id."""
-    title: str
     status: str
 
 
@@ -196,7 +195,7 @@ def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
     """The states, the first one among them, that tasks of the conversation came to, in order. Raises StoreFault."""
     rows = database.run(
-        "SELECT s.at, t.id, t.title, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
+        "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
         f"AND t.id NOT IN {buried('tasks')} ORDER BY s.at, s.id",
         (one.conversation_id, one.project),

@@ -9,7 +9,7 @@ import time
 import pytest
 from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
 
-from pastchats_memory.outcome import Evidence, Outcome, Row, TaskChange, outcome_of
+from pastchats_memory.outcome import Evidence, Outcome, Row, outcome_of
 
 
 def test_an_answer_that_nothing_follows_is_unknown() -> None:
@@ -219,7 +219,7 @@ def test_what_tools_did_counts_where_no_error_follows(
 
 
 def test_an_edit_amid_a_list_of_tasks_that_is_not_done_is_no_end() -> None:
-    done, doing = TaskChange("Write the changelog", "completed"), TaskChange("Write the notes", "in_progress")
+    done, doing = "completed", "in_progress"
     assert outcome_of((ASKED, MADE), tasks=(done,)).verdict == "worked"
     assert outcome_of((ASKED, MADE), tasks=(done, doing)).verdict == "unknown"
     assert outcome_of((ASKED, MADE), GOES_ON, (done, doing)).verdict == "worked", "the person says so"
@@ -228,12 +228,11 @@ def test_an_edit_amid_a_list_of_tasks_that_is_not_done_is_no_end() -> None:
 
 
 def test_a_task_that_was_completed_tells_the_end() -> None:
-    def ended(*changes: TaskChange) -> str:
-        return outcome_of((ASKED, LOOKING, ANSWER), tasks=changes).verdict
+    def ended(*states: str) -> str:
+        return outcome_of((ASKED, LOOKING, ANSWER), tasks=states).verdict
 
-    assert ended(TaskChange("Make the login test pass", "completed")) == "worked"
-    assert ended(TaskChange("Make the login test pass", "blocked")) == "unknown"
-    assert ended(TaskChange("Make the login test pass", "in_progress")) == "unknown"
+    assert ended("completed", "completed") == "worked"
+    assert ended("blocked") == ended("in_progress") == ended("completed", "in_progress") == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def _episodes(
     """One entry an episode, near-duplicates once, at most as many as were asked for."""
     stored = {item.id: item for item in prompts.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     taken = {(True, int(id_)) for id_ in request.given if id_.isdecimal()}
-    said: list[frozenset[str]] = []
+    vocabularies: list[frozenset[str]] = []
     memories: list[Recollection] = []
     for hit in hits:
         own = hit.task.id if hit.task is not None else int(hit.id)
@@ -189,9 +189,9 @@ def _episodes(
             memory = _with_thread(database, memory, found)
             taken.update((True, int(attempt.id)) for attempt in memory.before)
         vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
-        if any(_alike(vocabulary, earlier) for earlier in said):
+        if any(_alike(vocabulary, earlier) for earlier in vocabularies):
             continue
-        said.append(vocabulary)
+        vocabularies.append(vocabulary)
         memories.append(memory)
         if len(memories) == request.search.limit:
             break

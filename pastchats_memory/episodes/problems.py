@@ -19,6 +19,8 @@ LEAST_SHARED = 3
 """Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
 LONGEST_NAME = 2
 """Words of one that stand where the other has others, up to which they are a name."""
+BEFORE = 2
+"""Characters before a word that tell whether it begins a sentence."""
 LEAST_SPOKEN_OF = 2
 """Words of an error that a request has which is about it."""
 OUTPUT = 8000
@@ -118,7 +120,7 @@ def _told(text: str) -> list[tuple[str, bool]]:
         token = match[0].rstrip(".:-/")
         word = _named(token)[0] if _FILE.fullmatch(token) else token.lower()
         if word and word not in FUNCTION_WORDS and word not in _GO:
-            begins = _SENTENCE.search(text, max(0, match.start() - LONGEST_NAME), match.start())
+            begins = _SENTENCE.search(text, max(0, match.start() - BEFORE), match.start())
             is_plain = _PLAIN.match(token) and (token.islower() or begins)
             found.append((word.removesuffix("s"), not is_plain or before in _LEADS_TO_NAME))
         before = word

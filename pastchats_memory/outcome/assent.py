@@ -62,8 +62,8 @@ THANKED = Pattern(
     |\b(?:runs?|builds?|loads?|starts?|compiles|deploys?)\ (?:fine|now|again|great|perfectly|cleanly)\b|\bgeklappt\b
     |\b(?:geht|läuft)\ (?:jetzt|wieder)\b|\bconfirmed\b|\b(?:did|does)\ the\ trick\b|\bnailed\ it\b
     |\A\W*(?:good|great|nice)\ (?:find|catch|call|point|idea|one)\b
-    |\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?rig
-        ht\b
+    |\A\W*(?:(?:ah+|oh|ok(?:ay)?|yes|hm+)[\s,.!]+){0,2}you(?:'re|\ are)\ (?:absolutely\ |totally\ |completely\ )?
+        right\b
     |\b(?:is|are)\ back\ (?:up|online|to\ normal)\b
     |(?<!how\ )\b(?:(?:everything|all\ tests|all)\ (?:still\ |now\ )?|(?:it|they)\ (?:still\ |now\ ))
         (?:builds?|pass(?:es)?|runs?|works?)\b(?!\ (?:not|for\ the))

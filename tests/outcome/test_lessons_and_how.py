@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.commands import is_editor, is_shell
-from pastchats_memory.episodes.done import is_look
+from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.render import how_text, lessons_json, lessons_text
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."

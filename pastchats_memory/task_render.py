@@ -8,7 +8,8 @@ from typing import Any
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import Hits, StoredTask
-from pastchats_memory.render import attempt_json, local_time, one_line, sanitised, sourced, task_fields
+from pastchats_memory.render import local_time, one_line, sanitised, sourced
+from pastchats_memory.render_json import attempt_json, task_fields
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved

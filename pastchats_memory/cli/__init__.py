@@ -179,10 +179,10 @@ def _end_line() -> int:
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
-    from pastchats_memory.render import (
+    from pastchats_memory.render import (  # a name of a file, or what was typed, stands in what is said
         escaped,
         sanitised,
-    )  # a name of a file, or what was typed, stands in what is said
+    )
 
     if as_json:
         import orjson

@@ -10,7 +10,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.questions.reading import Reading
-from pastchats_memory.render import with_warnings
+from pastchats_memory.render_json import with_warnings
 from pastchats_memory.task_render import listed, task_json
 
 

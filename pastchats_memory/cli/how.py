@@ -6,7 +6,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render import how_json, how_text
+from pastchats_memory.render import how_text
+from pastchats_memory.render_json import how_json
 
 
 @click.command(

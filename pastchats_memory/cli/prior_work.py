@@ -6,7 +6,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render import with_warnings
+from pastchats_memory.render_json import with_warnings
 from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
 
 

@@ -10,7 +10,8 @@ from pastchats_memory.arguments import TYPES
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.render import local_time, one_line, search_json, time_text
+from pastchats_memory.render import local_time, one_line, time_text
+from pastchats_memory.render_json import search_json
 from pastchats_memory.search import MODES, MOST_HITS
 
 SOURCE_WIDTH = 36

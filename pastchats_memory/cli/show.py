@@ -8,7 +8,8 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
-from pastchats_memory.render import CITATION_NOTES, item_json, local_time, one_line, outcome_text, sanitised
+from pastchats_memory.render import CITATION_NOTES, local_time, one_line, outcome_text, sanitised
+from pastchats_memory.render_json import item_json
 from pastchats_memory.spelled_ids import leads_to_task
 
 

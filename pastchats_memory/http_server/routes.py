@@ -12,13 +12,12 @@ from pastchats_memory.http_server.answers import Refused
 from pastchats_memory.http_server.parameters import Parameter
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Context, Hit
-from pastchats_memory.render import (
-    citation,
+from pastchats_memory.render import citation, one_line
+from pastchats_memory.render_json import (
     context_json,
     how_json,
     item_json,
     lessons_json,
-    one_line,
     recall_json,
     search_json,
     task_fields,

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory.model import Filters
-from pastchats_memory.store import erasing, going, vectors
+from pastchats_memory.store import erasing, going, outcomes, vectors
 from pastchats_memory.store.buried import without_buried
 from pastchats_memory.store.cited import BELOW
 from pastchats_memory.store.database import Database
@@ -161,6 +161,7 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
     if choice.before is None:  # else their age is enough
         burial.turns(_json(reach.turns))
     burial.marks(_marks_of_tasks(database, reach))
+    outcomes.mark_of_tasks(database, reach.tasks)
     burial.count(reach.counts())
     if choice.conversation is not None:
         database.run("DELETE FROM task_conversations WHERE conversation_id = ?", (choice.conversation,))

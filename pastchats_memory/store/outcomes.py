@@ -128,6 +128,19 @@ def mark_all(database: Database) -> None:
     )
 
 
+def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
+    """So are those in which the tasks are kept, from the episode of a moment on; inside the caller's transaction. Raises StoreFault."""
+    database.run(
+        "INSERT INTO outcomes_due(source_project, conversation_id, from_index) "
+        "SELECT o.source_project, o.conversation_id, ifnull(max(o.first_index) FILTER (WHERE p.timestamp <= ?2), 0) "
+        "FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
+        "JOIN outcomes o ON o.source_project = t.project AND o.conversation_id = c.conversation_id "
+        "LEFT JOIN prompts p ON p.id = o.prompt_id WHERE c.task_id IN (SELECT value FROM json_each(?1)) GROUP BY 1, 2 "
+        "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
+        (orjson.dumps(list(ids)).decode(), at),
+    )
+
+
 def claim_rules(database: Database, rules: str) -> None:
     """So are those whose outcomes other rules made; inside the caller's transaction. Raises StoreFault."""
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:

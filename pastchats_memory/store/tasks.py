@@ -11,6 +11,7 @@ import orjson
 
 from pastchats_memory.model import Attachment, Comment, Task, TaskState
 from pastchats_memory.statuses import RESOLVED, status_of
+from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, TaskTexts, task_text
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
@@ -169,6 +170,8 @@ class TaskWriter:
                 "INSERT OR IGNORE INTO task_states(task_id, at, status, status_raw) VALUES (?, ?, ?, ?)",
                 (id_, state.at, state.status, state.raw),
             )
+            if state.at is not None and self._database.value("SELECT changes()"):
+                outcomes.mark_of_tasks(self._database, [id_], state.at)
 
     def link(self, id_: int, kind: str, target: str, name: str, *, by_hand: bool = True) -> None:
         """Tie a task to another one, but for a circle of parents, or one of dependencies that no tracker has; those are counted."""
@@ -240,12 +243,15 @@ def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -
         "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
         (source_path, orjson.dumps(list(seen)).decode()),
     )
+    outcomes.mark_of_tasks(database, [id_ for (id_,) in gone])
     database.run_many("DELETE FROM tasks WHERE id = ?", gone)
     return len(gone)
 
 
 def delete_rows(database: Database, table: str, id_: int) -> None:
     """Delete a row of `tasks`, `task_comments` or `task_attachments` with all that hangs on it. Raises StoreFault."""
+    if table == "tasks":
+        outcomes.mark_of_tasks(database, [id_])
     database.run(f"DELETE FROM {table} WHERE id = ?", (id_,))
 
 

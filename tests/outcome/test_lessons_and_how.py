@@ -11,7 +11,8 @@ from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.commands import is_editor, is_look, is_shell
-from pastchats_memory.render import how_text, lessons_json, lessons_text
+from pastchats_memory.render import how_text, lessons_text
+from pastchats_memory.render_json import lessons_json
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."

@@ -297,8 +297,39 @@ def test_a_list_of_tasks_that_was_worked_off_in_an_episode_tells_how_it_ended(tm
         {"type": "user", "uuid": "u2", "message": {"role": "user", "content": "The logout test is another one."}},
         *todo("a2", [done, {**left, "content": "Read the other clock"}]),
     ]
+    path = write_records(tmp_path / "said", records)
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([path])
+        rows = memory._database.run("SELECT verdict, signal, evidence_json FROM outcomes ORDER BY first_index")  # noqa: SLF001 - what is stored
+    assert [row[:2] for row in rows] == [("worked", "task_completed"), ("unknown", "")]
+    ((quotation, *_),) = json.loads(rows[0][2])
+    assert quotation == "The clock is read twice in that test.", "a forgotten task would leave its title behind"
+
+
+def test_a_task_that_comes_to_another_state_later_or_is_forgotten_counts_when_outcomes_are_next_asked_for(
+    program: Program,
+) -> None:
+    asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
+    write_records(
+        program.home / "said", [asked, *todo("a1", [{"content": "Read the clock once", "status": "in_progress"}])]
+    )
+    assert program("index", program.home / "said").status == 0
+
+    def worked() -> int:
+        return len(program("search", "login test", "--type", "prompt", "--outcome", "worked", "--json").json["results"])
+
+    assert worked() == 0
+    key = program("task", "list", "--json").json["results"][0]["key"]
+    assert program("task", "update", key, "--status", "completed").status == 0
+    assert worked() > 0
+    assert program("forget", "--id", f"t:{key}", "--yes").status == 0
+    assert worked() == 0
+
+
+def write_records(folder: Path, records: list[dict[str, object]]) -> Path:
+    """A session of Claude Code, a record a second."""
     common = {"sessionId": "s1", "cwd": "/home/ada/shop", "version": "2.0.1", "isSidechain": False}
-    path = tmp_path / "said" / "s1.jsonl"
+    path = folder / "s1.jsonl"
     path.parent.mkdir()
     path.write_text(
         "".join(
@@ -307,12 +338,7 @@ def test_a_list_of_tasks_that_was_worked_off_in_an_episode_tells_how_it_ended(tm
         ),
         encoding="utf-8",
     )
-    with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([path])
-        rows = memory._database.run("SELECT verdict, signal, evidence_json FROM outcomes ORDER BY first_index")  # noqa: SLF001 - what is stored
-    assert [row[:2] for row in rows] == [("worked", "task_completed"), ("unknown", "")]
-    ((quotation, *_),) = json.loads(rows[0][2])
-    assert quotation == "The clock is read twice in that test.", "a forgotten task would leave its title behind"
+    return path
 
 
 def todo(uuid: str, items: list[dict[str, str]]) -> list[dict[str, object]]:

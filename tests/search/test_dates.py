@@ -11,7 +11,8 @@ import pytest
 
 from pastchats_memory import Memory
 from pastchats_memory.dates import read_when, tells_when
-from pastchats_memory.render import search_json, time_text
+from pastchats_memory.render import time_text
+from pastchats_memory.render_json import search_json
 
 TODAY = date(2026, 5, 20)
 """A Wednesday."""

@@ -143,14 +143,18 @@ SAME = 40
 
 
 def attempt_line(attempt: Attempt) -> str:
-    """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended."""
+    """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended, each by marks that nothing quoted has."""
     when = local_time(attempt.timestamp)
     ended = (
         "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.basis, attempt.shown_by)}"
     )
     is_said = not attempt.answered or attempt.shown_by[:SAME] == attempt.answered[:SAME]
-    answered = "" if is_said else f" → {one_line(attempt.answered)}"
-    return f"> {when}{': ' if when else ''}{one_line(attempt.asked)}{answered}{ended}"
+    answered = "" if is_said else f" → {_unmarked(attempt.answered)}"
+    return f"> {when}{': ' if when else ''}{_unmarked(attempt.asked)}{answered}{ended}"
+
+
+def _unmarked(text: str) -> str:
+    return one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - ")
 
 
 def outcome_text(outcome: Outcome) -> str:

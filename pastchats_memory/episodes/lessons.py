@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise, takewhile
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from pastchats_memory.episodes.problems import are_of_one_error, are_one
 from pastchats_memory.episodes.threads import (
     ALIKE,
-    FARTHEST,
-    as_said_next,
     attempt_at,
     cited_attempts,
     errors_of,
@@ -46,23 +44,10 @@ def lessons(database: Database, project: str | None, hidden: Sequence[str], limi
     Raises:
         StoreFault: the database cannot be read.
     """
-    told = _with_complaints(database, outcomes.told_of(database, project, hidden, MOST_EPISODES))
+    told = outcomes.told_of(database, project, hidden, MOST_EPISODES)
     found = [solved for group in _groups(database, told) if (solved := _solved(group))]
     found.sort(key=lambda solved: len(solved[0]), reverse=True)  # and stable: as told, the newest first
     return [_lesson(database, failed, ended) for failed, ended in found[:limit]]
-
-
-def _with_complaints(database: Database, told: Sequence[Ended]) -> list[Ended]:
-    """The episodes with those of unknown outcome that follow a failed one and that failed, too, by what was said next."""
-    begun = {(one.conversation, one.ending.first_index) for one in told}
-    between: dict[int, Ended] = {}
-    for one in told:
-        if is_failed_by_next(one.ending) and (one.conversation, one.ending.last_index + 1) not in begun:
-            after = outcomes.after(database, *one.conversation, one.ending.last_index, FARTHEST)
-            failed = takewhile(lambda later: is_failed_by_next(later.ending), as_said_next(after))
-            between |= {later.asked: later for later in failed}
-    known = {one.asked for one in told}
-    return [*told, *(one for one in between.values() if one.asked not in known)]
 
 
 def _solved(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:

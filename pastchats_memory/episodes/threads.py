@@ -7,7 +7,6 @@ words of what was asked, or by an error that came in both; and something is supe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from pastchats_memory.recollection import Attempt
 from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, Ended, Ending, Quotation
+from pastchats_memory.store.outcomes import Ended, Ending
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
@@ -33,17 +32,6 @@ FARTHEST = 6
 ASKED_WIDTH = 120
 LAST_TURNS = 3
 """Of an attempt, among which its last answer is."""
-
-_PERSISTS = re.compile(
-    r"\W*(?:(?:no|nope|nah|hm+|ok|but|sorry|and)\b\W*){0,2}(?:it(?:['’]s| is)?\s|that(?:['’]s| is)?\s|this\s|i\s|(?:i\s)?(?:get|see)\s)?(?:is\s)?(?:the\s|exactly\s)*"
-    r"(?:still\b(?!,|\s(?:prefer|like|love|need|want|have|work|pass|fine|good|green|ok|to\b|think))|same\b(?!,|\s(?:for|with|in|as|to|way)))[^.!?\n]{0,60}(?:[.!\n]|\Z)",
-    re.IGNORECASE,
-)
-"""A few words by which a complaint says that it is as it was."""
-_CLAUSE = re.compile(r"[,;:–—]\s")
-_PLEASE = re.compile(r"\b(?:please|pls|plz)\b", re.IGNORECASE)
-_OF_FAULT = re.compile(r"\b(?:fix|check|look|see|try|retry|debug|investigate|find|again)\b", re.IGNORECASE)
-"""What is asked for in a complaint, rather than beside it: nothing new."""
 
 
 class Thread(NamedTuple):
@@ -73,8 +61,7 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
         return Thread()
-    ending, here = _here(database, episode, ending)
-    attempts = [*here, *_elsewhere(database, episode, others)]
+    attempts = [*_here(database, episode, ending), *_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.said in ("failed", "mixed")
@@ -92,50 +79,19 @@ def is_failed_by_next(ending: Ending) -> bool:
     return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
-def as_said_next(chain: Sequence[Ended]) -> list[Ended]:
-    """Episodes of a conversation in order, where an unknown one failed that was a complaint and is followed by another: "still 500", "no, same"."""
-    return [*(_as_said_next(one, following) for one, following in pairwise(chain)), *chain[-1:]]
-
-
-def _as_said_next(one: Ended, following: Ended) -> Ended:
-    if one.ending.said != "unknown" or not one.ending.is_answered:
-        return one
-    if not (is_complaint(one.text) and is_complaint(following.text)):
-        return one
-    said = Quotation(following.text.strip().partition("\n")[0], following.asked, following.ending.first_index)
-    failed = one.ending._replace(verdict="failed", confidence=LEAST_CONFIDENCE, signal="still_so", evidence=(said,))
-    return one._replace(ending=failed)
-
-
-def is_complaint(text: str) -> bool:
-    """Whether it begins by saying that all is as it was, and asks for nothing new in that sentence."""
-    said = _PERSISTS.match(text)
-    return said is not None and not any(map(_is_new, _CLAUSE.split(said[0])))
-
-
-def _is_new(clause: str) -> bool:
-    # Patterns that are compiled where somebody complained, and not in every hook.
-    from pastchats_memory.outcome.requests import is_request
-
-    return bool(_PLEASE.search(clause) or is_request(clause)) and not _OF_FAULT.search(clause)
-
-
-def _here(database: Database, episode: Sequence[Item], ending: Ending) -> tuple[Ending, list[tuple[bool, Attempt]]]:
-    """How the episode ended by what was said next, and the attempts of its conversation that it goes on from or that go on from it, in order."""
+def _here(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
+    """The attempts of its conversation that the episode goes on from or that go on from it, in order."""
     first = episode[0]
     asked = next((turn for turn in episode if turn.role == "user"), first)
     project, conversation = first.project, str(first.conversation_id)
     own = Ended(asked.id, asked.content, (project, conversation), first.timestamp, ending)
     before = outcomes.before(database, first, ending.first_index, FARTHEST)
     after = outcomes.after(database, project, conversation, ending.last_index, FARTHEST)
-    chain = as_said_next([*before, own, *after])
-    place = len(before)
-    earlier = list(takewhile(lambda one: is_failed_by_next(one.ending), chain[:place][::-1]))[::-1]
-    later = [one for last, one in takewhile(lambda two: is_failed_by_next(two[0].ending), pairwise(chain[place:]))]
-    attempts = [(True, _attempt(database, one)) for one in earlier] + [
-        (False, _attempt(database, one)) for one in later
+    earlier = list(takewhile(lambda one: is_failed_by_next(one.ending), before[::-1]))[::-1]
+    later = [one for last, one in takewhile(lambda two: is_failed_by_next(two[0].ending), pairwise([own, *after]))]
+    return [
+        (is_earlier, _attempt(database, one)) for is_earlier, ones in ((True, earlier), (False, later)) for one in ones
     ]
-    return chain[place].ending, attempts
 
 
 def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:

@@ -9,6 +9,7 @@ import re
 
 from pastchats_memory.outcome import assent, faults
 from pastchats_memory.outcome.answers import ends_asking
+from pastchats_memory.outcome.complaints import is_complaint
 from pastchats_memory.outcome.requests import asks, is_inquiry, is_request
 from pastchats_memory.outcome.rows import LONGEST, Episode, Evidence, Pattern, once
 from pastchats_memory.outcome.said import FEW_WORDS, TRIES, beginning, first_sentence, next_words, opening, words_of
@@ -57,7 +58,8 @@ def still_so(episode: Episode) -> tuple[Evidence, ...]:
     """The person says that it is as it was, or does not work, or that what they asked about still is so; not in answer to a question."""
     if is_paste(episode) or ends_asking(episode) or faults.CONDITION.match(opening(episode)):
         return ()
-    return _found(episode, faults.STILL, _about_the_work(episode)) or _persists(episode)
+    told = _found(episode, faults.STILL, _about_the_work(episode)) or _persists(episode)
+    return told or (next_words(episode) if is_complaint(episode.asked) and is_complaint(opening(episode)) else ())
 
 
 def _persists(episode: Episode) -> tuple[Evidence, ...]:

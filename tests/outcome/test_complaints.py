@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.episodes.threads import is_complaint
+from pastchats_memory.outcome import Row, outcome_of
+from pastchats_memory.outcome.complaints import is_complaint
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,11 @@ def test_what_asks_for_something_new_or_tells_a_taste_is_no_complaint(said: str)
 )
 def test_what_says_that_it_is_as_it_was_is_a_complaint(said: str) -> None:
     assert is_complaint(said)
+
+
+def test_a_complaint_that_a_complaint_follows_was_answered_in_vain() -> None:
+    asked, answer = Row("user", "prompt", "still 500"), Row("assistant", "answer", "I look at the header instead.")
+    assert outcome_of((asked, answer), "hm, same 500").verdict == "failed"
+    assert outcome_of((asked, answer), "Which header is it?").verdict == "unknown"
+    asks = Row("assistant", "answer", "Does the other page work?")
+    assert outcome_of((asked, asks), "hm, same 500").verdict == "unknown"

@@ -83,9 +83,7 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
     ]  # fmt: skip
 
 
-def test_complaints_of_one_conversation_are_one_chain_even_where_the_outcome_of_one_of_them_is_not_known(
-    tmp_path: Path,
-) -> None:
+def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
     asked = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
     cause = ("assistant", "The login used a serializer that Django 5 removed; `settings.py` has the JSON one now.")
     told(tmp_path / "said", "login", 4, ("user", asked), ("assistant", "I changed the order of the middleware."),
@@ -93,7 +91,6 @@ def test_complaints_of_one_conversation_are_one_chain_even_where_the_outcome_of_
          ("user", "no, same 500. look at the log"), cause, GREEN)  # fmt: skip
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path / "said"])
-        memory._database.run("UPDATE outcomes SET verdict = 'unknown', confidence = 0 WHERE first_index = 2")  # noqa: SLF001 - however it is judged
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in lesson.attempts] == [asked, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"

@@ -80,7 +80,7 @@ class TaskBoard(Desk):
     def check_prior_work(self, query: str) -> PriorWork:
         """The verdict and the three best matches. Raises UsageFault, ModelUnavailable, StoreFault."""
         with self._database.snapshot():
-            return check_prior_work(self._database, self._embedder, query, self._standing.tasks)
+            return check_prior_work(self._database, self._embedder, query, self._standing.tasks, self._standing.project)
 
     def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[Resolved], tuple[str, ...]]:
         """Solved tasks that have to do with a problem, and warnings. Raises UsageFault, StoreFault."""

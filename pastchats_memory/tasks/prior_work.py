@@ -76,15 +76,18 @@ class Resolved:
     """The turn of that conversation."""
 
 
-def check_prior_work(database: Database, embedder: Embedder, query: str, filters: Filters) -> PriorWork:
-    """The verdict with the three best matches of the tasks that pass. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
+def check_prior_work(
+    database: Database, embedder: Embedder, query: str, filters: Filters, here: str | None = None
+) -> PriorWork:
+    """The verdict with the three best matches of the tasks that pass, for whoever stands in the project. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
     wanted = asked(embedder, query.strip())
     found = near(database, embedder, wanted, filters)
     if any(one.likeness.is_duplicate for one in found[:MOST_RESULTS]):
-        return judged(found)
-    work = judged(found, episodes_like(database, embedder, wanted, filters.hidden), subject(wanted.text))
+        return judged(found, here=here)
+    like = episodes_like(database, embedder, wanted, filters.hidden)
+    work = judged(found, like, subject(wanted.text), here)
     cited = cited_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[one.id] for one in work.episodes))
 
@@ -137,18 +140,24 @@ def _has_work(turns: Sequence[Item]) -> bool:
     return bool(done_in(turns)) or any(turn.metadata.get("commits") for turn in turns)
 
 
-def judged(found: Sequence[Near], episodes: Sequence[Episode] = (), about: frozenset[str] = frozenset()) -> PriorWork:
+def judged(
+    found: Sequence[Near],
+    episodes: Sequence[Episode] = (),
+    about: frozenset[str] = frozenset(),
+    here: str | None = None,
+) -> PriorWork:
     """The verdict out of the tasks most alike and of the episodes that are about the same.
 
     Args:
         found: tasks, the most alike first.
         episodes: the most alike first; one that is the same decides where no task is.
         about: the subject of what is wanted.
+        here: the project that is stood in; a task of another one is said to be of that.
     """
     results = tuple(one for one in found if one.likeness.is_related)[:MOST_RESULTS]
     same = [one for one in results if one.likeness.is_duplicate]
     if same:
-        verdict, reason = verdict_of(same[0].task)
+        verdict, reason = verdict_of(same[0].task, here)
         return PriorWork(verdict, reason, results)
     replaced = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
     for episode in (one for one in episodes if one.is_same):
@@ -159,7 +168,7 @@ def judged(found: Sequence[Near], episodes: Sequence[Episode] = (), about: froze
             verdict, reason, told = found_so
             return PriorWork(verdict, reason, results[: MOST_RESULTS - len(told)], told)
     closest = f"; the nearest is t:{results[0].task.key}" if results else ""
-    return PriorWork("new", f"No task says the same{closest}.", results)
+    return PriorWork("new", f"No task and no conversation asks for the same{closest}.", results)
 
 
 def _verdict_of_episode(episode: Episode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
@@ -176,9 +185,9 @@ def _verdict_of_episode(episode: Episode) -> tuple[Verdict, str, tuple[Attempt, 
     return None
 
 
-def verdict_of(task: StoredTask) -> tuple[Verdict, str]:
+def verdict_of(task: StoredTask, here: str | None = None) -> tuple[Verdict, str]:
     """What a task that says the same means for whoever wants to begin with it, and why."""
-    name = f"t:{task.key}"
+    name = f"t:{task.key}" + (f" of {task.project}" if task.project and task.project != here else "")
     gone = folded(task.status_raw) in SUPERSEDED or any(link.kind in SUPERSEDING_LINKS for link in task.links)
     match task.status:
         case "cancelled" if gone:

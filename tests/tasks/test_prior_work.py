@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
+from pastchats_memory.tasks.desk import Change
 
 WISH = "Keep the opening hours of the museum in a spreadsheet."
 EDIT = ("tool", "$ python fill_sheet.py\n42 rows written")
@@ -112,3 +113,16 @@ def test_a_conversation_that_decides_is_a_result_with_its_source_and_what_is_new
     near = program("check-prior-work", "Print the opening hours of the museum on a flyer", "--json")
     assert (near.status, json.loads(near.stdout)["verdict"]) == (1, "new")
     assert [one["type"] for one in near.results] == ["task"]
+
+
+def test_of_a_task_of_another_project_it_is_said_whose_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("museum", "garden"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    with Memory.open(tmp_path / "m.db") as memory:
+        monkeypatch.chdir(tmp_path / "museum")
+        memory.tasks.add(Change(title=WISH, project="museum"))
+        at_home = memory.check_prior_work(WISH).reason
+        monkeypatch.chdir(tmp_path / "garden")
+        elsewhere = memory.check_prior_work(WISH).reason
+    assert " of museum is pending" in elsewhere
+    assert at_home == elsewhere.replace(" of museum", "")

@@ -22,7 +22,7 @@ from pastchats_memory.recollection import Attempt
 from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Ended, Ending
+from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
@@ -79,6 +79,11 @@ def is_failed_by_next(ending: Ending) -> bool:
     return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
 
 
+def _goes_on(ending: Ending) -> bool:
+    """The same, or where it was stopped at work: who stops an agent mostly tells it how to go on."""
+    return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
+
+
 def _here(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
     """The attempts of its conversation that the episode goes on from or that go on from it, in order."""
     first = episode[0]
@@ -87,8 +92,8 @@ def _here(database: Database, episode: Sequence[Item], ending: Ending) -> list[t
     own = Ended(asked.id, asked.content, (project, conversation), first.timestamp, ending)
     before = outcomes.before(database, first, ending.first_index, FARTHEST)
     after = outcomes.after(database, project, conversation, ending.last_index, FARTHEST)
-    earlier = list(takewhile(lambda one: is_failed_by_next(one.ending), before[::-1]))[::-1]
-    later = [one for last, one in takewhile(lambda two: is_failed_by_next(two[0].ending), pairwise([own, *after]))]
+    earlier = list(takewhile(lambda one: _goes_on(one.ending), before[::-1]))[::-1]
+    later = [one for last, one in takewhile(lambda two: _goes_on(two[0].ending), pairwise([own, *after]))]
     return [
         (is_earlier, _attempt(database, one)) for is_earlier, ones in ((True, earlier), (False, later)) for one in ones
     ]

@@ -35,6 +35,8 @@ ENDED = (
 """The columns of `Ended`."""
 UNANSWERED = "unanswered"
 """The signal of an episode that was stopped before any answer."""
+BROKE_OFF = "broke_off"
+"""The signal of one that was stopped at work."""
 LEAST_CONFIDENCE = 0.7
 """Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
 

@@ -173,6 +173,19 @@ def test_what_was_said_next_goes_first_where_there_is_little_room(memory: Memory
     assert "said next" not in little.text
 
 
+def test_work_that_was_stopped_for_a_hint_is_told_with_what_came_of_it(program: Program) -> None:
+    stopped = ("user", "[Request interrupted by user]")
+    write_session(
+        program.home / "garden" / "s.jsonl", ("user", ASKED), ("assistant", "I read how another project does it, and"), stopped,
+        ("user", "You need not, the table of webhook events has a column for it."), ("assistant", SECOND), ("user", "Thanks, it works."),
+        ("assistant", "Good."),
+    )  # fmt: skip
+    assert program("index", program.home / "garden").status == 0
+    text = program("recall", "webhook worker sends some events twice").stdout
+    assert "Failed before:\n> 2026-05-04 08:00: The webhook worker" in text
+    assert "Outcome: worked (Thanks, it works.)" in text
+
+
 def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:
     write_messages(history, *MENDED)
     memory.index([history])

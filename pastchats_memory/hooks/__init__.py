@@ -65,10 +65,7 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     database = arguments[3] if arguments[2:3] == ["--db"] else None
     deed = agent.events[event]
     body = _read_until(0, give_up, LONGEST_INPUT)
-    try:
-        told = event_of(json.loads(body or b"{}"))
-    except ValueError:
-        return None
+    told = event_of(json.loads(body or b"{}"))
     if deed == "recall" and not _is_worth_asking(told.prompt):
         return None
 

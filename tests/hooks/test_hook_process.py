@@ -121,6 +121,13 @@ def test_whatever_comes_on_stdin_it_ends_with_0_and_without_a_word(hooked: Progr
     assert seconds < 30
 
 
+def test_what_is_no_event_is_noted_without_a_word_of_it(hooked: Program) -> None:
+    assert told(hooked, "UserPromptSubmit", b"webhook garbage")[0] == 0
+    log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
+    assert "JSONDecodeError" in log
+    assert "webhook" not in log
+
+
 def test_an_endless_stdin_ends_in_time(hooked: Program) -> None:
     program = hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="0.7")
     read_end, write_end = os.pipe()

@@ -51,20 +51,21 @@ _OF_ITS_DAY = re.compile(
 """A command that belongs to the files and the history of its day: told to those alone who name what it does, whatever it did it to."""
 
 
-class _Run(NamedTuple):
+class _Episode(NamedTuple):
     asked: int
     """Id of the turn that asked for the episode."""
     ending: Ending
     when: tuple[str, int]
     """When that was asked, and the place among the commands of the episode, in the order in which they worked."""
-    run: Run
+    last: Run
+    """Of the command, there."""
 
 
 @dataclass(slots=True)
 class _Used:
     project: str
     score: float
-    runs: list[_Run] = field(default_factory=list)
+    episodes: list[_Episode] = field(default_factory=list)
     """One an episode, the best fitting first."""
 
 
@@ -119,12 +120,12 @@ def commands(
             is_wanted = _is_for(bare, checks) or (is_meant and not (checks and _family(bare)))
             if not command.endswith(CUT) and is_wanted and (fit or not of_its_day):
                 one = used.setdefault((item.project, bare), _Used(item.project, fit))
-                if all(earlier.asked != asked.id for earlier in one.runs):
+                if all(earlier.asked != asked.id for earlier in one.episodes):
                     one.score += 1 / (1 + episodes)
-                    one.runs.append(_Run(asked.id, ending, when, run))
+                    one.episodes.append(_Episode(asked.id, ending, when, run))
     lasting = (one for one in used.values() if not _is_undone(one, removed))
     best = sorted(lasting, key=lambda one: -one.score)[:limit]
-    return [_command(database, one, run) for one, run in _as_they_worked(best)]
+    return [_command(database, one, where) for one, where in _as_they_worked(best)]
 
 
 def _checks_named(task: str, terms: Terms) -> set[str]:
@@ -153,8 +154,8 @@ def _is_for(command: str, checks: Collection[str]) -> bool:
 
 def _is_undone(used: _Used, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
     """Whether what the command added was removed after its last run."""
-    last = max(run.when for run in used.runs)
-    added = _packages(used.runs[0].run.command, _ADDS)
+    last = max(one.when for one in used.episodes)
+    added = _packages(used.episodes[0].last.command, _ADDS)
     return any(removed.get((used.project, *one), last) > last for one in added)
 
 
@@ -170,11 +171,11 @@ def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
     }
 
 
-def _as_they_worked(best: Sequence[_Used]) -> list[tuple[_Used, _Run]]:
+def _as_they_worked(best: Sequence[_Used]) -> list[tuple[_Used, _Episode]]:
     """The commands of an episode together and in order, that of the best one first; of several episodes the one with most of them."""
-    shared = Counter(run.asked for one in best for run in one.runs)
-    told = [(one, max(one.runs, key=lambda run: shared[run.asked])) for one in best]
-    first = {run.asked: rank for rank, (_, run) in reversed(list(enumerate(told)))}
+    shared = Counter(episode.asked for one in best for episode in one.episodes)
+    told = [(one, max(one.episodes, key=lambda episode: shared[episode.asked])) for one in best]
+    first = {episode.asked: rank for rank, (_, episode) in reversed(list(enumerate(told)))}
     return sorted(told, key=lambda pair: (first[pair[1].asked], pair[1].when))
 
 
@@ -195,10 +196,10 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
     return any(one.endswith(stem) or (one.startswith(stem) and len(one) < len(stem) + ENDING) for one in own)
 
 
-def _command(database: Database, used: _Used, run: _Run) -> Command:
-    (item,) = prompts.items(database, [run.asked])
-    (noted,) = cited_items(database, prompts.items(database, [run.run.turn]))
-    episode = attempt_at(database, item, run.ending)
+def _command(database: Database, used: _Used, where: _Episode) -> Command:
+    (item,) = prompts.items(database, [where.asked])
+    (noted,) = cited_items(database, prompts.items(database, [where.last.turn]))
+    episode = attempt_at(database, item, where.ending)
+    command = where.last.command
     cited = cited_attempts(database, [episode])[episode.id]
-    command = run.run.command
-    return Command(used.project, command, len(used.runs), cited, quoted_in(noted, command))
+    return Command(used.project, command, len(used.episodes), cited, quoted_in(noted, command))

@@ -179,7 +179,14 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     if not went or (waits and not is_kept) or _is_hurt(episode):
         return ()
     is_told = is_finished(episode) and not is_inquiry(episode)
-    return _done(episode) or edited(episode) or (claimed_before(episode) if is_told else ())
+    claim = claimed_before(episode) if is_told else ()
+    return _done(episode) or edited(episode) or (() if claim and _breaks_after(episode, claim[0].place) else claim)
+
+
+def _breaks_after(episode: Episode, place: int) -> bool:
+    """Whether something that was to change something failed after the place, and was not mended."""
+    failed = (at for at, row in episode.traffic() if row.kind == "error" and not is_look(_command(row)))
+    return any(at > place and not episode.is_mended(at) for at in failed)
 
 
 def stands(episode: Episode) -> tuple[Evidence, ...]:

@@ -93,6 +93,16 @@ def test_an_edit_that_the_answer_leaves_to_others_to_try_shows_nothing_yet(claim
     assert verdict(made, following=GOES_ON) == "worked"
 
 
+def test_an_earlier_claim_shows_nothing_where_its_edit_did_not_fit() -> None:
+    claim = Row("assistant", "answer", "I've updated the block, it matches now.")
+    refused = Row(
+        "tool", "error", "The LLM did not conform to the edit format.\n# 1 SEARCH/REPLACE block failed to match!"
+    )
+    missing = Row("assistant", "answer", "That section does not exist in the file, so there is nothing to replace.")
+    assert verdict(claim, missing, following=GOES_ON) == "worked"
+    assert verdict(claim, refused, missing, following=GOES_ON) == "unknown"
+
+
 def test_a_line_of_a_check_is_quoted_without_the_bracket_that_was_opened_before_it() -> None:
     lint = Row("tool", "result", "$ npx eslint .\n✖ 4 problems (0 errors, 4 warnings)")
     ended = outcome_of((ASKED, MADE, lint, Row("assistant", "answer", "All errors are fixed.")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes import episodes
-from pastchats_memory.episodes.citing import line_of
+from pastchats_memory.episodes.citing import line_near, line_of
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Evidence, Outcome
 from pastchats_memory.search.hits import filed_place
@@ -46,14 +46,20 @@ def said(database: Database, ending: Ending) -> Outcome:
     quotations = [shown for shown in ending.evidence if is_told or shown.turn_index > ending.last_index]
     quoted = prompts.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
-    evidence = tuple(quoted_in(items[shown.id], shown.text) for shown in quotations if shown.id in items)
+    evidence = tuple(_evidence(items[shown.id], shown.text) for shown in quotations if shown.id in items)
     return Outcome(ending.said, evidence, ending.signal if is_told else "")
 
 
-def quoted_in(item: Item, quotation: str) -> Evidence:
+def _evidence(item: Item, quotation: str) -> Evidence:
     """The quotation by its line of the file, of a turn whose citation was checked."""
     where = filed_place(item)
     return Evidence(quotation, where.path, line_of(quotation, where) or None, item.citation)
+
+
+def run_in(item: Item, command: str) -> Evidence:
+    """The run of a command by the line nearest to the turn with which it was noted: its call may stand above or below that."""
+    where = filed_place(item)
+    return Evidence(command, where.path, line_near(command, where) or None, item.citation)
 
 
 def _derived(episode: list[Item], following: list[Item]) -> Ending:

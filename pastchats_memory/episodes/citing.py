@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from os import SEEK_CUR
 from pathlib import Path
@@ -23,20 +24,29 @@ _WORD = re.compile(r"[^\W_]+")
 
 def line_of(quotation: str, place: Place) -> int:
     """The first line from the place on that holds the words of the quotation in order, else the nearest before it, else the place's."""
+    before = place.line
+    for number in _holding(quotation, place):
+        if number >= place.line:
+            return number
+        before = number
+    return before
+
+
+def line_near(quotation: str, place: Place) -> int:
+    """The line nearest to the place that holds the words of the quotation in order, of two as near the former, else the place's."""
+    return min(_holding(quotation, place), key=lambda number: abs(number - place.line), default=place.line)
+
+
+def _holding(quotation: str, place: Place) -> Iterator[int]:
+    """Numbers of the lines around the place that hold the words of the quotation in order, ascending."""
     words = _WORD.findall(quotation)
     if not words or not place.line:
-        return place.line
+        return
     longest = max(words, key=len).encode()
-    before = place.line
-    try:
+    with suppress(OSError):
         for number, raw in _lines(place):
             if (longest in raw or b"\\u" in raw) and _holds(raw, words):
-                if number >= place.line:
-                    return number
-                before = number
-    except OSError:
-        return place.line
-    return before
+                yield number
 
 
 def _lines(place: Place) -> Iterator[tuple[int, bytes]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import check_of, is_look
-from pastchats_memory.episodes.around import episode_around, quoted_in
+from pastchats_memory.episodes.around import episode_around, run_in
 from pastchats_memory.episodes.done import CUT, Run, runs_of
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
 from pastchats_memory.model import Filters, Hit
@@ -202,4 +202,4 @@ def _command(database: Database, used: _Used, where: _Episode) -> Command:
     episode = attempt_at(database, item, where.ending)
     command = where.last.command
     cited = cited_attempts(database, [episode])[episode.id]
-    return Command(used.project, command, len(used.episodes), cited, quoted_in(noted, command))
+    return Command(used.project, command, len(used.episodes), cited, run_in(noted, command))

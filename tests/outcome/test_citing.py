@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.citing import line_of
+from pastchats_memory.episodes.citing import line_near, line_of
 from pastchats_memory.model import Place
 
 HISTORY = """
@@ -43,6 +43,13 @@ def test_what_a_commit_and_the_next_words_show_is_cited_by_its_own_line(tmp_path
     lines = HISTORY.split("\n")
     assert found.outcome.verdict == "worked"
     assert [lines[(shown.source_line or 0) - 1] for shown in found.outcome.evidence] == ["#### Lovely,"]
+
+
+def test_the_nearest_line_is_before_the_place_or_behind_it(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    path.write_text("make test\n\nDone.\n\nmake test\n12 passed\nDone.\n", encoding="utf-8")
+    assert [line_near("make test", Place(str(path), line, None)) for line in (2, 3, 4, 6)] == [1, 1, 5, 5]
+    assert line_near("never said", Place(str(path), 3, None)) == 3
 
 
 def test_the_line_is_the_first_from_the_turn_on_that_holds_the_words_in_order(tmp_path: Path) -> None:

@@ -270,6 +270,37 @@ def test_what_ran_the_tests_is_found_whatever_was_said_around_it_and_in_whatever
         assert how_text([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
 
 
+def test_a_run_is_cited_by_the_line_of_its_call_however_often_the_command_was_run(tmp_path: Path) -> None:
+    def record(place: int, role: str, *blocks: dict[str, object]) -> dict[str, object]:
+        return {
+            "sessionId": "5f0c9a52-1111-4c1e-9b1d-000000000008", "cwd": "/home/ada/garden", "isSidechain": False, "type": role,
+            "uuid": f"u{place}", "parentUuid": f"u{place - 1}" if place else None, "timestamp": f"2026-05-04T08:{place:02}:07.000Z",
+            "message": {"role": role, "content": list(blocks)},
+        }  # fmt: skip
+
+    def text(words: str) -> dict[str, object]:
+        return {"type": "text", "text": words}
+
+    def call(id_: str) -> dict[str, object]:
+        return {"type": "tool_use", "id": id_, "name": "Bash", "input": {"command": "make test"}}
+
+    def answer(id_: str, output: str, *, is_error: bool) -> dict[str, object]:
+        return {"type": "tool_result", "tool_use_id": id_, "content": output, "is_error": is_error}
+
+    records = [
+        record(0, "user", text("Make the parser green.")), record(1, "assistant", call("t1")), record(2, "user", answer("t1", "12 passed in 1.0s", is_error=False)),
+        record(3, "assistant", text("All 12 tests pass now.")), record(4, "user", text("Thanks, perfect. Now add a button.")), record(5, "assistant", call("t2")),
+        record(6, "user", answer("t2", "Exit code 1\n1 failed in 2s", is_error=True)), record(7, "assistant", text("It fails.")),
+    ]  # fmt: skip
+    path = tmp_path / "garden" / "s.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([path])
+        (found,), _ = memory.how("run the tests", None)
+    assert (found.command, found.run.source_line) == ("make test", 2), "the one in line 6 failed"
+
+
 def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_path: Path) -> None:
     checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
     with Memory.open(tmp_path / "memory.db") as memory:

@@ -12,7 +12,7 @@ from program import REPOSITORY, Program, Reader, write_session
 from pastchats_memory import Memory
 from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.render import how_text, lessons_text
-from pastchats_memory.render_json import lessons_json
+from pastchats_memory.render_json import how_json, lessons_json
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
@@ -299,6 +299,18 @@ def test_a_run_is_cited_by_the_line_of_its_call_however_often_the_command_was_ru
         memory.index([path])
         (found,), _ = memory.how("run the tests", None)
     assert (found.command, found.run.source_line) == ("make test", 2), "the one in line 6 failed"
+
+
+def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
+    command = f"pytest -q {' '.join(f'tests/unit/test_module_{number}.py' for number in range(9))}"
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index(
+            [told(tmp_path / "said", "one", 1, ("user", ASKED), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
+        )
+        found, warnings = memory.how("run the tests", None)
+    assert [one.run.quotation for one in found] == [command]
+    schema = json.loads((REPOSITORY / "contracts/schemas/how.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(how_json(found, warnings))
 
 
 def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_path: Path) -> None:

@@ -188,5 +188,6 @@ def test_what_a_command_writes_or_says_is_not_run() -> None:
     ):
         assert check_of(command) is None, command
     for command in ("bash -lc 'cd web && npm test --silent'", "ssh ci <<'EOF'\npytest -q\nEOF", 'pytest -m "not slow"',
-                    'git commit -m "Fix; mend" && pytest', "cat > a.py <<EOF\nx = 1\nEOF\npytest -q"):  # fmt: skip
+                    'git commit -m "Fix; mend" && pytest', "cat > a.py <<EOF\nx = 1\nEOF\npytest -q",
+                    "grep -c x <<<text\npytest -q"):  # fmt: skip
         assert check_of(command) == "test", command

@@ -140,7 +140,7 @@ def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]
             (said["by_hand"], id_, said["identity"]),
         )
     for conversation in body["conversations"]:
-        database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation["conversation_id"]))
+        writer.keep_in(id_, conversation["conversation_id"])
     writer.texts.refresh(id_)
     return id_, done
 

@@ -148,8 +148,16 @@ class TaskWriter:
         """History and conversation, which every source may add to."""
         task = filed.task
         if task.conversation_id is not None:
-            self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, task.conversation_id))
+            self.keep_in(id_, task.conversation_id)
         self.remember(id_, task.states or _only_state(task))
+
+    def keep_in(self, id_: int, conversation_id: str) -> None:
+        """Note that a conversation keeps the task; it may tell how episodes ended, from its first state on."""
+        self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation_id))
+        if self._database.value("SELECT changes()"):
+            begun = self._database.value("SELECT min(at) FROM task_states WHERE task_id = ?", (id_,))
+            if begun is not None:
+                outcomes.mark_of_tasks(self._database, [id_], begun)
 
     def _dependents(self, id_: int) -> object:
         return [

@@ -326,6 +326,24 @@ def test_a_task_that_comes_to_another_state_later_or_is_forgotten_counts_when_ou
     assert worked() == 0
 
 
+def test_a_task_that_is_imported_beside_its_conversation_counts_when_outcomes_are_next_asked_for(
+    tmp_path: Path,
+) -> None:
+    asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
+    answer, returned = todo("a1", [{"content": "Read the clock once", "status": "completed"}])
+    with Memory.open(tmp_path / "one.db") as one, Memory.open(tmp_path / "two.db") as two:
+        one.index([write_records(tmp_path / "said", [asked, answer, returned])])
+        answer["message"]["content"] = answer["message"]["content"][:1]  # type: ignore[index] # without the list
+        two.index([write_records(tmp_path / "told", [asked, answer])])
+
+        def worked() -> list[str]:
+            return [hit.role for hit in two.search("login test", outcome="worked") if hit.task is None]
+
+        assert worked() == []
+        two.tasks.import_(one.tasks.export())
+        assert "user" in worked()
+
+
 def write_records(folder: Path, records: list[dict[str, object]]) -> Path:
     """A session of Claude Code, a record a second."""
     common = {"sessionId": "s1", "cwd": "/home/ada/shop", "version": "2.0.1", "isSidechain": False}

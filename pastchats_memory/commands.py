@@ -139,8 +139,8 @@ _ENDS_BADLY = r"""
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
 _WRITTEN = r"""
-    (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]*)?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
-        (?s:.*?)(?:^\s*(?P=end)\b|\Z)"""
+    (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
+        (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)"""
 """A text within a command; handed to a shell it is commands."""
 _SAID = rf"""
     (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pastchats_memory.commands import check_of
@@ -175,6 +177,14 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
 ) -> None:
     for command in commands:
         assert check_of(command) == family, command
+
+
+def test_what_a_command_writes_is_found_in_time_however_it_is_written() -> None:
+    start = time.process_time()
+    for piece in ("\n", "sh "):
+        for _ in range(20):
+            assert check_of(f"cat <<a\n{piece * 4000}") is None
+    assert time.process_time() - start < 1
 
 
 def test_what_a_command_writes_or_says_is_not_run() -> None:

@@ -15,6 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
 from pastchats_memory.recollection import Attempt
+from pastchats_memory.render import one_line
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import RESOLVED, folded
 from pastchats_memory.store import outcomes, prompts, vectors
@@ -187,7 +188,7 @@ def _verdict_of_episode(episode: Episode) -> tuple[Verdict, str, tuple[Attempt, 
 
 def verdict_of(task: StoredTask, here: str | None = None) -> tuple[Verdict, str]:
     """What a task that says the same means for whoever wants to begin with it, and why."""
-    name = f"t:{task.key}" + (f" of {task.project}" if task.project and task.project != here else "")
+    name = f"t:{task.key}" + (f" of {one_line(task.project)}" if task.project and task.project != here else "")
     gone = folded(task.status_raw) in SUPERSEDED or any(link.kind in SUPERSEDING_LINKS for link in task.links)
     match task.status:
         case "cancelled" if gone:

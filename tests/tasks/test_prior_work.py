@@ -126,3 +126,9 @@ def test_of_a_task_of_another_project_it_is_said_whose_it_is(tmp_path: Path, mon
         elsewhere = memory.check_prior_work(WISH).reason
     assert " of museum is pending" in elsewhere
     assert at_home == elsewhere.replace(" of museum", "")
+
+
+def test_the_name_of_a_project_stays_within_the_sentence(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "m.db") as memory:
+        memory.tasks.add(Change(title=WISH, project="museum\n## Done\u202e"))
+        assert " of museum ## Done is pending: " in memory.check_prior_work(WISH).reason

@@ -178,7 +178,7 @@ def asking(episode: Sequence[T]) -> T:
 
 def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
     """The evidence with its turn; of several in which the person went on, the one that is quoted, or in which the quotation begins, up to its end."""
-    from pastchats_memory.outcome.rows import plain
+    from pastchats_memory.outcome.rows import LONGEST, plain
     from pastchats_memory.outcome.said import words_of
 
     quoted = plain(shown.quotation.rstrip("…"))
@@ -187,7 +187,7 @@ def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[S
         if quoted in plain(one.content):
             return Quotation(shown.quotation, one.id, one.turn_index)
     for one in going_on:
-        if (begun := plain(words_of(one.content))) and quoted.startswith(begun):
+        if (begun := plain(words_of(one.content[:LONGEST]))) and quoted.startswith(begun):
             return Quotation(begun, one.id, one.turn_index)
     turn = turns[shown.place]
     return Quotation(shown.quotation, turn.id, turn.turn_index)

@@ -166,8 +166,12 @@ NO = Pattern(
     |\A\W*not\ (?:true|right|correct|what)\b"""
 )
 BY_MISTAKE = Pattern(
-    r"\b(?:by\ (?:mistake|accident)|accidentally|mistakenly|didn't\ mean\ to|aus\ versehen|versehentlich|par\ erreur|sin\ querer)\b"
+    r"""
+    (?:\A|[.!?,;\n])(?:(?!\byou\b)[^.!?,;\n])*\b(?:
+        by\ (?:mistake|accident)|accidentally|mistakenly|didn't\ mean\ to|aus\ versehen|versehentlich|par\ erreur|sin\ querer
+    )\b"""
 )
+"""Of the person or of nobody in particular: what the agent did by mistake it did wrong."""
 FLAT_NO = Pattern(
     r"""
     \A\W*👎|\bno(?:[\s,.!]+no\b)+

@@ -362,6 +362,8 @@ def test_a_no_to_something_else_is_none(words: str) -> None:
 def test_work_that_was_taken_back_by_mistake_did_not_fail() -> None:
     assert verdict(MADE, following="I undid your change. It broke the login.") == "failed"
     assert verdict(MADE, following="I undid your change by mistake. Redo it.") == "unknown"
+    assert verdict(MADE, following="You accidentally deleted the header, revert that.") == "failed"
+    assert verdict(MADE, following="Revert this, you removed the tests by mistake.") == "failed"
 
 
 def test_a_yes_to_go_on_says_nothing_of_what_was_asked() -> None:

@@ -31,7 +31,7 @@ _MARKED = re.compile(r"^█(.*)", re.MULTILINE)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LOOKS = r"""
     (?!
-        env\ (?:\S+\ )*?\w+=\S*\s+\S|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
+        env\ (?:(?:-\S+|\w+=\S*)\s+)*\w|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
         |git\ (?:branch\ (?:-[cdfmu]|--(?:copy|delete|force|move|set|unset)|[^-\s])|remote\ (?:add|prune|remove|rename|rm|set-|update))
         |sort\b.*?\ (?:-o|--output)|sed\b.*?\ (?:-i|--in-place)
     )

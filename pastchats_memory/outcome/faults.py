@@ -175,8 +175,8 @@ BY_MISTAKE = Pattern(
 FLAT_NO = Pattern(
     r"""
     \A\W*👎|\bno(?:[\s,.!]+no\b)+
-    |\A\W*(?:ok(?:ay)?[\s,.]+)?(?:uh+|um+|hm+|er+)[\s,.]+no\b(?!\W*(?:problem|worries|need\b|that(?:'s|\ is)\ (?:it|all|fine|ok))|\ \w)
-    |\A\W*ok(?:ay)?\.+\s+no\.
+    |\A\W*(?:ok(?:ay)?[\s,.]+)?(?:uh+|um+|hm+|er+)[\s,.]+no\b(?!\W*(?:problem|worries|need\b|that(?:'s|\ is)\ (?:it|all|fine|ok)|(?:it\ (?:now\ )?)?works\b|\d)|\ \w)
+    |\A\W*ok(?:ay)?\.+\s+no\.(?!\s*\d)
     |\A\W*(?:(?:ok(?:ay)?|hm+|no|but)[\s,.]+)?(?:it|that|this|now\ (?:it|this|that|everything))\ (?:just\ |now\ )?(?:
         hangs|crashes|freezes|fails|breaks
     )\b

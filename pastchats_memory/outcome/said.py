@@ -11,10 +11,11 @@ _BOOKKEEPING = Pattern(
     r"""
     \s*/(?:
         add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context
-        |status|login|logout|mcp|map|map-refresh|chat-mode|ask|code|architect|settings|resume|export|web|voice|paste
+        |status|login|logout|mcp|map|map-refresh|chat-mode|settings|resume|export|web|voice|paste
         |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
         |plugin
     )\b[^\n]*(?:\n|\Z)
+    |\s*/(?:ask|code|architect)\s*(?:\n|\Z)|\s*\[Request\ interrupted\b[^\]\n]*\]\s*(?:\n|\Z)
     |\s*Processing\ your\ request\.\.\.(?:\n|\Z)"""
 )
 """Commands to the client at the beginning of what was said, and its notice of a comment that is not in sight, which tell nothing about the work."""

@@ -394,7 +394,7 @@ def test_commands_that_only_look_are_known(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py",
-                "env STAGE=live make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
+                "env STAGE=live make deploy", "env make deploy", "env -u STAGE make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
                 "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "sed -n -i 1,9p a.py"],
 )  # fmt: skip
 def test_commands_that_do_something_are_known(command: str) -> None:

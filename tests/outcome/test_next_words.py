@@ -354,7 +354,10 @@ def test_a_hesitating_no_is_one(words: str) -> None:
     assert verdict(MADE, following=words) == "failed"
 
 
-@pytest.mark.parametrize("words", ["hmm, no problem", "hm, no need for that", "uh, no idea which one"])
+@pytest.mark.parametrize(
+    "words",
+    ["hmm, no problem", "hm, no need for that", "uh, no idea which one", "uh no, it works", "okay... no. 2 please"],
+)
 def test_a_no_to_something_else_is_none(words: str) -> None:
     assert verdict(MADE, following=words) != "failed"
 

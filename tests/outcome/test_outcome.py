@@ -22,9 +22,18 @@ def test_an_answer_that_nothing_follows_is_unknown() -> None:
         ("And the pizza?\n\nWhere is that?", "And the pizza? Where is that?"),
         ("/clear\nWhere is the calendar?", "Where is the calendar?"),
         ("/clear", None),
+        ("/ask why is it blue?", "/ask why is it blue?"),
+        ("[Request interrupted by user for tool use]", None),
         (f"Where is it? {'On. ' * 60}", f"Where is it? {'On. ' * 60}"[:119] + "…"),
     ],
-    ids=["on one line", "without commands to the client", "commands alone", "its beginning"],
+    ids=[
+        "on one line",
+        "without commands to the client",
+        "commands alone",
+        "a question to its model",
+        "a notice",
+        "its beginning",
+    ],
 )
 def test_where_no_signal_is_sure_what_was_said_next_is_there_to_be_read(following: str, told: str | None) -> None:
     ended = outcome_of((Row("user", "prompt", "Is the clock fixed?"), ANSWER), following)

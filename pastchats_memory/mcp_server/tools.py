@@ -123,7 +123,10 @@ class Tools:
         since: Since = None,
         outcome: Outcomes = None,
     ) -> Annotated[CallToolResult, results.RecallResult]:
-        """Before starting work: what was tried before, what worked and what failed. Says so where nothing fits."""
+        """Before starting work: what was tried before, what worked and what failed. Says so where nothing fits.
+
+        Where an outcome is unknown, judge by what the person said next, which is quoted with it.
+        """
         memory = self.memory
         budget = memory.budget if budget is None else budget
         block = memory.recall(

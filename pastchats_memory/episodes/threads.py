@@ -80,7 +80,7 @@ def is_failed_by_next(ending: Ending) -> bool:
 
 
 def _goes_on(ending: Ending) -> bool:
-    """The same, or where it was stopped at work: who stops an agent mostly tells it how to go on."""
+    """Whether the next episode goes on from this one, which failed: by its words, or since who stops an agent at work mostly tells it how to go on."""
     return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
 
 

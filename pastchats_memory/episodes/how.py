@@ -28,6 +28,8 @@ LEAST_LETTERS = 4
 NAMED = 0.2
 """Share of the task's weight, words included that the memory does not know, that names what a command is for it to be told
 of an episode that is not about the task: .20 and more of six questions how to run the tests, .15 of the rest at most."""
+MOSTLY = 0.5
+"""Share of its words that say so, where they have no weight."""
 MOST_RUNS, MOST_CHECKS = 1000, 20
 """Rows that are looked at for checks, and different commands that are taken of them."""
 FAMILIES = frozenset({"test", "lint"})
@@ -129,11 +131,10 @@ def commands(
 
 
 def _checks_named(task: str, terms: Terms) -> set[str]:
-    """The kinds of checks that the task asks for; by its words alone where the memory knows none of them."""
-    if terms.weights:
-        return {family for family in FAMILIES if _fit(family, terms.weights) * terms.coverage >= NAMED}
+    """The kinds of checks that the task asks for, by the weight of its words or, where the memory does not know such a word, as half of them."""
     alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
-    return {family for family in FAMILIES if _fit(family, alike) >= NAMED}
+    known = {family: _fit(family, terms.weights) * terms.coverage for family in FAMILIES}
+    return {family for family, fit in known.items() if fit >= NAMED or (not fit and _fit(family, alike) >= MOSTLY)}
 
 
 def _latest_of(database: Database, checks: Collection[str], filters: Filters) -> list[int]:

@@ -313,6 +313,15 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
     Draft202012Validator(schema).validate(how_json(found, warnings))
 
 
+def test_what_ran_the_tests_is_found_behind_more_episodes_than_a_question_brings(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
+        talk = (turn for number in range(60) for turn in (("user", f"Run to bed {number} and look."), ("assistant", "I ran there."), ("user", "Great, thanks!"), CLAIM))  # fmt: skip
+        told(tmp_path / "said", "two", 2, *talk)
+        memory.index([tmp_path / "said"])
+        assert [one.command for one in memory.how("run the tests", None)[0]] == ["pytest -q"]
+
+
 def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_path: Path) -> None:
     checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
     with Memory.open(tmp_path / "memory.db") as memory:

@@ -109,6 +109,10 @@ _RUNNERS = frozenset({
     "xcodebuild", "yarn", "zig",
 })  # fmt: skip
 """Those programs."""
+_OTHERWISE = frozenset({
+    "clean", "dev", "distclean", "down", "help", "logs", "serve", "shell", "start", "stop", "uninstall", "up",
+})  # fmt: skip
+"""What those of them that build by themselves are told last when nothing is to be built."""
 _CONTAINERS = frozenset({"docker", "podman"})
 """Programs that run another one, of which they build the place."""
 _WRAPPERS = frozenset({
@@ -145,6 +149,8 @@ _WRITTEN = r"""
 _SAID = rf"""
     (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""
 """The message of a commit, what an issue or a line of output says."""
+_ARGUMENT = re.compile(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.pattern})")
+"""What stands in quotes; handed to a shell it is commands."""
 _HIDES_END = re.compile(r"\||;|\bcurl\b")
 _LAST = 1500
 """Characters of an output in which it says how it ended."""
@@ -163,12 +169,19 @@ def check_of(command: str, output: str = "") -> Family | None:
     if _SET_ASIDE.search(command):
         return None
     bare = _compiled(_WRITTEN).sub(lambda found: found[0] if found["shell"] else " ", command)
-    run = _compiled(_SAID).sub(" ", bare)
+    run = _ARGUMENT.sub(_unquoted, _compiled(_SAID).sub(" ", bare))
     parts = reversed(_SEPARATORS.split(run))
     family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_ITSELF.search(part))
     if family is None and _ASKS_ITSELF.search(command):
         return None
     return family or ("test" if _sums_up(output) and not (command and is_look(command)) else None)
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    """The words of an argument, of which a separator makes no other command unless a shell reads them."""
+    shell = found["shell"] or ""
+    words = found[0][len(shell) + 1 : -1]
+    return f";{words};" if shell else _SEPARATORS.sub("_", words)
 
 
 def _sums_up(output: str) -> bool:
@@ -205,7 +218,9 @@ def _family(words: list[str]) -> Family | None:
         parts = (part for word in told[:_TOLD_BY] for part in word.split(":"))
         if family := _first(_named(part, _TASKS) for part in parts) or _family(told):
             return family
-    return _named(program, _CHECKERS)
+    goals = [word for word in told if not word.startswith("-") and not _ASSIGNMENT.match(word)]
+    builds = program not in _RUNNERS or not goals or goals[-1] not in _OTHERWISE
+    return _named(program, _CHECKERS) if builds else None
 
 
 def _named(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:

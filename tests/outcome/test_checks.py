@@ -170,6 +170,9 @@ def test_output_that_says_neither_is_neither(output: str) -> None:
         (["cat pytest.ini", "grep -rn pytest .", "ls node_modules/eslint", "echo make", "git commit -m test"], None),
         (["npm install", "npm run dev", "cargo add serde", "docker compose up -d", "python script.py", "go run ."], None),
         (["grep -n todo app.py", "ls latest", "git status", ""], None),
+        (["make clean", "make -C web up", "mvn clean", "./gradlew clean", "make stop logs"], None),
+        (["make clean all test", "make clean; make test", "bash -c 'npm test'", 'sh -ec "cd web; npm test"', 'make "test"'], "test"),
+        (["make -j8", "make install", "mvn clean install", "make clean && make"], "build"),
     ],
 )  # fmt: skip
 def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running_it(
@@ -190,6 +193,8 @@ def test_what_a_command_writes_is_found_in_time_however_it_is_written() -> None:
 def test_what_a_command_writes_or_says_is_not_run() -> None:
     for command in (
         'git commit -m "Fix the login; pytest passes"',
+        'git commit -m"Fix the login; make test"',
+        "grep -rn 'cd web; npm test' docs",
         "git add . && git commit -am 'Fix the login (npm test)'",
         'git commit -m "$(cat <<\'EOF\'\nFix the "login"\n\nmake test passes\nEOF\n)"',
         'gh issue create --title "Login" --body "How to see it:\nmake test\n"',

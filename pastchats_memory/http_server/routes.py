@@ -15,18 +15,20 @@ from pastchats_memory.model import Context, Hit
 from pastchats_memory.render import citation, one_line
 from pastchats_memory.render_json import (
     context_json,
+    hit_json,
     how_json,
     item_json,
     lessons_json,
     recall_json,
     search_json,
-    task_fields,
     with_warnings,
 )
 from pastchats_memory.search import MOST_HITS
 from pastchats_memory.task_render import task_json
 
 NARROWER = "Narrow the search with project, since or role."
+LEFT_OUT = frozenset({"content", "snippet", "metadata", "heading", "relevance", "lexical_rank", "semantic_rank"})
+"""Of a hit, where its excerpt stands for it."""
 Said = Mapping[str, Any]
 Body = dict[str, Any]
 
@@ -46,27 +48,9 @@ class Route:
 
 
 def excerpt_json(hit: Hit, excerpt: str) -> Body:
-    """A hit by its scores, a short excerpt and its source."""
-    row: Body = {
-        "rank": hit.rank,
-        "score": hit.score,
-        "similarity": hit.similarity,
-        "id": hit.id,
-        "type": hit.type,
-        "role": hit.role,
-        "excerpt": one_line(excerpt),
-        "source": citation(hit),
-        "source_path": hit.source_path,
-        "source_line": hit.source_line,
-        "citation": hit.citation and hit.citation.state,
-        "source_project": hit.source_project,
-        "conversation_id": hit.conversation_id,
-        "turn_index": hit.turn_index,
-        "timestamp": hit.timestamp,
-    }
-    if hit.task is not None:
-        row |= task_fields(hit.task)
-    return row
+    """A hit without its text: a short excerpt and its source instead."""
+    row = {name: value for name, value in hit_json(hit).items() if name not in LEFT_OUT}
+    return row | {"excerpt": one_line(excerpt), "source": citation(hit)}
 
 
 def _semantic(memory: Memory, said: Said) -> Body:

@@ -120,7 +120,9 @@ class Episode:
         """
         heading = self._heading(place)
         output = " ".join(self.turns[place].content[: 2 * OPENING].split())
-        alike = _calls_of(self, heading, output)
+        called, told_tool = _calls(self)
+        is_command = heading.startswith("$ ")
+        alike = (told_tool if is_command else called).of(heading.removeprefix("$ "), output.removeprefix("$ "))
         told = _told_at(self)[heading]
         later = len(told) - bisect_left(told, place)
         return alike[-min(later, len(alike))] if alike else (place, 0)
@@ -172,31 +174,45 @@ def _last_results(episode: Episode) -> dict[str, int]:
     return {_heading_of(row): place for place, row in rows if row.role == "tool" and row.kind == "result"}
 
 
+class _Calls:
+    """Steps in order by what was called, without the mark of what is cut, and by its length."""
+
+    def __init__(self) -> None:
+        self._whole: dict[int, dict[str, list[Step]]] = {}
+        """All of them."""
+        self._cut: dict[int, dict[str, list[Step]]] = {}
+        """Those that were cut."""
+
+    def note(self, step: Step, label: str) -> None:
+        called = label.rstrip("… ")
+        for known in (self._whole, self._cut) if label.endswith("…") else (self._whole,):
+            if called:
+                known.setdefault(len(called), {}).setdefault(called, []).append(step)
+
+    def of(self, heading: str, output: str) -> list[Step]:
+        """Of the call that the heading of an answer names; either may be cut, and says so.
+
+        Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
+        """
+        named = heading.rstrip("… ")
+        texts = {named}
+        if output.startswith(f"{named} "):
+            texts |= {output[:length] for length in self._whole if length > len(named)}
+        if heading.endswith("…"):
+            texts |= {text for known in self._whole.values() for text in known if text.startswith(named)}
+        found = [steps for text in texts if (steps := self._whole.get(len(text), {}).get(text))]
+        found += [steps for length, known in self._cut.items() if (steps := known.get(named[:length]))]
+        return found[0] if len(found) == 1 else sorted({step for steps in found for step in steps})
+
+
 @once
-def _noted(episode: Episode) -> list[tuple[Step, str, bool]]:
-    """The steps with what was called, without the mark of what is cut, and whether it is cut."""
-    return [(step, label.rstrip("… "), label.endswith("…")) for step, label in episode.steps()]
-
-
-def _calls_of(episode: Episode, heading: str, output: str) -> list[Step]:
-    """The steps of the call that the heading of an answer names; heading and label may be cut, and say so.
-
-    Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
-    """
-    is_command = heading.startswith("$ ")
-    command, output = heading.removeprefix("$ "), output.removeprefix("$ ")
-    cut = command.rstrip("… ")
-    found = []
-    for step, label, is_cut in _noted(episode):
-        whole = label.partition(" ")[2] if is_command else label
-        if whole and (
-            whole == cut
-            or (is_cut and cut.startswith(whole))
-            or (command.endswith("…") and whole.startswith(cut))
-            or (whole.startswith(f"{cut} ") and output.startswith(whole))
-        ):
-            found.append(step)
-    return found
+def _calls(episode: Episode) -> tuple[_Calls, _Calls]:
+    """The steps by what was called, and by what a tool was told."""
+    called, told = _Calls(), _Calls()
+    for step, label in episode.steps():
+        called.note(step, label)
+        told.note(step, label.partition(" ")[2])
+    return called, told
 
 
 def plain(text: str) -> str:

@@ -332,6 +332,19 @@ def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seco
     )
 
 
+def test_thousands_of_failed_commands_cost_no_more_than_their_number() -> None:
+    rows = [ASKED]
+    for number in range(4000):
+        red = f"$ ./run.sh {number}\nExit code 1\nerror: nothing there"
+        rows += [
+            Row("assistant", "answer", "Again.", {"tools": (f"Bash ./run.sh {number}",)}),
+            Row("tool", "error", red),
+        ]
+    start = time.process_time()
+    outcome_of((*rows, Row("assistant", "answer", "I could not find the cause yet; it still fails.")), "And now?")
+    assert time.process_time() - start < 6, "each failure was looked for among all calls"
+
+
 def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:
     assert verdict(Row("assistant", "answer", "?\n" + "- " * 230 + "\nplain"), following="yes") in ("worked", "unknown")
 

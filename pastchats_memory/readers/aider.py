@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 8
+VERSION = 9
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -48,7 +48,10 @@ _LINTER = re.compile(r"## Running: (.+)")
 _TESTED = re.compile(r"Attempt to fix test errors\?")
 _RED_TEST = re.compile(r"Added \d+ lines? of output to the chat")
 """What `/test` adds where the command failed; one that passed says nothing."""
-_DECLINED = re.compile(r"Attempt to fix (?:lint|test) errors\?.*: *n", re.IGNORECASE)
+_DECLINED = re.compile(
+    r"(?:Attempt to fix (?:lint|test)|Fix lint) errors\b[^?]{0,300}\?(?:.{0,80}[\]:])? *no? *\Z", re.IGNORECASE
+)
+"""`? n` up to aider 0.47, `? [Y/n] n` up to 0.53, `? (Y)es/(N)o [Yes]: n` since."""
 _NOTED = (("files", _EDITED, ""), ("commits", _COMMITTED, ""), ("tools", _RAN, "shell "))
 """What an answer brought about: where it is kept, how its notice begins, what is put before it."""
 _TEST = re.compile(r"/test\b\s*(.*)")
@@ -129,6 +132,8 @@ class _Telling:
     """Something was typed, so that there can be an answer: `--message` is shown before it with nothing but its first line marked."""
     watched: Block | None = None
     """A notice that something is asked for in a file, until it is answered."""
+    repeated: list[str] = field(default_factory=list)
+    """What aider may write again as if it were typed: what a command asked, and what was answered since."""
 
     def take(self, block: Block) -> None:
         """Add what the block says."""
@@ -143,6 +148,7 @@ class _Telling:
                     self._commented(self.watched, text)
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
+                self.repeated += filter(None, [_on_one_line(text)])
                 self.answer = self._add("assistant", "answer", text.strip(), block)
                 self.answer.metadata["model"] = self.model
             case "notice":
@@ -151,13 +157,24 @@ class _Telling:
     def _typed(self, block: Block) -> None:
         # answers to "add all of these files?" are echoed as if they were prompts
         typed = "\n".join(line for line in block.text.split("\n") if not _CONFIRMED.search(line)).strip()
-        if not typed or typed == "<blank>":
+        if not typed or typed == "<blank>" or self._repeats(_on_one_line(typed)):
             return
         kind, text = _asked(typed)
+        self.repeated = [_on_one_line(text)] if text != typed else []
         self._retried(text)
         self.prompt = self._add("user", kind, text, block)
         self.prompt.timestamp = self.times.take(typed) or self.started
         self.answer = None
+
+    def _repeats(self, typed: str) -> bool:
+        """Whether aider wrote it: `why?` after `/ask why?`, documentation after `/help`, after `/lint` what it found, after an architect's answer the same for the editor."""
+        if _LINTED.match(typed):
+            return True
+        if not self.repeated:
+            return False
+        # an answer with a quotation in it is told in pieces
+        is_same = typed.startswith(tuple(self.repeated)) and typed.endswith(self.repeated[-1])
+        return is_same or typed.startswith(f"# Question: {self.repeated[0]} # Relevant docs:")
 
     def _commented(self, notice: Block, answer: str) -> None:
         """Add what was asked for in a file: the comment, which the answer takes out, else that aider had found one."""
@@ -189,10 +206,10 @@ class _Telling:
                     if name not in named:
                         named.append(name)
         typed_test = self.answer is None and self.prompt is not None and _TEST.match(self.prompt.texts[0])
-        place, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
+        place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
         if place < len(lines) and self.prompt is not None:
             said = "\n".join(lines[place:]).strip()
-            self._add("tool", "error", excerpt(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
+            self._add("tool", kind, excerpt(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> Draft:
         draft = Draft(
@@ -207,6 +224,10 @@ class _Telling:
         return draft
 
 
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _comments_for_aider(answer: str) -> Iterator[str]:
     for line in answer.split("\n"):
         found = _COMMENT.search(line[:LONGEST_COMMENT])
@@ -214,8 +235,8 @@ def _comments_for_aider(answer: str) -> Iterator[str]:
             yield found[1].rstrip()
 
 
-def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str]:
-    """Place of the first line that tells of a fault, else their number, and the command that found it, as far as one did.
+def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
+    """Place of the first line that tells of a fault, else their number, of which kind it is, and the command that found it, as far as one did.
 
     A linter or the tests of their own, which run after each edit, say only what is wrong, and the command of tests is not said.
     Whoever declines to have it mended may know better, so that nothing was found.
@@ -228,10 +249,10 @@ def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str]:
     place = next((at for at, line in enumerate(lines) if any(start.match(line) for start in starts)), len(lines))
     rest = lines[place:]
     if any(map(_DECLINED.match, rest)):
-        return place, ""
+        return place, "result", ""
     if any(map(_LINTED.match, rest)):
-        return place, next((found[1].strip() for found in map(_LINTER.match, rest) if found), "aider --lint")
-    return place, tested or ("aider --test" if any(map(_TESTED.match, rest)) else "")
+        return place, "error", next((found[1].strip() for found in map(_LINTER.match, rest) if found), "aider --lint")
+    return place, "error", tested or ("aider --test" if any(map(_TESTED.match, rest)) else "")
 
 
 def _flag(draft: Draft, name: str) -> None:

@@ -103,6 +103,33 @@ def test_a_notice_whose_blanks_were_cut_is_none_the_less_one_below_another(tmp_p
     ]
 
 
+def test_who_sends_an_answer_back_with_words_of_their_own_typed_them(tmp_path):
+    history = tmp_path / aider.CHAT
+    for said in ("Red. That is wrong.", "Is it Red.", "Which cable?"):
+        history.write_text(f"{CHAT.rpartition('####')[0]}#### {said}  \n", encoding="utf-8")
+        assert [turn.content for turn in turns(aider, history)][-1] == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ("Attempt to fix lint errors? n", "result"),
+        ("Attempt to fix lint errors? [Y/n] n", "result"),
+        ("Attempt to fix lint errors? (Y)es/(N)o [Yes]: n", "result"),
+        ("Fix lint errors in kiln.py? (Y)es/(N)o/(D)on't ask again [Yes]: no", "result"),
+        ("Attempt to fix lint errors? y", "error"),
+        ("Attempt to fix lint errors? [Y/n] y", "error"),
+        ("Attempt to fix lint errors? (Y)es/(N)o [Yes]: y", "error"),
+        ("Attempt to fix lint errors? (Y)es/(N)o [Yes]", "error"),
+    ],
+)
+def test_errors_that_a_person_declines_to_have_mended_are_none(tmp_path, asked, kind):
+    history = tmp_path / aider.CHAT
+    found = f"> # Fix any errors below, if possible.  \n>  \n> kiln.py:1:8: F401  \n>  \n> {asked}  \n"
+    history.write_text(f"{CHAT}\nAs it says.\n\n> Applied edit to kiln.py  \n{found}", encoding="utf-8")
+    assert [turn.kind for turn in turns(aider, history)][-1] == kind
+
+
 def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
     folder = shared("transcripts")
     with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:

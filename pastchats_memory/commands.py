@@ -14,7 +14,7 @@ _RUNS = frozenset({
     "bash", "cmd", "command", "commands", "exec", "execute", "powershell", "shell", "terminal",
 })  # fmt: skip
 _OF_SHELLS = _RUNS | frozenset({
-    "builtin", "container", "copilot", "in", "launch", "local", "process", "run", "tool", "unified", "v",
+    "builtin", "container", "copilot", "in", "launch", "local", "power", "process", "run", "tool", "unified", "v",
 })  # fmt: skip
 _EDITS = frozenset({
     "append", "create", "delete", "edit", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
@@ -37,7 +37,9 @@ _LOOKS = r"""
     )
     (?:
         cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed\ -n|awk
-        |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status
+        |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status|dir|findstr
+        |get-(?:childitem|command|content|date|item|location|process)|(?:select|measure|sort|where|format)-\w+
+        |test-path|resolve-path|write-(?:host|output)|out-string|set-location
         |git\ (?:status|log|diff|show|branch|blame|remote|stash\ list|rev-parse|ls-files|grep)
         |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
         |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit(?!\ fix))|helm\ (?:list|status|history)

@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 10
+VERSION = 11
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -55,6 +55,10 @@ RUNNING = " is running…"
 _BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
 """What Claude Code wrote in the person's place when a skill began."""
 _INDENT = "  "
+_RULE = re.compile(r"[─━]{8,}\s*\Z")
+"""Above and below what is being typed, and was not sent."""
+MOST_BLANK = 3
+"""Lines between two paragraphs of a prompt."""
 _FENCE = "```"
 """In which a screen may stand that was pasted into a document."""
 
@@ -114,10 +118,15 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         )
         is_called = mark == "assistant" and bool(_CALL.match(block[0]))
         fault = None if is_called else _FAULT.match(line)
-        if (found := prompt or answer or fault) or folded or _ends(line, mark) or (fenced and line.startswith(_FENCE)):
+        if (
+            (found := prompt or answer or fault)
+            or folded
+            or _ends(lines, number, mark)
+            or (fenced and line.startswith(_FENCE))
+        ):
             text = "\n".join(block).strip()
             words, call = _parted(text, line) if mark == "assistant" and not is_called else (text, "")
-            if words:
+            if words and not (mark == "user" and _RULE.match(line)):
                 yield mark, first, words
             if call:
                 yield CALL, first, call
@@ -125,7 +134,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
                 yield STOPPED, number, ""
             mark, first, block = "", number, []
             if found:
-                mark, block = "user" if prompt else "assistant", [found[1]]
+                mark, block = "user" if prompt else "assistant", [found[1].rstrip()]
             elif (is_called or call) and not is_stopped and (answered := _RESULT.match(line)):
                 mark, block = RESULT, [line[answered.end() :].strip()]
         elif mark:
@@ -153,10 +162,20 @@ def _parted(text: str, line: str) -> tuple[str, str]:
     return ("", text) if is_deed else (text, "")
 
 
-def _ends(line: str, mark: str) -> bool:
-    """Whether what was said ends at the line: at a menu, a tool's box or result, a prompt at the blank line behind it."""
-    return (
-        line.startswith("❯")
-        or bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line))
-        or (mark == "user" and not line.strip())
+def _ends(lines: list[str], number: int, mark: str) -> bool:
+    """Whether what was said ends at the line of that number: at a menu, a tool's box or result, a prompt at a rule or where no other paragraph of it follows."""
+    line = lines[number - 1]
+    is_over = mark == "user" and (
+        _RULE.match(line) or not (line.strip() or _goes_on(lines[number : number + MOST_BLANK]))
     )
+    return line.startswith("❯") or _is_of_client(line) or bool(is_over)
+
+
+def _goes_on(lines: list[str]) -> bool:
+    """Whether the next line that is not blank is indented as the lines of a prompt are."""
+    line = next(filter(str.strip, lines), "")
+    return line.startswith(_INDENT) and not (_is_of_client(line) or _FOLDED.match(line) or _BARE_CALL.match(line))
+
+
+def _is_of_client(line: str) -> bool:
+    return bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line))

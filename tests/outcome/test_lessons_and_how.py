@@ -395,6 +395,7 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
 @pytest.mark.parametrize(
     "command", ["ls -la", "env", "env | grep PATH", "git branch -a", "git branch --show-current", "git remote -v", "find . -exec grep -l x {} +",
                 "cd src && grep -rn x . | head", "git status; git diff", "cat a.py", "git log 2>&1 | grep 'fix|make' > /dev/null",
+                "Get-ChildItem src -Recurse | Select-String todo", "Get-Content a.py | Select-Object -Last 3",
                 r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
 )  # fmt: skip
 def test_commands_that_only_look_are_known(command: str) -> None:
@@ -404,7 +405,7 @@ def test_commands_that_only_look_are_known(command: str) -> None:
 @pytest.mark.parametrize(
     "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py",
                 "env STAGE=live make deploy", "env make deploy", "env -u STAGE make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
-                "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "sed -n -i 1,9p a.py"],
+                "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "Get-Item a | Remove-Item", "sed -n -i 1,9p a.py"],
 )  # fmt: skip
 def test_commands_that_do_something_are_known(command: str) -> None:
     assert not is_look(command)
@@ -412,7 +413,7 @@ def test_commands_that_do_something_are_known(command: str) -> None:
 
 @pytest.mark.parametrize(
     "tool", ["Bash", "shell", "run_terminal_cmd", "run_terminal_command", "run_in_terminal", "runInTerminal", "run_terminal_command_v2", "developer__shell", "Execute",
-             "exec_command", "execute_bash", "container.exec", "launch-process", "RunCommand", "mcp__local__bash", "unified_exec", "run_commands"],
+             "exec_command", "execute_bash", "container.exec", "launch-process", "RunCommand", "PowerShell", "mcp__local__bash", "unified_exec", "run_commands"],
 )  # fmt: skip
 def test_a_tool_that_runs_a_command_is_known_by_the_words_of_its_name(tool: str) -> None:
     assert is_shell(tool)

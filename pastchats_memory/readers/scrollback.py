@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from pastchats_memory.commands import is_shell
 from pastchats_memory.model import Task, Turn, Unreadable
@@ -30,6 +30,12 @@ _PROMPT = re.compile(r"(?: ?>|›|❯(?! ?\d\.)) (?=\S)(.*)\Z")
 _ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
 _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
 """What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
+_BAR = "▌"
+"""Before each line of a prompt in Codex up to 0.42, where `>` stands before the words in which an answer ends."""
+_KEYS = "⏎ send"
+"""In the line below the input line."""
+_NOTHING = "❯"
+"""The input line of other clients while nothing is typed."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
 _BARE_CALL = re.compile(r"  ([A-Z]\w{1,40}\(.*)\Z")
 """A call below what came of the one before, copied while its bullet did not show: that blinks."""
@@ -67,7 +73,7 @@ def recognise(source: Source) -> bool:
     """Whether prompts and answers of such a screen stand at the beginnings of lines."""
     if source.shape != "markdown" or has_marks_of_its_own(source.head):
         return False
-    lines = source.text.split("\n")
+    lines = _lines_of(source)
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
@@ -78,7 +84,7 @@ def recognise(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
-    said = list(_blocks(source.text.split("\n")))
+    said = list(_blocks(_lines_of(source)))
     told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
     telling = Telling(About(conversation_hash(told)))
     for mark, line, text in said:
@@ -102,6 +108,24 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         else:
             telling.answer(text, At(line))
     yield from telling.drafts.rest()
+
+
+def _lines_of(source: Source) -> list[str]:
+    """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
+    lines = source.text.split("\n")
+    if not any(line.startswith(f"{_BAR} ") for line in lines):
+        return lines
+    told: list[str] = []
+    for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
+        said = list(group)
+        if not barred:
+            told += (f"• {line[2:]}" if line.startswith("> ") else line for line in said)
+            continue
+        below = lines[len(told) + len(said) :][:2]
+        is_sent = below[:1] == [""] and _KEYS not in below[-1]
+        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in said)
+        told += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(said)
+    return told
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:

@@ -32,6 +32,8 @@ _FAULTS = (faults.NO, faults.BROKEN, faults.OTHERWISE)
 _BARE = re.compile(r"[/!]|@\S+\s*\Z")
 """A command, or a file alone."""
 _WORD = re.compile(r"[^\W_]+")
+_NAMED_ERROR = re.compile(r"\b[A-Z][a-zA-Z]{0,60}(?:Error|Exception): ")
+"""In a line that a program printed, which may be of the same error or of the next one."""
 _ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)\b", re.IGNORECASE)
 
 
@@ -81,7 +83,8 @@ def tells_trouble(episode: Episode) -> tuple[Evidence, ...]:
     """The person begins by stating what is wrong, in a few words of their own."""
     first = first_sentence(opening(episode))
     asks = is_request(first) or is_request(first.rpartition(", ")[2]) or opening(episode)[len(first) :].startswith("?")
-    stated = len(first.split()) <= LONGEST_STATEMENT and not (asks or pasted_error(episode))
+    printed = pasted_error(episode) or _NAMED_ERROR.search(opening(episode).partition("\n")[0])
+    stated = len(first.split()) <= LONGEST_STATEMENT and not (asks or printed)
     eased = any(pattern.search(first) for pattern in (faults.NO_TROUBLE, assent.RELIEVED, faults.PARTLY))
     return () if not stated or eased else _found(episode, faults.TROUBLED, first)
 

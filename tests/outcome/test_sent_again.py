@@ -64,3 +64,13 @@ def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> N
     assert outcome_of((asked, wanted), whole).verdict == "unknown", "it was asked for"
     runs = [f"{name}\nError: Process completed with exit code 1." for name in ("Run make lint", "Run make test")]
     assert outcome_of((Row("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", "every run ends so"
+
+
+def test_another_error_in_a_line_that_a_program_printed_is_no_complaint_about_the_last() -> None:
+    printed = (
+        "engine.js:264 Error generating question for {}: TypeError: Cannot read properties of undefined (reading '{}')"
+    )
+    asked = Row("user", "prompt", printed.format("C06", "max"))
+    edit = Row("assistant", "answer", "The level has its own parameters now.", {"tools": ("Edit engine.js",)})
+    assert outcome_of((asked, edit), printed.format("M06", "min")).verdict == "unknown", "it may be the next one"
+    assert outcome_of((asked, edit), printed.format("C06", "max")).verdict == "failed"

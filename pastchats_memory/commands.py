@@ -151,7 +151,7 @@ _WRITTEN = r"""
 _SAID = rf"""
     (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""
 """The message of a commit, what an issue or a line of output says."""
-_ARGUMENT = re.compile(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.pattern})")
+_ARGUMENT = rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.pattern})"
 """What stands in quotes; handed to a shell it is commands."""
 _HIDES_END = re.compile(r"\||;|\bcurl\b")
 _LAST = 1500
@@ -171,7 +171,7 @@ def check_of(command: str, output: str = "") -> Family | None:
     if _SET_ASIDE.search(command):
         return None
     bare = _compiled(_WRITTEN).sub(lambda found: found[0] if found["shell"] else " ", command)
-    run = _ARGUMENT.sub(_unquoted, _compiled(_SAID).sub(" ", bare))
+    run = _compiled(_ARGUMENT).sub(_unquoted, _compiled(_SAID).sub(" ", bare))
     parts = reversed(_SEPARATORS.split(run))
     family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_ITSELF.search(part))
     if family is None and _ASKS_ITSELF.search(command):

@@ -148,7 +148,8 @@ class _Telling:
                     self._commented(self.watched, text)
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
-                self.repeated += filter(None, [_on_one_line(text)])
+                if text.strip():
+                    self.repeated.append(_on_one_line(text))
                 self.answer = self._add("assistant", "answer", text.strip(), block)
                 self.answer.metadata["model"] = self.model
             case "notice":
@@ -157,7 +158,10 @@ class _Telling:
     def _typed(self, block: Block) -> None:
         # answers to "add all of these files?" are echoed as if they were prompts
         typed = "\n".join(line for line in block.text.split("\n") if not _CONFIRMED.search(line)).strip()
-        if not typed or typed == "<blank>" or self._repeats(_on_one_line(typed)):
+        if not typed or typed == "<blank>":
+            return
+        if self._repeats(_on_one_line(typed)):
+            self.repeated = []
             return
         kind, text = _asked(typed)
         self.repeated = [_on_one_line(text)] if text != typed else []

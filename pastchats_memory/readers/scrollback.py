@@ -32,6 +32,8 @@ _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
 """What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
 _BAR = "▌"
 """Before each line of a prompt in Codex up to 0.42, where `>` stands before the words in which an answer ends."""
+_LATER = ("⏺", "✦", "●", "❯", "›")
+"""What stands on no such screen: on others a bar is a quotation's."""
 _KEYS = "⏎ send"
 """In the line below the input line."""
 _NOTHING = "❯"
@@ -113,7 +115,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
 def _lines_of(source: Source) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
     lines = source.text.split("\n")
-    if not any(line.startswith(f"{_BAR} ") for line in lines):
+    if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
     told: list[str] = []
     for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
@@ -121,8 +123,9 @@ def _lines_of(source: Source) -> list[str]:
         if not barred:
             told += (f"• {line[2:]}" if line.startswith("> ") else line for line in said)
             continue
-        below = lines[len(told) + len(said) :][:2]
-        is_sent = below[:1] == [""] and _KEYS not in below[-1]
+        end = len(told) + len(said)
+        below = lines[end : end + 2]
+        is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
         first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in said)
         told += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(said)
     return told

@@ -110,6 +110,23 @@ def test_who_sends_an_answer_back_with_words_of_their_own_typed_them(tmp_path):
         assert [turn.content for turn in turns(aider, history)][-1] == said
 
 
+def test_an_architects_plan_with_a_quotation_in_it_is_told_in_pieces_and_typed_by_nobody(tmp_path):
+    history = tmp_path / aider.CHAT
+    plan = ["As the manual has it:", "", "> Degrees.  ", "", "So let it add the offset."]
+    echoed = "\n".join(f"#### {line}  " for line in plan)
+    history.write_text(
+        f"{CHAT}\n" + "\n".join(plan) + f"\n\n> Edit the files? (Y)es/(N)o [Yes]: y  \n\n{echoed}\n", encoding="utf-8"
+    )
+    assert [turn.content for turn in turns(aider, history) if turn.role == "user"][-1] == "and why?"
+
+
+def test_a_question_that_was_stopped_and_is_asked_again_without_its_command_was_typed_twice(tmp_path):
+    history = tmp_path / aider.CHAT
+    history.write_text(f"{CHAT}\n#### and why?  \n> ^C again to exit  \n\n#### and why?  \n\nHeat.\n", encoding="utf-8")
+    asked = [(turn.content, turn.branch) for turn in turns(aider, history) if turn.role == "user"]
+    assert asked[2:] == [("and why?", "abandoned"), ("and why?", "main")]
+
+
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [

@@ -192,9 +192,12 @@ def _sums_up(output: str) -> bool:
 
 def ends_badly(command: str, output: str) -> bool:
     """Whether the last lines of an output say that something failed, of a command whose exit code is another's or tells nothing of that."""
-    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and bool(
-        _compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip())
-    )
+    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and says_failure(output)
+
+
+def says_failure(output: str) -> bool:
+    """Whether the last lines of an output say that something failed: all that is to go by where no exit code is told."""
+    return bool(_compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip()))
 
 
 @cache

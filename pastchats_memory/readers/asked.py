@@ -33,9 +33,14 @@ _LINE = re.compile(r"^\*\*([^*\n]{1,200})\*\*: ", re.MULTILINE)
 _BETWEEN_WORDS = re.compile(r"[^a-z]")
 
 
+def asks(name: str) -> bool:
+    """Whether a tool puts questions to the person."""
+    return _BETWEEN_WORDS.sub("", name.lower()) in TOOLS
+
+
 def questions_of(name: str, inputs: Json) -> Asked:
     """The questions that a call asks; none of another tool's."""
-    if _BETWEEN_WORDS.sub("", name.lower()) not in TOOLS:
+    if not asks(name):
         return ()
     questions = [mapping_of(question) for question in list_of(inputs.get("questions"))] or [inputs]
     return tuple(

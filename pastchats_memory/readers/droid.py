@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from pastchats_memory.readers.branches import Branches
+from pastchats_memory.readers.droid_shell import executed
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
 from pastchats_memory.readers.injected import REMINDERS, without_spans
 from pastchats_memory.readers.source import Record, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
-from pastchats_memory.readers.traffic import Output, text_in
+from pastchats_memory.readers.traffic import text_in
 
 FORMAT = "droid"
 VERSION = 2
@@ -20,8 +20,6 @@ SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")
 DELEGATED = "# Task Tool Invocation"
 """What the title of a subagent's session begins with, where nothing else names the session that called it."""
-_FAILED = re.compile(r"\AError: Command failed \(exit code: (\d{1,9})\)\n?")
-_EXITED = re.compile(r"\n?\[Process exited with code (\d{1,9})\]\s*\Z")
 
 
 def recognise(source: Source) -> bool:
@@ -102,14 +100,8 @@ def _message(telling: Telling, message: Json, blocks: list[Json], at: At) -> Non
         if block.get("type") == "tool_use":
             telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
         elif block.get("type") == "tool_result":
-            telling.result(text_of(block.get("tool_use_id")), _output(block), at)
-
-
-def _output(block: Json) -> Output:
-    """What a tool answered; of a command with the exit code, which its text tells above or below what was printed."""
-    text, failed = text_in(block.get("content")), block.get("is_error") is True
-    found = _FAILED.match(text) or _EXITED.search(text)
-    if found is None:
-        return Output(text, failed=failed)
-    code = int(found[1])
-    return Output(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
+            telling.result(
+                text_of(block.get("tool_use_id")),
+                executed(text_in(block.get("content")), failed=block.get("is_error") is True),
+                at,
+            )

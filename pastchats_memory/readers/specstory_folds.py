@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import unescape
 
-from pastchats_memory.readers.markdown import blocks, in_code
-from pastchats_memory.readers.traffic import Call, call_of
+from pastchats_memory.readers.markdown import in_code
 
 THOUGHTS = "think"
 TAGS = ("tool-use", THOUGHTS, "details")
@@ -16,22 +16,19 @@ TAGS = ("tool-use", THOUGHTS, "details")
 SUMMARY_WITHIN = 3
 """Lines within which a `<details>` of a tool has its summary."""
 
-_NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
 _SUMMARY = re.compile(r" {0,80}(?:<details>)?<summary>Tool use: \*\*([^*\n]{1,80})\*\*")
-_UNFOLDED = re.compile(r"Tool use: \*\*([^*\n]{1,80})\*\*\s*\Z")
-"""How some versions open a tool's section between two rules, with what it did below."""
+_UNFOLDED = re.compile(r"Tool use: \*\*([^*\n]{1,80})\*\*(?= |\s*\Z)")
+"""How some versions open a tool's section between two rules or below a role line, with what it did below."""
+TASKS = "**Agent task list:**"
+"""All that the first version tells of a call that keeps a list of what is to be done."""
+LISTING = "TodoWrite"
 RULE = "---"
 ROLE = "_**"
 """How a role line begins."""
-_BELOW = re.compile(
-    r"(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (?P<subject>\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
-)
-_INLINE = re.compile(r"`([^`\n]{1,4000})`\Z")
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
-_TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+): (?P<subject>\S.*)\Z")
-"""What Cursor tells of a call behind its name: `• Run command: npm test`, `• Edit file: README.md`."""
-RUN = "Run command"
-SHELLS = ("bash", "sh", "shell", "zsh")
+_TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+(?::| for)) (?P<subject>\S.*)\Z")
+"""What Cursor tells of a call behind its name: `• Run command: npm test`, `• Edit file: README.md`, `• Apply patch for README.md`."""
+RUN = "Run command:"
 STATES = {" ": "pending", "x": "completed", "⚡": "in_progress", "-": "in_progress"}
 
 
@@ -43,6 +40,18 @@ class Fold:
     end: int
     """The last line."""
     tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is shown of a tool's call while it is folded away."""
+
+    name: str
+    below: int
+    """The first line of the fold behind it, which a command of several lines may move."""
+    command: str = ""
+    subject: str = ""
+    """What the call was about, a command too where the agent's fold does not say that it is one."""
 
 
 def folds_in(lines: Sequence[str]) -> list[Fold]:
@@ -58,7 +67,7 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
             found.append(Fold(place, sections[place], TAGS[0]))
         if tag is None:
             continue
-        if tag == "details" and not any(map(_summarised, lines[place : place + SUMMARY_WITHIN])):
+        if tag == "details" and not any(_summarised(line, 0) for line in lines[place : place + SUMMARY_WITHIN]):
             continue
         closing = bisect_left(closings[tag], place)
         if closing < len(closings[tag]):
@@ -68,7 +77,7 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
 
 def _sections(lines: Sequence[str]) -> dict[int, int]:
     """First and last line of every tool's section that stands unfolded below a rule or a role line, up to the next one."""
-    opened = [place for place, line in enumerate(lines) if _UNFOLDED.match(line)]
+    opened = [place for place, line in enumerate(lines) if _UNFOLDED.match(line) or line.rstrip() == TASKS]
     if not opened:
         return {}
     code = in_code(lines)
@@ -85,32 +94,28 @@ def _sections(lines: Sequence[str]) -> dict[int, int]:
     return sections
 
 
-def call_in(block: Sequence[str]) -> tuple[Call, str]:
-    """The call of a tool's fold and what it answered: the command in the summary, as inline code or in a fence, the output in a fence."""
-    summary, run, about = next(filter(None, map(_summarised, block[:SUMMARY_WITHIN])), ("", "", ""))
-    fences = [(language, "\n".join(block[first + 1 : last])) for language, first, last in blocks(block)]
-    typed = next((place for place, (language, _) in enumerate(fences) if language in SHELLS), None)
-    inline = (found[1] for line in block[1:] if (found := _INLINE.match(line.strip())))
-    below = (found["subject"] for line in block[1:] if (found := _BELOW.match(line)))
-    command = fences.pop(typed)[1] if typed is not None else run or about or next(inline, "") or next(below, "")
-    named = _NAME.search(block[0])
-    shell = bool(run) or typed is not None or 'data-tool-type="shell"' in block[0]
-    call = call_of(named[1] if named else summary or "tool", {"command" if shell else "path": command})
-    return call, fences[-1][1] if fences else ""
+def told_in(block: Sequence[str]) -> Summary:
+    """The summary of a tool's fold; nothing of one that has none within its first lines."""
+    for place, line in enumerate(block[:SUMMARY_WITHIN]):
+        if summary := _summarised(line, place + 1):
+            closed = (at for at, below in enumerate(block[place:], place + 1) if "</summary>" in below)
+            return summary if _UNFOLDED.match(line) else replace(summary, below=next(closed, place + 1))
+    return Summary(LISTING if block[0].rstrip() == TASKS else "", below=1)
 
 
-def _summarised(line: str) -> tuple[str, str, str] | None:
-    """The tool's name, and the command or else the file that a fold's summary tells, if it is one."""
+def _summarised(line: str, below: int) -> Summary | None:
     found = _SUMMARY.match(line) or _UNFOLDED.match(line)
     if found is None:
         return None
     rest = line[found.end() :].partition("</summary>")[0].strip()
-    inline = _INLINE.match(rest)
-    if inline:
-        return found[1], inline[1], ""
+    if len(rest) > 2 and rest[0] == rest[-1] == "`":  # noqa: PLR2004 - both marks and something
+        return Summary(found[1], below, subject=rest[1:-1])
     told = _TOLD.match(rest)
-    deed, subject = (told["deed"], told["subject"]) if told else ("", "")
-    return (found[1], subject, "") if deed == RUN else (found[1], "", subject)
+    if told is None:
+        return Summary(found[1], below)
+    is_command = told["deed"] == RUN
+    subject = unescape(told["subject"])
+    return Summary(found[1], below, command=subject if is_command else "", subject="" if is_command else subject)
 
 
 def todos_in(block: Sequence[str]) -> list[object]:

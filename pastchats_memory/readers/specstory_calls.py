@@ -1,0 +1,269 @@
+"""What a tool's fold in SpecStory's Markdown tells: the call, what it answered, what a person answered to its questions.
+
+SpecStory lays a fold out for each agent in another way (`specstory-cli/pkg/providers/*/markdown_tools.go` of getspecstory,
+`pkg/markdown/markdown.go` for the rest): a command stands in the summary, in backticks, in a fence, in a list of inputs or
+in their JSON, a file behind `Path:` or in bold, or only in what the tool answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import unescape
+
+import orjson
+
+from pastchats_memory.commands import is_editor, is_look, is_shell, says_failure
+from pastchats_memory.readers.asked import asks
+from pastchats_memory.readers.droid_shell import executed
+from pastchats_memory.readers.fields import Json, mapping_of, number_of, text_of
+from pastchats_memory.readers.gemini_shell import shell_output
+from pastchats_memory.readers.markdown import blocks
+from pastchats_memory.readers.specstory_folds import Summary, told_in
+from pastchats_memory.readers.traffic import BOOKKEEPING, NO_CALL, Call, Output, call_of, output_of
+
+SHELLS = ("bash", "sh", "shell", "zsh")
+SHOWING = ("write", "read", "search")
+"""Kinds of tools whose fences hold the text of files."""
+BEGINS_PATCH = "*** Begin Patch"
+TERMINAL, PRINTED = "terminalCommandState", "terminalCommandOutput"
+"""Where VS Code keeps how a command ended, and what it printed."""
+NO_SUBJECT = frozenset({"explanation", "instructions", "description", TERMINAL, PRINTED})
+"""Inputs that do not tell what a call is about, though elsewhere one of them may."""
+REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "User decision: **rejected**")
+
+NO_CODE = ("run_terminal", "run_in_terminal")
+"""Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
+UNTOLD = ("<tool_use_error>", "Failed to edit", *BOOKKEEPING)
+"""Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
+
+_NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
+_KIND = re.compile(r'data-tool-type="(\w{1,20})"')
+_ALONE = re.compile(r"`([^`\n]{1,4000})`\Z")
+_BESIDE = re.compile(r"(Input(?: \(truncated\))?: )(`{3,})\Z")
+"""A fence that opens behind words, as for what Codex gives a tool of its own kind."""
+_ITEM = re.compile(r"- ([\w.-]{1,60}): `(.{0,4000})`\Z")
+_ABOVE = re.compile(r"- ([\w.-]{1,60}):\Z")
+_ITEM_OPENED = re.compile(r"(- [\w.-]{1,60}:) `([^`]{0,4000}|\[.{0,4000}[^`])\Z")
+LONG_FENCE = "`" * 40
+"""Longer than any that a text has within."""
+_OPENING = re.compile(r"(`{3,})\w*\Z")
+_LOGIN = re.compile(r"\A\[?(?:bash|sh|zsh) -l?c (?!['\"])(.*?)\]?\Z", re.DOTALL)
+"""What a list of words became, `["bash", "-lc", "npm test"]`, with nothing between them but blanks."""
+_LABELLED = re.compile(r"(Path|URL|Query|Pattern|Skill): `(.{1,4000})`\Z")
+_PATCHED_FILE = re.compile(r"\*\*(?:Add|Modify|Update|Delete): `(.{1,1000})`\*\*\Z")
+_BELOW = re.compile(
+    r"(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
+)
+_ANSWERED = re.compile(r"\*{0,2}(Result|Output|Output \(error\)|Error):\*{0,2}(?: (\S.*))?\Z")
+"""Above or before what a tool answered."""
+_WRITTEN = re.compile(
+    r"The file (\S[^\n]{0,1000}?) has been (?:updated|modified|overwritten)|File created successfully at: (\S[^\n]{0,1000}?)(?: \(|$)",
+    re.MULTILINE,
+)
+"""How Claude Code tells which file it wrote; SpecStory shows nothing else of an edit."""
+_QUESTION = re.compile(r"\*\*(.{1,2000}?)\*\*(?: _\(select multiple\)_)?\Z|\*\*.{1,200}?:\*\* (\S.*)\Z")
+"""In bold, or behind what it is about in bold."""
+_REPLY = re.compile(r"\*\*Answer:\*\*(?: (.+))?\Z")
+NO_REPLY, NOTED = "_No answer_", "user_note: "
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a fold tells."""
+
+    call: Call
+    output: Output
+    replies: str = ""
+    """What a person answered to the questions that the call put, below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    label: str
+    """The words right above it or before it, none where another fence stands there."""
+    language: str
+    first: int
+    """Its line in the fold, as `last` is."""
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    name: str
+    """Of the tool."""
+    kind: str
+    """As what SpecStory counts the tool; none in earlier versions."""
+    of_shell: bool
+    lines: Sequence[str]
+    """Those below the summary."""
+    outside: Sequence[str]
+    """Those outside of fences that are not empty."""
+    fences: Sequence[_Fence]
+
+
+def told_by(block: Sequence[str]) -> Told:
+    """Read the lines of a fold."""
+    summary = told_in(block)
+    named, typed = _NAME.search(block[0]), _KIND.search(block[0])
+    name, kind = named[1] if named else summary.name or NO_CALL.label, typed[1] if typed else ""
+    lines = list(_fenced_items([line.rstrip() for line in block[summary.below :]]))
+    fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_parted(lines))
+    given = {fence.first: told for fence in fold.fences if (told := _given(fence, fold)) is not None}
+    inputs = _inputs(fold, summary, given.values())
+    output = _output(fold, [fence for fence in fold.fences if fence.first not in given])
+    if isinstance(state := inputs.get(TERMINAL), dict):
+        code = number_of(state.get("exitCode"))
+        output = Output(text_of(mapping_of(inputs.get(PRINTED)).get("text")), code, failed=output.failed or bool(code))
+    if is_editor(name) and not _tells_subject(inputs) and (written := _WRITTEN.search(output.text)):
+        inputs["path"] = written[1] or written[2]
+    call = call_of(name, inputs)
+    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(output.text):
+        output = replace(output, failed=True)
+    return Told(call, output, _replies(fold.outside) if asks(name) else "")
+
+
+def _inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
+    """What the tool was given: in fences, in lines, or else in the summary or in a line of its own."""
+    inputs = _listed(fold.outside)
+    for told in given:
+        inputs = told | inputs
+    if not _tells_subject(inputs):
+        alone = filter(None, (_in_backticks(line, fold) for line in fold.outside))
+        inputs["command" if fold.of_shell else "path"] = summary.command or summary.subject or next(alone, "")
+    if isinstance(command := inputs.get("command"), str):
+        inputs["command"] = _LOGIN.sub(r"\1", command)
+    return inputs
+
+
+def _tells_subject(inputs: Json) -> bool:
+    return any(value for key, value in inputs.items() if key not in NO_SUBJECT)
+
+
+def _fenced_items(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with every input of several lines between backticks in a fence below its name."""
+    mark, opened = "", False
+    for line in lines:
+        if opened:
+            opened = not line.endswith("`")
+            yield from (line,) if opened else (line[:-1], LONG_FENCE)
+            continue
+        opening = _OPENING.match(line)
+        mark = "" if line == mark else mark or (opening[1] if opening else "")
+        found = None if mark else _ITEM_OPENED.match(line)
+        opened = found is not None
+        yield from (found[1], LONG_FENCE, found[2]) if found else (line,)
+
+
+def _parted(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
+    """The lines outside of fences that are not empty, and the fences."""
+    outside: list[str] = []
+    fences: list[_Fence] = []
+    begin = 0
+    for language, first, last in blocks([_BESIDE.sub(r"\2", line) for line in lines]):
+        above = [line for line in lines[begin:first] if line.strip()]
+        outside += above
+        beside = _BESIDE.match(lines[first])
+        label = beside[1].rstrip() if beside else above[-1] if above else ""
+        fences.append(_Fence(label, language, first, last, "\n".join(lines[first + 1 : last])))
+        begin = last + 1
+    return [*outside, *(line for line in lines[begin:] if line.strip())], fences
+
+
+def _listed(outside: Sequence[str]) -> Json:
+    """What the tool was given, as far as lines name it."""
+    inputs: Json = {}
+    for line in outside:
+        if item := _ITEM.match(line):
+            inputs[item[1]] = item[2]
+        elif labelled := _LABELLED.match(line):
+            inputs.setdefault(labelled[1].lower(), labelled[2])
+        elif below := _BELOW.match(line):
+            inputs.setdefault("path", below[1])
+    if files := [found[1] for line in outside if (found := _PATCHED_FILE.match(line))]:
+        inputs["path"] = ", ".join(files)
+    return inputs
+
+
+def _given(fence: _Fence, fold: _Fold) -> Json | None:
+    """What a fence says that the tool was given, None of one that does not say that."""
+    if item := _ABOVE.match(fence.label):
+        return {item[1]: fence.text}
+    if fence.text.startswith(BEGINS_PATCH):
+        return {"input": fence.text}
+    if fence.language in SHELLS and not is_editor(fold.name) and fold.kind not in SHOWING:
+        return {"command": fence.text}
+    if fence.language == "json" and fence is fold.fences[0] and not _ANSWERED.match(fence.label):
+        return _of_json(fence.text)
+    return {} if fence.label.startswith("Input") else None
+
+
+def _of_json(text: str) -> Json:
+    """A tool's input, or VS Code's record of a terminal's call, in which markup is escaped."""
+    try:
+        inputs = mapping_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return {}
+    typed = mapping_of(inputs.get("commandLine"))
+    command = text_of(typed.get("toolEdited")) or text_of(typed.get("original"))
+    return inputs | ({"command": unescape(command)} if command else {})
+
+
+def _in_backticks(line: str, fold: _Fold) -> str:
+    """The text of a line that is code alone; a command may have backticks of its own."""
+    line = line.strip()
+    if fold.of_shell:
+        return line[1:-1] if len(line) > 2 and line[0] == line[-1] == "`" else ""  # noqa: PLR2004 - both marks and something
+    found = _ALONE.match(line)
+    return found[1] if found else ""
+
+
+def _output(fold: _Fold, fences: Sequence[_Fence]) -> Output:
+    """What the tool answered: behind or below a word for it, else in a fence that is none of a change."""
+    refused = any(line.startswith(REFUSED) for line in fold.outside)
+    beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
+    if beside:
+        return _ended(fold.name, beside[2], failed=refused or _is_error(beside[1]))
+    labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
+    left = [("", fence) for fence in fences if fence.language != "diff"]
+    if not labelled and not left:
+        return Output("", failed=refused)
+    word, fence = labelled[-1] if labelled else left[0] if fold.of_shell else left[-1]
+    text = _to_the_end(fold.lines, fence) if fold.of_shell else fence.text
+    return _ended(fold.name, text, failed=refused or _is_error(word))
+
+
+def _to_the_end(lines: Sequence[str], fence: _Fence) -> str:
+    """The text up to the last closing mark: earlier versions took no longer fence for an output with fences in it."""
+    mark = lines[fence.first].removesuffix(fence.language)
+    last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
+    return "\n".join(lines[fence.first + 1 : last])
+
+
+def _is_error(word: str) -> bool:
+    return "error" in word.lower()
+
+
+def _ended(name: str, text: str, *, failed: bool) -> Output:
+    """The answer with its exit code, in the spelling of the agent."""
+    if name == "run_shell_command":
+        return shell_output(text, failed=failed)
+    output = executed(text, failed=failed) if name == "Execute" else output_of(text)
+    return replace(output, failed=output.failed or failed or text.startswith(UNTOLD))
+
+
+def _replies(outside: Sequence[str]) -> str:
+    """The questions with what the person answered below them: Codex tells it of each, others of all behind the last."""
+    told: list[tuple[str, list[str]]] = []
+    asked: list[str] = []
+    for line in outside:
+        if reply := _REPLY.match(line):
+            told.append(("\n".join(asked), [reply[1]] if reply[1] else []))
+            asked = []
+        elif question := _QUESTION.match(line):
+            asked.append(question[1] or question[2])
+        elif told and not asked and line.startswith("- "):
+            told[-1][1].append(line[2:].removeprefix(NOTED))
+    return "\n\n".join("\n".join((question, *words)) for question, words in told if words not in ([], [NO_REPLY]))

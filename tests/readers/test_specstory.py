@@ -66,6 +66,17 @@ FOLDED = '<tool-use data-tool-type="{kind}" data-tool-name="t"><details>\n<summa
             (FOLDED.format(kind="x", told="", below=f"{deed}: docs/a b.md\n"), "t docs/a b.md")
             for deed in ("Read file", "Editing file", "Write file", "Create file", "Deleted file", "List directory")
         ),
+        (FOLDED.format(kind="read", told="", below="`docs/a b.md`\n"), "t docs/a b.md"),
+        (FOLDED.format(kind="search", told="", below=" pattern `a` include `b`\n"), "t"),
+        (FOLDED.format(kind="shell", told="", below='`echo "`date`"`\n'), 't echo "`date`"'),
+        (FOLDED.format(kind="x", told="", below='```json\n{"path": "a.md"}\n```\n'), "t a.md"),
+        (FOLDED.format(kind="x", told="", below='```json\n{"path": \n```\n'), "t"),
+        (FOLDED.format(kind="x", told="", below="**Input:**\n\n- path: `a.md`\n- n: `1`\n"), "t a.md"),
+        (FOLDED.format(kind="write", told="", below="```sh\nmake lint\n```\n"), "t"),
+        (
+            FOLDED.format(kind="write", told="", below="```diff\n*** Begin Patch\n*** Update File: a.md\n+b\n```\n"),
+            "t a.md",
+        ),
         ('<tool-use data-tool-type="x">\n\nNothing of it is known.\n\n</tool-use>', "tool"),
         ("---\n\nTool use: **t**\n\nRead file: a.md\n\n---", "t a.md"),
     ],

@@ -143,7 +143,9 @@ _SUMS_UP = r"""
 _ENDS_BADLY = r"""
     ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
-    |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z"""
+    |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z
+    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z
+    |\bis\ not\ recognized\ as\ (?:the\ name\ of\ a\ cmdlet|an\ internal\ or\ external\ command)\b"""
 _WRITTEN = r"""
     (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
         (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)"""

@@ -18,6 +18,9 @@ from pastchats_memory.commands import check_of, ends_badly, is_look
         "web1 : ok=3 changed=0 unreachable=0    failed=1",
         "╷\n│ Error: creating S3 Bucket\n│   with aws_s3_bucket.logs,\n╵",
         "Error: UPGRADE FAILED: another operation is in progress",
+        "zsh: command not found: pyhton",
+        "/bin/sh: line 3: pyhton: command not found",
+        "pyhton : The term 'pyhton' is not recognized as the name of a cmdlet, function, script file\nAt line:1 char:1",
     ],
 )
 def test_an_output_that_ends_in_a_failure_is_known_though_a_pipe_hides_the_code(output: str) -> None:

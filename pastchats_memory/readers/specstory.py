@@ -19,7 +19,7 @@ from pastchats_memory.readers.injected import CONTINUED, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.specstory_calls import told_by
-from pastchats_memory.readers.specstory_folds import THOUGHTS, Fold, folds_in, todos_in
+from pastchats_memory.readers.specstory_folds import THOUGHTS, TICKER, UNNAMED, Fold, folds_in, todos_in
 from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 
@@ -45,8 +45,10 @@ _TITLE = re.compile(r"#{1,2} (.{1,300}?)(?: \(([^()]{6,40})\))?\s*\Z")
 _MOMENT = re.compile(rf"{MOMENT}\Z")
 _AMERICAN = re.compile(r"\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d\d:\d\d [AP]M\Z")
 _IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)(?:-\d\dZ)?(?=[-.]|\Z)")
-_TICKER = re.compile(r"(?:\[object Object\])*(?:Read|Edited|Created|Searched|Listed) (?:file|files|directory): \S")
-"""What earlier versions write where an agent used a tool."""
+
+
+_LOCAL = re.compile(r"(/[\w:-]{1,80}[^\n]{0,400})\n ⎿ ")
+"""A command of Claude Code's own, above what it printed."""
 
 
 def recognise(source: Source) -> bool:
@@ -164,12 +166,14 @@ def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: 
     for part in session.parts:
         drafts = aside if part.sidechain else spoken
         inside = folds[bisect_left(starts, part.start) : bisect_left(starts, part.end)]
+        if part.person:
+            inside = [fold for fold in inside if fold.tag not in (TICKER, UNNAMED)]
         ids = (found[1] for line in lines[part.start : part.end] if (found := _MESSAGE.match(line)))
         part.native_id = next(ids, None)
         _say(part, session, _shown(part, lines, inside), drafts)
         for fold in inside:
             if fold.tag != THOUGHTS:
-                _used(part, session, lines[fold.start : fold.end + 1], fold.start, drafts)
+                _used(part, session, lines[fold.start : fold.end + 1], fold, drafts)
     turns = sorted((*spoken.rest(), *aside.rest()), key=attrgetter("line"))
     name = session.native or conversation_hash((turn.role, turn.content) for turn in turns)
     moment = to_the_minute(session.started)
@@ -193,7 +197,7 @@ def _shown(part: _Part, lines: Sequence[str], folded: Sequence[Fold]) -> list[tu
         line = lines[place]
         if place in hidden or _MESSAGE.match(line):
             continue
-        if not part.person and (line.strip() == NO_TEXT or _TICKER.match(line)):
+        if not part.person and line.strip() == NO_TEXT:
             continue
         kept.append((place, line))
     while kept and kept[-1][1].strip() in NOTHING_SAID:
@@ -222,6 +226,8 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
         if typed.interrupted:
             drafts.flag("interrupted")
         text, kind = typed.text, "command" if typed.command else kind
+        if local := _LOCAL.match(text):
+            text, kind = local[1], "command"
         if text.startswith(CONTINUED):
             role, kind = "system", "summary"
         elif part.sidechain:
@@ -232,16 +238,16 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
         drafts.add(draft)
 
 
-def _used(part: _Part, session: _Session, block: Sequence[str], start: int, drafts: Drafts) -> None:
+def _used(part: _Part, session: _Session, block: Sequence[str], fold: Fold, drafts: Drafts) -> None:
     """Add what is worth finding of a tool that is folded away."""
-    told = told_by(block)
+    told = told_by(block, fold.name)
     drafts.tool(told.call.label)
-    drafts.plan(told.call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=start + 1)
+    drafts.plan(told.call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=fold.start + 1)
     answer = told.output  # of which nothing at all is shown where a command never came to an end
     ended = answer.text or answer.failed or answer.exit_code is not None
     worth = ("user", "answer", told.replies) if told.replies else ended and drafts.finding(told.call, answer)
     if worth:
-        drafts.add(_draft(part, session, *worth, start, start + len(block) - 1))
+        drafts.add(_draft(part, session, *worth, fold.start, fold.end))
 
 
 def _draft(part: _Part, session: _Session, role: str, kind: str, text: str, start: int, end: int) -> Draft:

@@ -54,7 +54,7 @@ _LOGIN = re.compile(r"\A\[?(?:bash|sh|zsh) -l?c (?!['\"])(.*?)\]?\Z", re.DOTALL)
 _LABELLED = re.compile(r"(Path|URL|Query|Pattern|Skill): `(.{1,4000})`\Z")
 _PATCHED_FILE = re.compile(r"\*\*(?:Add|Modify|Update|Delete): `(.{1,1000})`\*\*\Z")
 _BELOW = re.compile(
-    r"(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
+    r"(?:\[object Object\])*(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
 )
 _ANSWERED = re.compile(r"\*{0,2}(Result|Output|Output \(error\)|Error):\*{0,2}(?: (\S.*))?\Z")
 """Above or before what a tool answered."""
@@ -65,6 +65,8 @@ _WRITTEN = re.compile(
 """How Claude Code tells which file it wrote; SpecStory shows nothing else of an edit."""
 _QUESTION = re.compile(r"\*\*(.{1,2000}?)\*\*(?: _\(select multiple\)_)?\Z|\*\*.{1,200}?:\*\* (\S.*)\Z")
 """In bold, or behind what it is about in bold."""
+_PROMPT = re.compile(r"(?:\n[^\n]{0,200}[%$#>] *){1,4}\s*\Z")
+"""A shell that waits again, below the output of a terminal."""
 _REPLY = re.compile(r"\*\*Answer:\*\*(?: (.+))?\Z")
 NO_REPLY, NOTED = "_No answer_", "user_note: "
 
@@ -104,11 +106,18 @@ class _Fold:
     fences: Sequence[_Fence]
 
 
-def told_by(block: Sequence[str]) -> Told:
-    """Read the lines of a fold."""
+def told_by(block: Sequence[str], name: str = "") -> Told:
+    """Read the lines of a fold.
+
+    Args:
+        block: its lines.
+        name: of the tool, where they do not tell it.
+
+    """
     summary = told_in(block)
     named, typed = _NAME.search(block[0]), _KIND.search(block[0])
-    name, kind = named[1] if named else summary.name or NO_CALL.label, typed[1] if typed else ""
+    name = named[1] if named else name or summary.name or NO_CALL.label
+    kind = typed[1] if typed else ""
     lines = list(_fenced_items([line.rstrip() for line in block[summary.below :]]))
     fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_parted(lines))
     given = {fence.first: told for fence in fold.fences if (told := _given(fence, fold)) is not None}
@@ -120,7 +129,7 @@ def told_by(block: Sequence[str]) -> Told:
     if is_editor(name) and not _tells_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = call_of(name, inputs)
-    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(output.text):
+    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
     return Told(call, output, _replies(fold.outside) if asks(name) else "")
 

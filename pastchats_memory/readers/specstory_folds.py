@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
+from itertools import pairwise
 
-from pastchats_memory.readers.markdown import in_code
+from pastchats_memory.readers.markdown import blocks, in_code
 
 THOUGHTS = "think"
 TAGS = ("tool-use", THOUGHTS, "details")
@@ -21,7 +22,14 @@ _UNFOLDED = re.compile(r"Tool use: \*\*([^*\n]{1,80})\*\*(?= |\s*\Z)")
 """How some versions open a tool's section between two rules or below a role line, with what it did below."""
 TASKS = "**Agent task list:**"
 """All that the first version tells of a call that keeps a list of what is to be done."""
-LISTING = "TodoWrite"
+LISTING, RUNS, EDITS, LOOKS = "TodoWrite", "run_terminal_cmd", "edit_file", "read_file"
+"""What tools are called that have no name there: as Claude Code and Cursor call them."""
+TICKER, UNNAMED = "ticker", "section"
+"""Tags of a line that tells of a call, and of what stands unnamed between two rules: the words of a person where a person speaks."""
+_TICKED = re.compile(r"(?:\[object Object\])*(Read|Edited|Created|Searched|Listed) (?:file|files|directory): \S")
+"""What earlier versions write where an agent used a tool."""
+_COUNTED = re.compile(r" {0,80}<summary>(Listed|Searched|Grep search|Codebase search) [^\n]{0,2000}</summary>\s*\Z")
+"""A search or a list of files, in versions that name no tool."""
 RULE = "---"
 ROLE = "_**"
 """How a role line begins."""
@@ -40,6 +48,8 @@ class Fold:
     end: int
     """The last line."""
     tag: str
+    name: str = ""
+    """Of the tool, where the lines do not tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +68,16 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
     """All of them, in order; an element that is never closed folds nothing, one that is no tool's and no thoughts is text."""
     closings = {tag: [place for place, line in enumerate(lines) if line.rstrip().endswith(f"</{tag}>")] for tag in TAGS}
     found: list[Fold] = []
-    sections = _sections(lines)
+    code = in_code(lines)
+    sections = {fold.start: fold for fold in _sections(lines, code)}
     for place, line in enumerate(lines):
         tag = next((tag for tag in TAGS if line.startswith((f"<{tag} ", f"<{tag}>"))), None)
         if found and place <= found[-1].end:
             continue
-        if place in sections:
-            found.append(Fold(place, sections[place], TAGS[0]))
+        if section := sections.get(place):
+            found.append(section)
+        elif not code[place] and (ticked := _TICKED.match(line)):
+            found.append(Fold(place, place, TICKER, EDITS if ticked[1] in ("Edited", "Created") else LOOKS))
         if tag is None:
             continue
         if tag == "details" and not any(_summarised(line, 0) for line in lines[place : place + SUMMARY_WITHIN]):
@@ -75,23 +88,36 @@ def folds_in(lines: Sequence[str]) -> list[Fold]:
     return found
 
 
-def _sections(lines: Sequence[str]) -> dict[int, int]:
-    """First and last line of every tool's section that stands unfolded below a rule or a role line, up to the next one."""
-    opened = [place for place, line in enumerate(lines) if _UNFOLDED.match(line) or line.rstrip() == TASKS]
-    if not opened:
-        return {}
-    code = in_code(lines)
-    rims = [
-        -1,
-        *(at for at, line in enumerate(lines) if not code[at] and (line.rstrip() == RULE or line.startswith(ROLE))),
-        len(lines),
-    ]
-    sections = {}
-    for place in opened:
-        following = bisect_left(rims, place)
-        if not any(map(str.strip, lines[rims[following - 1] + 1 : place])):
-            sections[place] = rims[following] - 1
-    return sections
+def _sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]:
+    """The tools' sections that stand unfolded between two rules or below a role line, up to the next one."""
+    rims = [at for at, line in enumerate(lines) if not code[at] and (line.rstrip() == RULE or line.startswith(ROLE))]
+    names_tools = any(_SUMMARY.match(line) or _UNFOLDED.match(line) for line in lines)
+    for rim, after in pairwise([-1, *rims, len(lines)]):
+        place = next((at for at in range(rim + 1, after) if lines[at].strip()), after)
+        if place == after:
+            continue
+        if _UNFOLDED.match(lines[place]):
+            yield Fold(place, after - 1, TAGS[0])
+        elif lines[place].rstrip() == TASKS:
+            yield Fold(place, after - 1, TAGS[0], LISTING)
+        elif not names_tools and (name := _unnamed(lines[place:after])):
+            yield Fold(place, after - 1, UNNAMED, name)
+
+
+def _unnamed(section: Sequence[str]) -> str:
+    """A name for the tool of a section of the first versions, which name none: a command with its output, or changes, and nothing else."""
+    fences = list(blocks(section))
+    languages = [language for language, _, _ in fences]
+    fenced = sum(last - first + 1 for _, first, last in fences)
+    if fenced != sum(1 for line in section if line.strip()) + _blank_within(section, fences):
+        return ""
+    if languages == ["bash", ""]:
+        return RUNS
+    return EDITS if languages and set(languages) == {"diff"} else ""
+
+
+def _blank_within(section: Sequence[str], fences: Sequence[tuple[str, int, int]]) -> int:
+    return sum(1 for _, first, last in fences for line in section[first : last + 1] if not line.strip())
 
 
 def told_in(block: Sequence[str]) -> Summary:
@@ -100,13 +126,13 @@ def told_in(block: Sequence[str]) -> Summary:
         if summary := _summarised(line, place + 1):
             closed = (at for at, below in enumerate(block[place:], place + 1) if "</summary>" in below)
             return summary if _UNFOLDED.match(line) else replace(summary, below=next(closed, place + 1))
-    return Summary(LISTING if block[0].rstrip() == TASKS else "", below=1)
+    return Summary("", below=int(block[0].startswith("<")))
 
 
 def _summarised(line: str, below: int) -> Summary | None:
     found = _SUMMARY.match(line) or _UNFOLDED.match(line)
     if found is None:
-        return None
+        return Summary(LOOKS, below) if _COUNTED.match(line) else None
     rest = line[found.end() :].partition("</summary>")[0].strip()
     if len(rest) > 2 and rest[0] == rest[-1] == "`":  # noqa: PLR2004 - both marks and something
         return Summary(found[1], below, subject=rest[1:-1])

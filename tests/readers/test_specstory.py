@@ -112,6 +112,20 @@ def test_a_call_that_is_not_folded_away_ends_where_somebody_speaks(tmp_path):
     assert [turn.content for turn in said] == ["Write it.", "I write it.", "Thanks."]
 
 
+def test_what_a_command_of_the_client_printed_is_nobodys_words(tmp_path):
+    said = read("_**User**_\n\n/model opus\n ⎿  Set model to opus\n\n_**User**_\n\n/srv is full", tmp_path)
+    assert [(turn.kind, turn.content) for turn in said[2:]] == [("command", "/model opus"), ("prompt", "/srv is full")]
+
+
+def test_the_tools_of_a_subagent_are_not_those_of_the_agent_that_called_it(tmp_path):
+    fold = FOLDED.format(kind="read", told="", below="`b.md`\n")
+    said = read(
+        f"_**Agent - sidechain (opus)**_\n\nI read.\n\n{fold}\n\n_**Agent**_\n\n{fold.replace('b.md', 'a.md')}",
+        tmp_path,
+    )
+    assert [turn.metadata.get("tools") for turn in said] == [None, ["t a.md"], ["t b.md"]]
+
+
 def read(answer, tmp_path):
     path = tmp_path / "a.md"
     path.write_text(

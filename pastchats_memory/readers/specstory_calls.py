@@ -230,16 +230,15 @@ def _in_backticks(line: str, fold: _Fold) -> str:
 
 
 def _output(fold: _Fold, fences: Sequence[_Fence]) -> Output:
-    """What the tool answered: behind or below a word for it, else in a fence that is none of a change."""
+    """What the tool answered: behind or below a word for it, else in the last fence, or the first one below a command."""
     refused = any(line.startswith(REFUSED) for line in fold.outside)
     beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
     if beside:
         return _ended(fold.name, beside[2], failed=refused or _is_error(beside[1]))
     labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
-    left = [("", fence) for fence in fences if fence.language != "diff"]
-    if not labelled and not left:
+    if not fences:
         return Output("", failed=refused)
-    word, fence = labelled[-1] if labelled else left[0] if fold.of_shell else left[-1]
+    word, fence = labelled[-1] if labelled else ("", fences[0 if fold.of_shell else -1])
     text = _to_the_end(fold.lines, fence) if fold.of_shell else fence.text
     return _ended(fold.name, text, failed=refused or _is_error(word))
 

@@ -4,7 +4,7 @@ import re
 import pytest
 from golden import FIXTURES, shared, turns
 
-from pastchats_memory.readers import specstory
+from pastchats_memory.readers import reader_for, specstory
 from pastchats_memory.readers.source import Source
 
 CLIENT = (
@@ -86,6 +86,38 @@ def test_a_fold_tells_of_its_call_in_each_of_the_ways_that_versions_have(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ('{"command": "bash -lc npm test"}', "t npm test"),
+        ('{"command": "bash -lc \'npm test\'"}', "t bash -lc 'npm test'"),
+        ('{"commandLine": {"original": "make", "toolEdited": "make -j2"}}', "t make -j2"),
+    ],
+)
+def test_a_command_is_told_as_it_was_run(tmp_path, text, call):
+    assert calls_of(FOLDED.format(kind="x", told="", below=f"```json\n{text}\n```\n"), tmp_path) == [None, [call]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\nTry this:\n\n```bash\nls\n```\n\n```\na.md\n```\n\n---\n\nDone.",
+        "---\n\n```bash\nls\n```\n\n```\na.md\n```\n\n---\n\nTool use: **t**\n\n---\n\nDone.",
+        "```\nRead file: a.md\n```\n\nDone.",
+    ],
+)
+def test_what_an_answer_shows_as_an_example_was_not_run(tmp_path, text):
+    (answer,) = (turn for turn in read(text, tmp_path) if turn.role == "assistant")
+    assert "a.md" in answer.content
+    assert "a.md" not in str(answer.metadata)
+
+
+def test_a_line_that_tells_of_a_call_is_a_persons_where_a_person_writes_it(tmp_path):
+    said = read("Created file: b.md\n\n_**User**_\n\nRead file: a.md\n\nWhat does that mean?", tmp_path)
+    assert said[1].metadata["tools"] == ["edit_file b.md"]
+    assert said[2].content.startswith("Read file: a.md")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "They write\nTool use: **t**\nthere.",
@@ -100,6 +132,70 @@ def test_what_only_looks_like_a_call_is_words(tmp_path, text):
 def test_what_a_command_printed_is_known_as_its_output(tmp_path):
     fold = FOLDED.format(kind="x", told=" • Run command: make lint", below="```\nmake: *** [lint] Error 1\n```\n")
     assert outputs_of(fold, tmp_path) == ["$ make lint\nmake: *** [lint] Error 1"]
+
+
+EDITED = '<tool-use data-tool-type="write" data-tool-name="Edit"><details>\n<summary>Tool use: **Edit**</summary>\nPath: `a.md`\n\n{below}\n</details></tool-use>'
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "**Apply failed**",
+        "Status: **cancelled**",
+        "Status: **error**",
+        "User decision: **rejected**",
+        "```text\n<tool_use_error>No such file</tool_use_error>\n```",
+        "```text\nThe user doesn't want to proceed with this tool use.\n```",
+        "Result: Failed to edit, could not find the string to replace.",
+        "Output (error): EACCES",
+        "Result:\n```\ndone\n```\nError:\n```\nEACCES\n```",
+    ],
+)
+def test_an_edit_that_came_to_nothing_is_none(tmp_path, below):
+    assert calls_of(EDITED.format(below="```text\nDone.\n```"), tmp_path) == [None, ["Edit a.md"]]
+    assert calls_of(EDITED.format(below=below), tmp_path) == [None, None]
+
+
+def test_a_look_at_an_error_is_no_failure(tmp_path):
+    shown = "```\nTypeError: x\n```\n"
+    command = '<tool-use data-tool-type="shell" data-tool-name="run_terminal_cmd"><details>\n<summary>Tool use: **run_terminal_cmd** • Run command: {}</summary>\n\n{}</details></tool-use>'
+    assert outputs_of(command.format("./fire.sh", shown), tmp_path) == ["$ ./fire.sh\nTypeError: x"]
+    assert outputs_of(command.format("cat fire.log", shown), tmp_path) == []
+
+
+def test_the_second_json_of_a_fold_is_what_the_tool_answered(tmp_path):
+    told = '```json\n{"command": "./fire.sh"}\n```\n\n```json\n{"output":"boom","metadata":{"exit_code":1}}\n```\n'
+    assert outputs_of(FOLDED.format(kind="x", told="", below=told), tmp_path) == ["$ ./fire.sh\nExit code 1\nboom"]
+
+
+def test_an_output_may_look_like_a_list_of_inputs(tmp_path):
+    fold = FOLDED.format(kind="shell", told=" `make lint`", below="```\n- a.md: `b\n- c.md: d`\n1 error\n```\n")
+    assert outputs_of(fold, tmp_path) == ["$ make lint\n- a.md: `b\n- c.md: d`\n1 error"]
+
+
+def test_only_a_tool_that_asks_has_an_answer_of_the_person(tmp_path):
+    asked = "**Which?**\n\n**Answer:** Both\n"
+    fold = FOLDED.format(kind="x", told="", below=asked)
+    assert [turn.content for turn in read(fold, tmp_path)] == ["Write it.", "I write it."]
+    assert "Which?\nBoth" in [
+        turn.content for turn in read(fold.replace("**t**", "**AskUser**").replace('"t"', '"AskUser"'), tmp_path)
+    ]
+
+
+def test_what_a_tool_says_of_a_file_names_the_file_of_an_edit_alone(tmp_path):
+    below = "```text\nThe file a.md has been updated.\n```\n"
+    assert calls_of(FOLDED.format(kind="x", told="", below=below), tmp_path) == [None, ["t"]]
+    assert calls_of(EDITED.replace("Path: `a.md`\n\n", "").format(below=below), tmp_path) == [None, ["Edit a.md"]]
+
+
+def test_a_script_that_was_written_was_not_run(tmp_path):
+    assert calls_of("---\n\nTool use: **Write**\n\n```sh\nmake lint\n```\n\n---", tmp_path) == [None, ["Write"]]
+
+
+def test_a_file_that_is_cut_at_the_top_may_begin_with_a_subagent(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("_**Agent (opus) (sidechain)**_\nI read.\n_**User**_\nThanks.\n", encoding="utf-8")
+    assert reader_for(Source(path)) is specstory
 
 
 def test_what_came_of_an_edit_is_no_output_of_a_command(tmp_path):

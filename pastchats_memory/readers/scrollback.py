@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 11
+VERSION = 12
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -137,7 +137,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
     fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
-        folded = mark != RESULT and _FOLDED.match(line) is not None
+        folded = _FOLDED.match(line) is not None
         behind = mark == RESULT and not block[-1]
         prompt, answer = (
             _PROMPT.match(line),
@@ -151,7 +151,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             or _ends(lines, number, mark)
             or (fenced and line.startswith(_FENCE))
         ):
-            text = "\n".join(block).strip()
+            text = _above_rule(block)
             words, call = _parted(text, line) if mark == "assistant" and not is_called else (text, "")
             if words and not (mark == "user" and _RULE.match(line)):
                 yield mark, first, words
@@ -167,7 +167,14 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
     if mark:
-        yield mark, first, "\n".join(block).strip()
+        yield mark, first, _above_rule(block)
+
+
+def _above_rule(block: list[str]) -> str:
+    """The text without the upper edge of the input line, where it stands below."""
+    text = "\n".join(block).strip()
+    above, _, last = text.rpartition("\n")
+    return above.rstrip() if _RULE.match(last) else text
 
 
 def _output(text: str) -> Output:
@@ -201,7 +208,7 @@ def _ends(lines: list[str], number: int, mark: str) -> bool:
 def _goes_on(lines: list[str]) -> bool:
     """Whether the next line that is not blank is indented as the lines of a prompt are."""
     line = next(filter(str.strip, lines), "")
-    return line.startswith(_INDENT) and not (_is_of_client(line) or _FOLDED.match(line) or _BARE_CALL.match(line))
+    return line.startswith(_INDENT) and not _BARE_CALL.match(line)
 
 
 def _is_of_client(line: str) -> bool:

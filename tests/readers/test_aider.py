@@ -127,6 +127,13 @@ def test_a_question_that_was_stopped_and_is_asked_again_without_its_command_was_
     assert asked[2:] == [("and why?", "abandoned"), ("and why?", "main")]
 
 
+@pytest.mark.parametrize("typed", ["and why? And when?", "No. and why?"])
+def test_words_that_only_begin_or_end_as_what_was_asked_are_the_persons(tmp_path, typed):
+    history = tmp_path / aider.CHAT
+    history.write_text(f"{CHAT}\n#### {typed}  \n\nHeat.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(aider, history) if turn.role == "user"][-1] == typed
+
+
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [

@@ -42,3 +42,33 @@ def test_a_bar_on_another_screen_is_a_quotations_and_its_prompts_stay_the_person
 def test_what_stands_far_below_a_prompt_is_no_paragraph_of_it(tmp_path):
     told = said(tmp_path, "❯ Now the relay.\n\n\n\n\n  12:30  kiln\n\n⏺ It sticks.\n\n❯ Thanks.\n\n⏺ Welcome.\n")
     assert told[0] == ("user", "Now the relay.")
+
+
+def test_a_prompt_has_paragraphs_of_its_own_and_none_of_the_clients(tmp_path):
+    below = "⏺ It does.\n\n❯ Thanks.\n\n⏺ Welcome.\n"
+    told = said(tmp_path, f"❯ Now the relay.\n\n\n  It sticks.\n\n✻ Thinking… (12s · esc to interrupt)\n\n{below}")
+    assert told[0] == ("user", "Now the relay.\n\n\nIt sticks.")
+    told = said(tmp_path, f"❯ Now the relay.\n\n  Bash(make relay)\n  ⎿  built\n\n{below}")
+    assert told[0] == ("user", "Now the relay.")
+
+
+def test_a_call_below_what_another_one_answered_may_have_lost_its_sign(tmp_path):
+    told = said(
+        tmp_path,
+        "❯ Test it.\n\n⏺ Bash(make test)\n  ⎿  2 passed in 0.1s\n\n  Bash(make relay)\n  ⎿  Error: Exit code 2\n     boom\n\n⏺ No.\n",
+    )
+    assert told[1:3] == [("tool", "$ make test\n2 passed in 0.1s"), ("tool", "$ make relay\nExit code 2\nboom")]
+
+
+def test_an_answer_above_the_rule_of_the_input_line_is_one(tmp_path):
+    told = said(tmp_path, "❯ Test it.\n\n⏺ Now?\n\n❯ Now.\n\n⏺ It holds.\n\n────────────\n❯ Thanks.\n────────────\n")
+    assert told[2:] == [("user", "Now."), ("assistant", "It holds.")]
+
+
+def test_what_is_folded_below_a_result_is_nobodys_words(tmp_path):
+    told = said(
+        tmp_path,
+        "❯ Test it.\n\n⏺ Bash(make test)\n  ⎿  … +9 lines (ctrl+o to expand)\n     1 failed in 0.1s\n  Read 3 files (ctrl+o to expand)\n\n⏺ No.\n",
+    )
+    assert [content for _, content in told if "Read 3" in content] == []
+    assert ("assistant", "No.") in told

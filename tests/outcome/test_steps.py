@@ -34,6 +34,7 @@ def test_an_answer_belongs_to_the_call_that_its_first_line_names(answer: str, ca
 def test_a_command_that_begins_like_another_is_not_taken_for_it() -> None:
     assert step_of("$ cd kiln\nExit code 1", "Bash cd kiln make fire", "Bash ls") == (1, 0), "no call fits"
     assert step_of(f"$ {FAR} coast\nExit code 1", f"Bash {FAR}", "Bash ls") == (1, 0), "the label is whole"
+    assert step_of("$ make fire\nExit code 1", "Bash …") == (1, 0), "nothing of it is left"
 
 
 def test_of_several_calls_that_a_cut_line_may_name_it_is_the_last() -> None:

@@ -51,7 +51,9 @@ _STOPPED = re.compile(
     r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled"
 )
 _BOX = re.compile(r"\s*[╭│╰▀▄]")
-_STATUS = re.compile(r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d)|─ ?Worked for |ℹ ")
+_STATUS = re.compile(
+    r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d|Conversation compacted)|※ recap: |─ ?Worked for |ℹ "
+)
 _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
 """What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""
 CALL, RESULT, STOPPED = "call", "result", "stopped"
@@ -63,6 +65,10 @@ RUNNING = " is running…"
 _BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
 """What Claude Code wrote in the person's place when a skill began."""
 _INDENT = "  "
+_BANG = re.compile(r"(! \S.*)\Z")
+"""A command that the person ran on Claude Code's screen, above what it printed."""
+CALLING = {"assistant": _CALL, "user": _BANG}
+"""What somebody calls, whose answer stands below."""
 _RULE = re.compile(r"[─━]{8,}\s*\Z")
 """Above and below what is being typed, and was not sent."""
 MOST_BLANK = 3
@@ -94,7 +100,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             text = typed_in_claude(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
             if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
-                telling.prompt(text.removesuffix(RUNNING), At(line), kind="command" if command else "prompt")
+                by_hand = _BANG.match(text)
+                telling.prompt(text.removesuffix(RUNNING), At(line), kind="command" if command or by_hand else "prompt")
+                if by_hand:
+                    telling.call("", "Bash", {"command": text[2:]})
         elif mark == STOPPED:
             telling.drafts.flag("interrupted")
         elif mark == RESULT:
@@ -140,10 +149,10 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         folded = _FOLDED.match(line) is not None
         behind = mark == RESULT and not block[-1]
         prompt, answer = (
-            _PROMPT.match(line),
+            _PROMPT.match(line) or _run_by_hand(lines, number),
             None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None),
         )
-        is_called = mark == "assistant" and bool(_CALL.match(block[0]))
+        is_called = mark in CALLING and bool(CALLING[mark].match(block[0]))
         fault = None if is_called else _FAULT.match(line)
         if (
             (found := prompt or answer or fault)
@@ -175,6 +184,11 @@ def _above_rule(block: list[str]) -> str:
     text = "\n".join(block).strip()
     above, _, last = text.rpartition("\n")
     return above.rstrip() if _RULE.match(last) else text
+
+
+def _run_by_hand(lines: list[str], number: int) -> re.Match[str] | None:
+    """The command of the line of that number, where what it printed stands below."""
+    return _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
 
 
 def _output(text: str) -> Output:

@@ -72,3 +72,23 @@ def test_what_is_folded_below_a_result_is_nobodys_words(tmp_path):
     )
     assert [content for _, content in told if "Read 3" in content] == []
     assert ("assistant", "No.") in told
+
+
+def test_a_command_that_the_person_ran_is_theirs_and_what_came_of_it_is_known(tmp_path):
+    told = said(
+        tmp_path,
+        "❯ Hi.\n\n⏺ Hi!\n\n! make test    \n  ⎿  1 failed in 0.1s\n\n⏺ One fails.\n\n! A mark\n\n❯ Thanks.\n\n⏺ Welcome.\n",
+    )
+    assert told[2:5] == [
+        ("user", "! make test"),
+        ("tool", "$ make test\n1 failed in 0.1s"),
+        ("assistant", "One fails.\n\n! A mark"),
+    ]
+
+
+def test_what_the_client_says_between_is_no_answer(tmp_path):
+    told = said(
+        tmp_path,
+        "❯ Hi.\n\n⏺ Hi!\n\n※ recap: You said hi;\n  next is work.\n\n❯ Go.\n\n⏺ Gone.\n\n✻ Conversation compacted (ctrl+o for history)\n\n❯ Thanks.\n\n⏺ Welcome.\n",
+    )
+    assert [content for role, content in told if role == "assistant"] == ["Hi!", "Gone.", "Welcome."]

@@ -194,8 +194,9 @@ def test_a_script_that_was_written_was_not_run(tmp_path):
 
 def test_a_file_that_is_cut_at_the_top_may_begin_with_a_subagent(tmp_path):
     path = tmp_path / "a.md"
-    path.write_text("_**Agent (opus) (sidechain)**_\nI read.\n_**User**_\nThanks.\n", encoding="utf-8")
-    assert reader_for(Source(path)) is specstory
+    for end in ("\n", "\r\n"):
+        path.write_bytes(f"_**Agent (opus) (sidechain)**_{end}I read.{end}_**User**_{end}Thanks.{end}".encode())
+        assert reader_for(Source(path)) is specstory
 
 
 def test_what_came_of_an_edit_is_no_output_of_a_command(tmp_path):

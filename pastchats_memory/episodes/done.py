@@ -12,6 +12,8 @@ from pastchats_memory.model import Item
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120
+PARTS_ELSEWHERE = 3
+"""Of a path that lies in no project that is known: the file with two folders."""
 FAILED = " (failed)"
 CUT = "…"
 """Ends what was kept of a command or of a list of files in part."""
@@ -108,10 +110,11 @@ def _files(turn: Item) -> Iterator[str]:
 
 
 def _within(project: str, name: str) -> str:
-    """The path below the folder that the project has its name of, as it is where it lies elsewhere."""
+    """The path below the folder that the project has its name of, the end of one that lies elsewhere."""
     path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
-    below = path.partition(f"/{project}/")[2] if _ABSOLUTE.match(path) else path
-    return (below or path).removeprefix("./")
+    if not _ABSOLUTE.match(path):
+        return path.removeprefix("./")
+    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-PARTS_ELSEWHERE:])
 
 
 def _listed(files: Sequence[str]) -> str:

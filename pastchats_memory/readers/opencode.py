@@ -1,20 +1,24 @@
 """OpenCode conversations: exports, the database of 1.2 and later, the folders of files before it, captured events.
 
-Each keeps the same records (a session, its messages, their parts); `opencode_session` makes turns of them.
+Each keeps the same records (a session, its messages, their parts); `opencode_session` makes turns of them. Version 2
+keeps other ones, of which `opencode_second` makes those of version 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from pastchats_memory.foreign import Database
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.readers.opencode_events import Captured, event_in
+from pastchats_memory.readers.opencode_second import second_in
 from pastchats_memory.readers.opencode_session import (
     Lines,
     Message,
     Session,
+    first_line,
+    folder_of,
     folder_told_in,
     is_session,
     message_in,
@@ -25,22 +29,20 @@ from pastchats_memory.readers.places import Places
 from pastchats_memory.readers.source import BadJson, Element, Record, Source, parse_json
 
 FORMAT = "opencode"
-VERSION = 6
+VERSION = 7
 
-TABLES = {
-    "session": {"id", "project_id"},
-    "message": {"id", "session_id", "data"},
-    "part": {"id", "message_id", "data"},
-}
-EVENTS = ("message.", "session.")
+SESSIONS = {"session": {"id", "project_id"}}
+TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
+SECOND = {"session_message": {"id", "session_id", "type", "data"}}
+"""The tables of OpenCode 2, which may stand beside those of OpenCode 1."""
 
 
 def recognise(source: Source) -> bool:
     """Whether it is an export, a session's file, OpenCode's database, or a capture of its events."""
     if source.shape == "sqlite":
-        return all(source.tables.get(table, frozenset()) >= columns for table, columns in TABLES.items())
+        return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
     if source.shape == "jsonl":
-        return any(text_of(event.get("type")).startswith(EVENTS) for event in map(_event, source.sample) if event)
+        return any(map(event_in, source.sample))
     if source.shape != "json":
         return False
     if is_session(source.outline) or _is_export(source.outline):
@@ -61,10 +63,18 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         yield from _from_tree(tree)
 
 
+def _has(source: Source, tables: dict[str, set[str]]) -> bool:
+    return all(source.tables.get(table, frozenset()) >= columns for table, columns in tables.items())
+
+
+def _message_in(value: object, line_of: Lines = first_line) -> Message | None:
+    return message_in(value, line_of) or second_in(value, line_of)
+
+
 def _is_export(document: object) -> bool:
     fields = mapping_of(document)
     messages = list_of(fields.get("messages")) if isinstance(fields.get("info"), dict) else []
-    return any(message_in(message) for message in messages)
+    return any(_message_in(message) for message in messages)
 
 
 def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
@@ -73,7 +83,7 @@ def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
     for item in source.elements("messages"):
         if isinstance(item, Unreadable):
             yield item
-        elif (message := message_in(item.value)) is not None:
+        elif (message := _message_in(item.value)) is not None:
             infos.append(_kept_of(message.info))
         else:
             yield Unreadable(str(source.path), item.line, "not a message of an export")
@@ -83,16 +93,16 @@ def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
     if order != sorted(order):
         each = list(told)
         told = (each[place] for place in order)
-    yield from Session(info, text_of(info.get("directory")) or folder_told_in(infos)).turns(told)
+    yield from Session(info, folder_of(info) or folder_told_in(infos)).turns(told)
 
 
 def _kept_of(info: Json) -> Json:
-    return {key: info[key] for key in ("id", "parentID", "path") if key in info}
+    return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
 
 
 def _told_in_export(source: Source) -> Iterator[Message]:
     for item in source.elements("messages"):
-        if isinstance(item, Element) and (message := message_in(item.value, _lines_in(item))):
+        if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
             yield message
 
 
@@ -134,12 +144,12 @@ def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
         }
         known = {key: value for key, value in info.items() if value}
         todos = _todos(database, own_id)
-        yield from _session(_record(data) | known, list(_messages(database, own_id)), todos)
+        yield from _session(_record(data) | known, _messages(database, own_id), todos)
 
 
 def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
-    cwd = text_of(info.get("directory")) or folder_told_in(infos)
+    cwd = folder_of(info) or folder_told_in(infos)
     yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
 
 
@@ -150,7 +160,21 @@ def _todos(database: Database, session_id: object) -> list[Json]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _messages(database: Database, session_id: object) -> Iterator[Message]:
+def _messages(database: Database, session_id: object) -> list[Message]:
+    """Those of OpenCode 2, which took over what was said before; of version 1 what is older, of a session that it did not."""
+    second = list(_second_messages(database, session_id))
+    begun = min((_created(message) for message in second if message.parts), default=None)
+    first = [message for message in _first_messages(database, session_id) if begun is None or _created(message) < begun]
+    if not second:
+        return first
+    return [first[place] for place in order_of([message.info for message in first])] + second
+
+
+def _created(message: Message) -> int:
+    return number_of(mapping_of(message.info.get("time")).get("created")) or 0
+
+
+def _first_messages(database: Database, session_id: object) -> Iterator[Message]:
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
         parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
@@ -158,59 +182,24 @@ def _messages(database: Database, session_id: object) -> Iterator[Message]:
         yield Message(info | _record(data), [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
+def _second_messages(database: Database, session_id: object) -> Iterator[Message]:
+    columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
+    for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
+        told: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
+        if message := second_in(told):
+            yield message
+
+
 def _record(data: object) -> Json:
     return mapping_of(parse_json(data)) if isinstance(data, str | bytes) else {}
 
 
-def _event(record: Json) -> Json:
-    event = record.get("event", record)
-    return mapping_of(event) if isinstance(mapping_of(event).get("properties"), dict) else {}
-
-
-@dataclass
-class _Captured:
-    """What the events have said so far: of each record the last word, at its first place."""
-
-    sessions: dict[str, Json] = field(default_factory=dict)
-    messages: dict[str, Json] = field(default_factory=dict)
-    parts: dict[str, Json] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-
-    def take(self, record: Json, line: int) -> None:
-        event = _event(record)
-        told = mapping_of(event.get("properties"))
-        info, part = mapping_of(told.get("info")), mapping_of(told.get("part"))
-        info_id, part_id = text_of(info.get("id")), text_of(part.get("id"))
-        match text_of(event.get("type")):
-            case "session.created" | "session.updated" if info_id:
-                self.sessions[info_id] = info
-            case "message.updated" if info_id:
-                self.messages[info_id] = info
-                directory = {"directory": record.get("projectDirectory")}
-                self.sessions.setdefault(text_of(info.get("sessionID")), {"id": info.get("sessionID"), **directory})
-            case "message.part.updated" if part_id:
-                self.parts[part_id] = part
-                self.lines[part_id] = line
-            case "message.removed":
-                self.messages.pop(text_of(told.get("messageID")), None)
-            case "message.part.removed":
-                self.parts.pop(text_of(told.get("partID")), None)
-
-
 def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
-    captured = _Captured()
+    captured = Captured()
     for item in source.records():
         if isinstance(item, Record) and isinstance(item.value, dict):
             captured.take(item.value, item.line)
         else:
             yield Unreadable(str(source.path), item.line, getattr(item, "reason", "no object"))
-    parts: dict[str, list[Json]] = {}
-    for part in captured.parts.values():
-        parts.setdefault(text_of(part.get("messageID")), []).append(part)
-    for session_id, info in captured.sessions.items():
-        messages = [
-            Message(message, parts.get(own_id, []), lambda part: captured.lines[text_of(part.get("id"))])
-            for own_id, message in captured.messages.items()
-            if message.get("sessionID") == session_id
-        ]
+    for info, messages in captured.told():
         yield from _session(info, messages)

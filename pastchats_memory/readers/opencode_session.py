@@ -130,6 +130,11 @@ class Session:
         )
 
 
+def folder_of(info: Json) -> str:
+    """The folder that a session says it is of."""
+    return text_of(info.get("directory")) or text_of(mapping_of(info.get("location")).get("directory"))
+
+
 def folder_told_in(infos: Iterable[Json]) -> str | None:
     """The first folder that an answer says it was given in."""
     told = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
@@ -140,10 +145,11 @@ def order_of(infos: Sequence[Json]) -> list[int]:
     """The places of the messages, oldest first.
 
     By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer.
+    Where OpenCode 2's are among them, which have types, as they stand.
     """
     ids = [text_of(info.get("id")) for info in infos]
     places = list(range(len(ids)))
-    if not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
+    if any("type" in info for info in infos) or not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
         return places
     asked = dict(zip(ids, ids, strict=True))
     return sorted(places, key=lambda place: (asked.get(text_of(infos[place].get("parentID")), ids[place]), ids[place]))

@@ -38,6 +38,8 @@ BOOKKEEPING = (
     "Sibling tool call errored", "The user doesn't want to", "User chose to stay in plan mode",
     "InputValidationError", "No task found with ID", "Unknown skill", "String to replace not found",
     "No changes to make: old_string", "EISDIR", "oldString not found in content", "Tool execution aborted",
+    "Tool execution interrupted", "Could not find oldString in", "No changes to apply: oldString",
+    "The user rejected permission to use", "The user has specified a rule which prevents", "The user dismissed this question",
 )  # fmt: skip
 """Beginnings of errors between an agent and its client that teach nobody anything."""
 
@@ -47,7 +49,7 @@ NEVER_RAN = ("exec_command failed", "failed in sandbox", "execution error", "app
 POLLING = ("BashOutput", "TaskOutput", "AgentOutput", "write_stdin")
 """Beginnings of calls that ask how a command goes that was begun before."""
 
-SAID_ON_REFUSAL = "the user said:"
+SAID_ON_REFUSAL = re.compile(r"the user said:|tool call with the following feedback:")
 
 EXIT_CODE = re.compile(
     r"\A(?:Chunk ID:[^\n]*\n)?(?:Wall time:[^\n]*\n)?(?:Process exited with code|Exit code:?) (-?\d{1,9})\b[^\n]*\n?"
@@ -56,6 +58,8 @@ OUTPUT_MARK = re.compile(r"^Output:\n", re.MULTILINE)
 HEADER_LENGTH = 400
 PRINTED, ENDED_WITH = ("output", "stdout", "stderr", "error"), ("exit_code", "exitCode", "returncode")
 """Under which names programs tell what a command printed, and its exit code."""
+PATCHES = ("input", "patchText")
+"""Under which names a patch is handed over."""
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ([^\n]{1,300})", re.MULTILINE)
 
 
@@ -97,7 +101,7 @@ def call_of(name: str, arguments: object) -> Call:
     if name.endswith(EDITORS) or (name in AS_EDITORS and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
     command = next((words for key in ("command", "cmd") if (words := _command(inputs.get(key)))), "")
-    files = PATCHED.findall(command or text_of(inputs.get("input")))
+    files = PATCHED.findall(command or next((text for key in PATCHES if (text := text_of(inputs.get(key)))), ""))
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _line(f"{name} {', '.join(files) or subject}")
     return Call(label, "" if files else clean(command).strip(), questions_of(name, inputs))
@@ -183,10 +187,13 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
     if not output.failed and not call.command and (answers := answers_in(call.asked, text)):
         return "user", "answer", answers
-    _, refused, words = text.partition(SAID_ON_REFUSAL)
-    if refused and text.startswith(BOOKKEEPING):
-        return "tool", "result", f"{_heading(call)}\nRefused; {SAID_ON_REFUSAL} {excerpt(words.strip())}"
     if text.startswith(BOOKKEEPING):
+        if refused := SAID_ON_REFUSAL.search(text):
+            return (
+                "tool",
+                "result",
+                f"{_heading(call)}\nRefused; the user said: {excerpt(text[refused.end() :].strip())}",
+            )
         return None
     is_check = _is_check(call, text)
     failed = has_failed(call, output)

@@ -54,6 +54,20 @@ def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
     assert time.monotonic() - started < 2
 
 
+def test_the_files_of_a_patch_are_what_the_call_is_about():
+    patch = "*** Begin Patch\n*** Update File: glaze.py\n@@\n-cold\n+warm\n*** Add File: rim.py\n+1\n*** End Patch"
+    labels = [call_of("apply_patch", given).label for given in ({"patchText": patch}, {"input": patch}, patch)]
+    assert labels == ["apply_patch glaze.py, rim.py"] * 3
+
+
+def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not():
+    push = Call("bash git push", "git push")
+    refused = "The user rejected permission to use this specific tool call"
+    kept = finding(push, Output(f"{refused} with the following feedback: not on a Friday", failed=True))
+    assert kept == ("tool", "result", "$ git push\nRefused; the user said: not on a Friday")
+    assert finding(push, Output(f"{refused}.", failed=True)) is None
+
+
 def test_a_check_that_says_nothing_passed_and_is_kept():
     assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("tool", "result", "$ npx tsc --noEmit")
     assert finding(Call("Bash", "npm install"), Output("", 0)) is None

@@ -1,0 +1,121 @@
+"""OpenCode 2's messages, to those of OpenCode 1: each has a type, and what was said and called in one list.
+
+Types and fields are those of `session-message.ts` in OpenCode's schema.
+"""
+
+from __future__ import annotations
+
+from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.opencode_session import ABORTED, MESSAGE_PREFIX, Lines, Message, first_line
+
+SPEAKERS = {
+    "user": "user",
+    "shell": "user",
+    "skill": "user",
+    "assistant": "assistant",
+    "synthetic": "assistant",
+    "compaction": "assistant",
+}
+"""Whose the messages of a type are. Of other types nobody says anything: another model was chosen, the place changed."""
+_BY_HAND = "The following shell command was executed by the user:"
+_BEGUN, _DONE = "<shell ", "</shell>"
+
+
+def second_in(value: object, line_of: Lines = first_line) -> Message | None:
+    """The message of an object with an id and a type, with no parts where nobody said anything; None of anything else.
+
+    Its own record keeps `type`: such messages stand in their order, and a prompt that waited has an early id.
+    """
+    data = mapping_of(value)
+    kind = text_of(data.get("type"))
+    if not text_of(data.get("id")).startswith(MESSAGE_PREFIX) or not kind or "parts" in data:
+        return None
+    info: Json = {
+        "id": data.get("id"),
+        "type": kind,
+        "role": SPEAKERS.get(kind),
+        "time": data.get("time"),
+        "agent": data.get("agent"),
+        "modelID": mapping_of(data.get("model")).get("id"),
+        "summary": kind == "compaction",
+        "error": _error(mapping_of(data.get("error"))),
+    }
+    return Message(info, _parts(kind, data), line_of)
+
+
+def _error(error: Json) -> Json:
+    kind = text_of(error.get("type"))
+    return {"name": ABORTED if kind == "aborted" else kind}
+
+
+def _parts(kind: str, data: Json) -> list[Json]:
+    metadata = mapping_of(data.get("metadata"))
+    parts: list[Json] = []
+    match kind:
+        case "user":
+            parts = [_text(data.get("text")), *(_file(mapping_of(file)) for file in list_of(data.get("files")))]
+        case "assistant":
+            parts = [_content(part) for part in map(mapping_of, list_of(data.get("content"))) if not _is_torn(part)]
+        case "shell":
+            parts = _by_hand(data)
+        case "skill":
+            parts = [_text(f"/{text_of(data.get('name'))}") | {"command": data.get("name")}]
+        case "synthetic" if metadata.get("source") == "shell":
+            parts = _ended(data)
+        case "compaction":
+            parts = [_text(data.get("summary"))]
+    return parts
+
+
+def _text(text: object) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _file(file: Json) -> Json:
+    return {"type": "file", "mime": file.get("mime"), "filename": file.get("name")}
+
+
+def _is_torn(part: Json) -> bool:
+    """Whether it is a call that was never made, as not all of its words came."""
+    return part.get("type") == "tool" and not isinstance(mapping_of(part.get("state")).get("input"), dict)
+
+
+def _content(part: Json) -> Json:
+    """A part as it is, or the call of a tool."""
+    if part.get("type") != "tool":
+        return part
+    state, time = mapping_of(part.get("state")), mapping_of(part.get("time"))
+    metadata = mapping_of(state.get("metadata") or state.get("structured"))
+    fault = text_of(mapping_of(state.get("error")).get("message"))
+    command = text_of(mapping_of(state.get("input")).get("command"))
+    told: Json = {
+        "status": "error" if metadata.get("timeout") is True else state.get("status"),
+        "input": state.get("input"),
+        "error": "" if fault == f"Unable to execute command: {command}" else fault,
+        "output": "\n\n".join(text_of(mapping_of(block).get("text")) for block in list_of(state.get("content"))),
+        "metadata": metadata,
+        "time": {"start": time.get("ran") or time.get("created"), "end": time.get("completed")},
+    }
+    return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": told}
+
+
+def _by_hand(data: Json) -> list[Json]:
+    """A command that the person ran."""
+    command = text_of(data.get("command"))
+    output = text_of(mapping_of(data.get("output")).get("output"))
+    return [_text(f"! {command}") | {"command": command}, _ran(command, output, data)]
+
+
+def _ended(data: Json) -> list[Json]:
+    """How a command ended that the agent ran in the background; of a person's own its message tells that."""
+    text = text_of(data.get("text"))
+    head, _, output = text.partition(">\n")
+    if text.startswith(_BY_HAND) or not head.startswith(_BEGUN):
+        return []
+    command = text_of(data.get("description")) or head.partition(' command="')[2].removesuffix('"')
+    return [_ran(command, output.rstrip().removesuffix(_DONE).rstrip(), mapping_of(data.get("metadata")))]
+
+
+def _ran(command: str, output: str, ended: Json) -> Json:
+    state: Json = {"status": "completed", "input": {"command": command}, "output": output, "metadata": ended}
+    return {"type": "tool", "tool": "shell", "state": state}

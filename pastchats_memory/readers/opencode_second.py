@@ -13,11 +13,9 @@ SPEAKERS = {
     "shell": "user",
     "skill": "user",
     "assistant": "assistant",
-    "synthetic": "assistant",
     "compaction": "assistant",
 }
 """Whose the messages of a type are. Of other types nobody says anything: another model was chosen, the place changed."""
-_BY_HAND = "The following shell command was executed by the user:"
 _BEGUN, _DONE = "<shell ", "</shell>"
 
 
@@ -28,7 +26,7 @@ def second_in(value: object, line_of: Lines = first_line) -> Message | None:
     """
     data = mapping_of(value)
     kind = text_of(data.get("type"))
-    if not text_of(data.get("id")).startswith(MESSAGE_PREFIX) or not kind or "parts" in data:
+    if not text_of(data.get("id")).startswith(MESSAGE_PREFIX) or not kind:
         return None
     info: Json = {
         "id": data.get("id"),
@@ -49,7 +47,6 @@ def _error(error: Json) -> Json:
 
 
 def _parts(kind: str, data: Json) -> list[Json]:
-    metadata = mapping_of(data.get("metadata"))
     parts: list[Json] = []
     match kind:
         case "user":
@@ -60,7 +57,7 @@ def _parts(kind: str, data: Json) -> list[Json]:
             parts = _by_hand(data)
         case "skill":
             parts = [_text(f"/{text_of(data.get('name'))}") | {"command": data.get("name")}]
-        case "synthetic" if metadata.get("source") == "shell":
+        case "synthetic":
             parts = _ended(data)
         case "compaction":
             parts = [_text(data.get("summary"))]
@@ -94,7 +91,7 @@ def _content(part: Json) -> Json:
         "error": "" if fault == f"Unable to execute command: {command}" else fault,
         "output": "\n\n".join(text_of(mapping_of(block).get("text")) for block in list_of(state.get("content"))),
         "metadata": metadata,
-        "time": {"start": time.get("ran") or time.get("created"), "end": time.get("completed")},
+        "time": {"start": time.get("created"), "end": time.get("completed")},
     }
     return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": told}
 
@@ -108,12 +105,9 @@ def _by_hand(data: Json) -> list[Json]:
 
 def _ended(data: Json) -> list[Json]:
     """How a command ended that the agent ran in the background; of a person's own its message tells that."""
-    text = text_of(data.get("text"))
-    head, _, output = text.partition(">\n")
-    if text.startswith(_BY_HAND) or not head.startswith(_BEGUN):
-        return []
-    command = text_of(data.get("description")) or head.partition(' command="')[2].removesuffix('"')
-    return [_ran(command, output.rstrip().removesuffix(_DONE).rstrip(), mapping_of(data.get("metadata")))]
+    text, command = text_of(data.get("text")), text_of(data.get("description"))
+    output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
+    return [_ran(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
 
 
 def _ran(command: str, output: str, ended: Json) -> Json:

@@ -58,7 +58,7 @@ class Steps:
         """Take an event; most of them, such as that words came in, are said again by one at the end."""
         step = Step(event, line)
         taken = TAKEN.get(text_of(event.get("type")).removeprefix(_KIND))
-        if taken and step.session:
+        if taken:
             self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(event)})
             taken(self, step)
 
@@ -115,7 +115,7 @@ class Steps:
         """A command of the person's ended."""
         shell = mapping_of(step.told.get("shell") or {"id": step.told.get("shellID"), "exit": step.told.get("exit")})
         for message in self.told.get(step.session, []):
-            if message["type"] == "shell" and message["shellID"] == shell.get("id"):
+            if message.get("shellID") == shell.get("id"):
                 message |= {"exit": shell.get("exit"), "output": step.told.get("output")}
 
     def answer(self, step: Step) -> Json:

@@ -21,6 +21,7 @@ from pastchats_memory.readers import (
     goose,
     kiro_cli,
     llm_logs,
+    opencode,
     pi,
     qwen_code,
     reader_for,
@@ -122,6 +123,23 @@ def test_a_database_with_cursors_tables_and_nothing_of_cursors_in_it_is_nobodys(
         f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{told}');"
     )
     assert not cursor.recognise(Source(database_of(statements, tmp_path / "store.db")))
+
+
+@pytest.mark.parametrize(("kept", "is_read"), [("session_message", True), ("message", True), ("session_inbox", False)])
+def test_a_database_of_opencode_keeps_messages_of_the_first_or_of_the_second_version(kept, is_read, tmp_path):
+    tables = {"message": ("message", "part"), "session_message": ("session_message",)}.get(kept, (kept,))
+    lines = (FIXTURES / "opencode" / "opencode-q11-second.sql").read_text(encoding="utf-8").split("\n")
+    named = [
+        line for line in lines if line.startswith(tuple(f"CREATE TABLE {table}(" for table in ("session", *tables)))
+    ]
+    assert opencode.recognise(Source(database_of("\n".join(named), tmp_path / "opencode.db"))) is is_read
+
+
+def test_an_export_whose_messages_have_ids_of_another_program_is_none_of_opencode(tmp_path):
+    path = tmp_path / "export.json"
+    said = {"id": "m1", "type": "user", "text": "Look."}
+    path.write_text(json.dumps({"info": {"title": "Kiln"}, "messages": [said]}), encoding="utf-8")
+    assert not opencode.recognise(Source(path))
 
 
 def kept_by_cursor(path, message, after="", before=""):

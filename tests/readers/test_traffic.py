@@ -68,6 +68,18 @@ def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not
     assert finding(push, Output(f"{refused}.", failed=True)) is None
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No changes to apply: oldString and newString are identical.", "Could not find oldString in glaze.py.",
+        "The user has specified a rule which prevents you from using this specific tool call.", "Tool execution interrupted",
+        "The user dismissed this question",
+    ],
+)  # fmt: skip
+def test_what_passes_between_an_agent_and_its_client_teaches_nobody_anything(answer):
+    assert finding(Call("edit glaze.py"), Output(answer, failed=True)) is None
+
+
 def test_a_check_that_says_nothing_passed_and_is_kept():
     assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("tool", "result", "$ npx tsc --noEmit")
     assert finding(Call("Bash", "npm install"), Output("", 0)) is None

@@ -91,10 +91,19 @@ DID = Pattern(
 AGREED = Pattern(
     r"""
     \A\W*(?:
-        y(?=\W*\Z)|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good
+        y(?=,|\W*\Z)|yes|yep|yup|yeah|sure|ok|okay|alright|all\ right|correct|right|exactly|sounds\ good|looks\ good
         |got\ it|gotcha|understood|makes\ sense|fine|да|ага|так|ja|genau|sí|si|claro|oui|sim|可以|好的?|行|对|はい|네
     )(?=[\s,.!:;，。、！—-]|$)"""
 )
+PICKED = Pattern(
+    r"""
+    \A\W*(?:(?:(?:let's\ |i(?:'d|\ would|\ will|'ll)?\ )?(?:go\ with|take|pick|choose|prefer)|it's|option|number|variant)\ )*
+        (?:
+            (?-i:[A-F]|[b-f])[\])]?(?=\W*\Z|[,:;]\s)
+            |(?:[1-9]|(?:the\ )?(?:first|second|third|fourth|last|latter|former)(?:\ (?:one|option))?|both|all\ of\ them)(?=\W*\Z)
+        )"""
+)
+"""Which one of what was offered; `a` alone is an article."""
 COMMITS = Pattern(
     r"""
     \A\W*(?:(?:ok(?:ay)?|now|great|please|and|then|let's)[\s,.!]+){0,2}(?:

@@ -35,6 +35,7 @@ from pastchats_memory.outcome.next_words import (
     is_about_request,
     is_at_length,
     names_request,
+    picked,
     refuses,
     still_goes_on,
     tells_trouble,
@@ -168,14 +169,15 @@ def check_passed(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moved_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Work is in sight, and the person asks for something else, goes on from it or into something at length; where the answer asks something, more than a claim is.
+    """Work is in sight, and the person asks for something else, goes on from it or into something at length, or picks what comes next; where the answer asks something, more than a claim is.
 
     Clients that note words and calls apart put last what was announced first: an edit counts whatever the answer ends with. Some note
     no calls: there a claim counts, but not as the answer to a question.
     """
     is_kept = bool(listed(episode.turns[last_answer(episode)[0]], "commits"))
     waits = asks_back(episode) or (ends_asking(episode) and not is_shown(episode))
-    went = went_on(episode) or goes_on(episode) or agreed(episode) or (is_shown(episode) and is_at_length(episode))
+    shown = is_shown(episode) and (is_at_length(episode) or picked(episode))
+    went = went_on(episode) or goes_on(episode) or agreed(episode) or shown
     if not went or (waits and not is_kept) or _is_hurt(episode):
         return ()
     is_told = is_finished(episode) and not is_inquiry(episode)

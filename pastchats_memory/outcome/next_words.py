@@ -155,6 +155,11 @@ def agreed(episode: Episode) -> bool:
     return bool(assent.AGREED.search(said)) and not go and len(said.split()) <= MOST_WORDS and not doubted(episode)
 
 
+def picked(episode: Episode) -> bool:
+    """Whether the person says which one it shall be of what was offered."""
+    return bool(assent.PICKED.search(opening(episode))) and not doubted(episode)
+
+
 def is_at_length(episode: Episode) -> bool:
     """Whether the person goes into something at length, in plain English and without a word against the work or of trouble."""
     said = opening(episode)

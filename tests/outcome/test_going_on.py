@@ -32,6 +32,32 @@ def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answe
 
 
 @pytest.mark.parametrize(
+    "words", ["b", "It's B, the smaller one", "option 2", "let's go with the second one", "both", "y, both"]
+)
+def test_who_picks_what_comes_next_after_an_edit_had_what_was_asked_for(words: str) -> None:
+    edited = Row(
+        "assistant",
+        "answer",
+        "Updated the header. Next is (a) the menu or (b) the footer?",
+        {"tools": ["Edit head.tsx"]},
+    )
+    assert verdict(edited, following=words) == "worked"
+    meant = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
+    assert verdict(meant, following=words) == "unknown", "nothing is done yet"
+
+
+@pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
+def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: str) -> None:
+    edited = Row(
+        "assistant",
+        "answer",
+        "Updated the header. Next is (a) the menu or (b) the footer?",
+        {"tools": ["Edit head.tsx"]},
+    )
+    assert verdict(edited, following=words) != "worked"
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "add a test for the logout button",

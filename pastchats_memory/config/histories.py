@@ -188,7 +188,7 @@ PLACES: Mapping[str, Callable[[Surroundings], Iterator[Path]]] = {
     "Claude Code": _claude,
     "Codex": _codex,
     "Gemini CLI": _gemini,
-    "OpenCode": lambda around: iter([around.data / "opencode"]),
+    "OpenCode, Kilo CLI": lambda around: iter([around.data / "opencode", around.data / "kilo"]),
     "Cline, Roo Code, Kilo Code": _extensions,
     "Continue": lambda around: iter([around.named("CONTINUE_GLOBAL_DIR", around.home / ".continue") / "sessions"]),
     "Copilot Chat": _copilot_chat,

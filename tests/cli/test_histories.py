@@ -120,6 +120,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
     ("program", "place"),
     [
         ("Claude Code", ".claude/history.jsonl"),
+        ("OpenCode, Kilo CLI", ".local/share/kilo"),
         ("Copilot Chat", ".config/Code/User/globalStorage/github.copilot-chat/conversations.json"),
         ("Cursor", ".config/Cursor/User/workspaceStorage/1/state.vscdb"),
         ("Amp", ".config/VSCodium/User/globalStorage/sourcegraph.amp"),

@@ -17,7 +17,7 @@ _OF_SHELLS = _RUNS | frozenset({
     "builtin", "container", "copilot", "in", "launch", "local", "power", "process", "run", "tool", "unified", "v",
 })  # fmt: skip
 _EDITS = frozenset({
-    "append", "create", "delete", "edit", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
+    "added", "append", "create", "delete", "deleted", "edit", "edited", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
     "save", "update", "write",
 })  # fmt: skip
 _OF_FILES = _EDITS | frozenset({
@@ -126,7 +126,8 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 _DURATION = re.compile(r"[0-9.]+[smh]?\Z")
 _ASKS_ITSELF = re.compile(
-    r"\s--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config)(?=[\s=]|\Z)", re.IGNORECASE
+    r"\s(?:-version|--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config))(?=[\s=]|\Z)",
+    re.IGNORECASE,
 )
 """What makes a program tell about itself and check nothing."""
 _SET_ASIDE = re.compile(
@@ -140,12 +141,20 @@ _SUMS_UP = r"""
     |^(?:\[\w+\]\ )?Tests\ run:\ \d+,\ Failures:|^\d+\ examples?,\ \d+\ failures?|^OK\ \(\d+\ tests?
     |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
     |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b"""
-_ENDS_BADLY = r"""
-    ^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
+NO_SUCH_COMMAND = r"""
+    \bCommandNotFoundException\b|\bis\ not\ recognized\ as\ (?:an?|the)\ (?:name|internal)\b|\bals\ Name\ eines\ Cmdlet
+    |\bist\ entweder\ falsch\ geschrieben\b|\bn'est\ pas\ reconnu\ (?:comme|en\ tant)\b|\bno\ se\ reconoce\ como\b
+    |\bnão\ é\ reconhecido\ como\b|\bnon\ riconosciuto\ come\b|не\ распознано\ как|не\ является\ внутренней
+    |无法将[^\n]{1,80}项识别为|不是内部或外部命令|として認識され(?:ません|ていません)"""
+"""What PowerShell and Windows' command line say of a command that is not there."""
+_ENDS_BADLY = (
+    NO_SUCH_COMMAND
+    + r"""
+    |^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z
-    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z
-    |\bis\ not\ recognized\ as\ (?:the\ name\ of\ a\ cmdlet|an\ internal\ or\ external\ command)\b"""
+    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z"""
+)
 _WRITTEN = r"""
     (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
         (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)"""

@@ -37,7 +37,13 @@ def test_numbers_and_words_of_failure_in_an_output_are_none(output: str) -> None
 
 
 def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing() -> None:
-    for command in ("pytest --version", "pytest --collect-only -q", "git stash && pytest -q; git stash pop"):
+    for command in (
+        "pytest --version",
+        "mvn -version",
+        "java -version; javac -version",
+        "pytest --collect-only -q",
+        "git stash && pytest -q; git stash pop",
+    ):
         assert check_of(command, "1 failed, 4 passed in 0.1s") is None, command
     for command in (
         "pytest --cov=shop --config-file a.ini",

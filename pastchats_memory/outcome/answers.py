@@ -110,7 +110,7 @@ _ADMITTED = Pattern(
     r"""
     \A\W*(?:fatal\ )?error:[ ]
     |\bI(?:'m|\ am|\ was)?\ (?:
-        could(?:n't|\ not)|can(?:'t|not)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to
+        could(?:n't|\ not)|can(?:'t|not)(?!\s(?:\w+\s){0,3}automatically)|unable\ to|not\ able\ to|wasn't\ able\ to|failed\ to
         |won't\ (?:execute|run|be\ able)
         |don't\ have\ (?:[\w-]+\ ){0,4}?(?:access|permission|ability|capabilit(?:y|ies)|way)
     )\b
@@ -129,7 +129,7 @@ _LEFT = Pattern(
     |\bI\ (?:did\ not|didn't|have\ not|haven't)\ (?:yet\ )?(?!
         (?:
             change|touch|modif|alter|commit|push|includ|run|test|remov|delet|add|find|see|want|need|have|know|notice
-            |break
+            |break|made?
         )\w*
     )(?:\w+\ )
     |\b(?:remaining|others?|rest)\b[^.\n]{0,60}\b(?:

@@ -10,6 +10,10 @@ RELIEVED = Pattern(
         \ (?:is|are|has|have|went)\ (?:now\ |all\ )?(?:gone|away|fixed|solved|resolved|disappeared|vanished)\b
     |\bno\ (?:more\ )?\w+\ (?:anymore|any\ more|any\ longer)\b
     |\bno\ (?:more\ )?(?:problems?|issues?|errors?|crash(?:es)?|failures?|complaints)\ (?:since|so\ far|at\ all)\b
+    |问题(?:都|已经?|已)?解决了?(?![吗没\w?？])|\A已经?(?:解决|修复|正常)了?(?![吗\w?？])|解決しました|(?:문제가\ )?해결(?:됐|되었)
+    |\b(?:problema|erro|error)\ (?:se\ ha\ |foi\ )?(?:resolvido|resuelto|solucionado|corregido|corrigido)\b|\bproblème\ (?:est\ )?résolu
+    |\bproblem\ (?:ist\ )?(?:gelöst|behoben)\b|проблема\ (?:решена|ушла)|\bmasalah(?:nya)?\ (?:sudah\ )?(?:selesai|teratasi)\b
+    |\bđã\ (?:được\ )?(?:giải\ quyết|sửa\ xong)|\bsorun\ çözüldü
     |\bwithout\ (?:a|any)\ (?:single\ )?(?:crash|error|problem|hitch|issue|failure|hiccup|warning)\w*\b"""
 )
 """The trouble is over."""
@@ -28,6 +32,7 @@ THANKED = Pattern(
     )[\s.!:)。！]*\Z
     |[,.!]\s+(?:thanks|thank\ you|thx|cheers)(?:\ a\ lot|\ so\ much|\ man)?\s*[.!](?!\W*\bbut\b)
     |[.!,]\s+(?:and\ )?(?:merged|shipped|closing(?:\ (?:it|this))?)\W*\Z
+    |\A\W*very\ well(?=\s*[.!]|\W*\Z)
     |\A\W*green\ (?:on|in|now|again|everywhere|across)\b|\bworks?\ again\b
     |\bexactly\ what\ i\ (?:wanted|needed|asked\ for|meant|was\ looking\ for)\b
     |\A\W*(?:(?:ok(?:ay)?|yes|ah+|oh)[\s,.]+)?(?:that(?:'s|\ is)\ |it(?:'s|\ is)\ |now\ it(?:'s|\ is)\ )?

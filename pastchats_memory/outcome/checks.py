@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pastchats_memory.commands import Family, check_of
+from pastchats_memory.commands import NO_SUCH_COMMAND, Family, check_of
 from pastchats_memory.outcome.rows import LONGEST, QUOTED, Episode, Evidence, Pattern, Row, once, quoted
 
 _RED = Pattern(
@@ -78,6 +78,7 @@ _RAN_NONE = Pattern(
     |^[=\ ]*(?:\d+\ (?:deselected|skipped),?\ ?)+\ ?in\ [\d.]+s|\btest\ result:\ ok\.\ 0\ passed;\ 0\ failed"""
 )
 """Nothing was tried, unless something else in the output was."""
+_NEVER_RAN = Pattern(NO_SUCH_COMMAND)
 _TRIED = Pattern(
     r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.(]\S*(?!.*no\ tests)|^---\ (?:PASS|FAIL)|^FAIL\b"
 )
@@ -161,7 +162,7 @@ def _check(place: int, row: Row) -> Check | None:
     family = check_of(command if heading.startswith("$ ") else "", output)
     said = passed(output[-LONGEST:])
     ran_none = family == "test" and _RAN_NONE.search(output) and not _TRIED.search(output)
-    if family is None or ran_none or (said is None and _STARTED.search(output)):
+    if family is None or ran_none or _NEVER_RAN.search(output) or (said is None and _STARTED.search(output)):
         return None
     if said is None and row.kind != "error" and _CUT.search(command):
         return None

@@ -13,14 +13,14 @@ _VERBS = frozenset({
     "add", "adjust", "allow", "analyse", "analyze", "append", "apply", "ask", "audit", "build", "bump", "call", "catch", "change",
     "check", "clean", "clone", "combine", "commit", "compare", "compile", "complete", "configure", "consider", "convert", "copy",
     "create", "define", "delete", "deploy", "describe", "design", "disable", "display", "document", "download", "draft", "drop",
-    "edit", "enable", "ensure", "execute", "expand", "explain", "export", "extend", "extract", "figure", "fill", "find", "finish",
-    "focus", "format", "generate", "get", "give", "hide", "highlight", "identify", "implement", "import", "improve", "include",
+    "edit", "elaborate", "enable", "ensure", "execute", "expand", "explain", "export", "extend", "extract", "figure", "fill", "find", "finish",
+    "focus", "follow", "format", "generate", "get", "give", "hide", "highlight", "identify", "implement", "import", "improve", "include",
     "increase", "insert", "inspect", "install", "integrate", "investigate", "keep", "leave", "limit", "link", "list", "load",
     "log", "look", "maintain", "make", "map", "mark", "merge", "migrate", "modify", "move", "name", "omit", "open", "optimise",
     "optimize", "order", "organize", "pass", "pick", "place", "plan", "prepare", "print", "process", "provide", "publish", "pull",
     "push", "put", "read", "reduce", "refactor", "release", "remove", "rename", "render", "reorder", "reorganize", "replace",
-    "report", "research", "reset", "resize", "restart", "restrict", "review", "rewrite", "run", "save", "scan", "search",
-    "select", "send", "set", "setup", "ship", "show", "simplify", "skip", "sort", "split", "start", "stop", "store", "style",
+    "report", "research", "reset", "resize", "restart", "restrict", "review", "reword", "rephrase", "rewrite", "run", "save", "scan", "search",
+    "select", "send", "set", "setup", "ship", "shorten", "show", "simplify", "skip", "sort", "split", "start", "stop", "store", "style",
     "submit", "suggest", "summarise", "summarize", "support", "switch", "sync", "tag", "tell", "test", "tidy", "track",
     "translate", "treat", "trim", "turn", "update", "upgrade", "upload", "use", "validate", "verify", "view", "walk", "wrap",
     "write",
@@ -42,7 +42,7 @@ _ASKS = Pattern(
     (?:
         (?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)
         |we\ (?:should|need|want|could|can)|you\ (?:should|can|need|could)|what|how|which|where|who|should|shall
-        |will
+        |will|work\ (?:on|through)
         |(?!did\ that\b)(?:is|are|was|were|do(?:es)?|did|has|have|would|could)(?:n't)?\ (?:
             it|this|that|there|the|these|those|you|we|i|they|an?|any|my|our|your|\w+ing
         )
@@ -73,7 +73,7 @@ _WISHED = Pattern(
 """What has to be, in a statement."""
 _INQUIRES = Pattern(
     r"""
-    [?？吗呢]
+    [?？吗呢]|\blet\ me\ know\ (?:what|why|how|which|whether)\b|\b(?:search|look|scan)\ for\ (?:\w+\ )?(?:problems|bugs|issues|errors)\b
     |(?:\A|[.!\n]\s)\W*(?:please\ |can\ you\ |could\ you\ )?(?:
         read|why|what|which|how|when|where|who|explain|find\ out|investigate|look|check|see|reproduce|debug|diagnose
         |analy[sz]e|review|tell|show|list|report|verify|test

@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import NO_CALL, Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 18
+VERSION = 19
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4

@@ -36,6 +36,8 @@ _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
 """Above what a tool answered, in the person's place."""
 _KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
 _THOUGHT = re.compile(r"_Thinking:_\s*\Z")
+_TITLE = re.compile(r"\*\*[^*\n]{1,120}\*\*")
+"""Of a thought."""
 _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _MUSED = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
@@ -121,8 +123,7 @@ class _Part:
         while place < len(self._lines):
             place = self._next(place)
         if self._thinking >= 0:
-            # nothing tells where thoughts end and words begin if no call stands between them; the first of several paragraphs is thoughts
-            end = self._end_of_paragraph(self._thinking + 1)
+            end = self._end_of_thoughts(self._thinking + 1)
             del self.words[self._thinking : end if any(map(str.strip, self.words[end:])) else self._thinking + 1]
 
     def _next(self, place: int) -> int:
@@ -146,6 +147,17 @@ class _Part:
             self._thinking = len(self.words)
         self.words.append(line)
         return place + 1
+
+    def _end_of_thoughts(self, place: int) -> int:
+        """The place in the words behind the first paragraph from there on, or behind all that have a title, as Gemini's have.
+
+        Nothing tells where thoughts end and words begin if no call stands between them.
+        """
+        behind = end = self._end_of_paragraph(place)
+        while _TITLE.fullmatch("\n".join(self.words[place:end]).strip()):
+            place = behind = self._end_of_paragraph(end)
+            end = self._end_of_paragraph(place)
+        return behind
 
     def _end_of_paragraph(self, place: int) -> int:
         """The place in the words behind the first paragraph from there on."""

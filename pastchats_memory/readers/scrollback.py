@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 12
+VERSION = 13
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -45,6 +45,8 @@ _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|V
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
+_UNINDENTED = re.compile(r"└ |\s+… \+\d{1,9} lines\b")
+"""The same of Codex where a copy lost the blanks in which lines begin, or the first line."""
 _FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
 _STOPPED = re.compile(
@@ -71,6 +73,9 @@ CALLING = {"assistant": _CALL, "user": _BANG}
 """What somebody calls, whose answer stands below."""
 _RULE = re.compile(r"[─━]{8,}\s*\Z")
 """Above and below what is being typed, and was not sent."""
+_TYPED = "> "
+WRAPPED = 60
+"""Characters of a line that may have been too long for the screen."""
 MOST_BLANK = 3
 """Lines between two paragraphs of a prompt."""
 _FENCE = "```"
@@ -123,7 +128,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
 
 def _lines_of(source: Source) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
-    lines = source.text.split("\n")
+    lines = list(_unsigned(source.text.split("\n")))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
     told: list[str] = []
@@ -140,6 +145,13 @@ def _lines_of(source: Source) -> list[str]:
     return told
 
 
+def _unsigned(lines: list[str]) -> Iterator[str]:
+    """The lines, without the sign before those of a prompt that a copy put before each of them."""
+    for above, line in pairwise(["", *lines]):
+        is_below = len(above) >= WRAPPED and above.startswith(_TYPED) and line.startswith(_TYPED)
+        yield _INDENT + line.removeprefix(_TYPED) if is_below else line
+
+
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
@@ -154,9 +166,12 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         )
         is_called = mark in CALLING and bool(CALLING[mark].match(block[0]))
         fault = None if is_called else _FAULT.match(line)
+        is_told = mark == "assistant" and _DEED.match(block[0])
+        answered = _RESULT.match(line) or (_UNINDENTED.match(line) if is_told else None)
         if (
             (found := prompt or answer or fault)
             or folded
+            or answered
             or _ends(lines, number, mark)
             or (fenced and line.startswith(_FENCE))
         ):
@@ -171,7 +186,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             mark, first, block = "", number, []
             if found:
                 mark, block = "user" if prompt else "assistant", [found[1].rstrip()]
-            elif (is_called or call) and not is_stopped and (answered := _RESULT.match(line)):
+            elif (is_called or call) and not is_stopped and answered:
                 mark, block = RESULT, [line[answered.end() :].strip()]
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
@@ -206,7 +221,7 @@ def _parted(text: str, line: str) -> tuple[str, str]:
     if line.lstrip().startswith("⎿"):
         is_called = not _FAULT.match(line) and (_CALL.match(last) if above else not _STOPPED.match(line))
         return (above, last) if is_called else (text, "")
-    is_deed = _DEED.match(text) and ("└" in line or _CHANGED.search(text.partition("\n")[0]))
+    is_deed = _DEED.match(text) and ("└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0]))
     return ("", text) if is_deed else (text, "")
 
 
@@ -226,4 +241,4 @@ def _goes_on(lines: list[str]) -> bool:
 
 
 def _is_of_client(line: str) -> bool:
-    return bool(_RESULT.match(line) or _BOX.match(line) or _STATUS.match(line))
+    return bool(_BOX.match(line) or _STATUS.match(line))

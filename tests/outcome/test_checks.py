@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from one_episode import verdict
 
 from pastchats_memory.commands import check_of
+from pastchats_memory.outcome import Row
 from pastchats_memory.outcome.checks import passed
 
 GREEN = [
@@ -148,6 +150,24 @@ def test_red_is_read_as_red(output: str) -> None:
     said = passed(output)
     assert said is not None
     assert not said[0], said
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "mvn: The term 'mvn' is not recognized as a name of a cmdlet, function, script file, or executable program.",
+        "'mvn' is not recognized as an internal or external command,\noperable program or batch file.",
+        'mvn : Die Benennung "mvn" wurde nicht als Name eines Cmdlet, einer Funktion oder eines Programms erkannt.',
+        "El término 'mvn' no se reconoce como nombre de un cmdlet",
+        "无法将“mvn”项识别为 cmdlet、函数、脚本文件或可运行程序的名称。",
+        "+ FullyQualifiedErrorId : CommandNotFoundException",
+    ],
+)
+@pytest.mark.parametrize("kind", ["result", "error"])
+def test_a_check_whose_program_is_not_there_has_not_run(kind: str, output: str) -> None:
+    missing = Row("tool", kind, f"$ mvn test\n{output}")
+    told = Row("assistant", "answer", "That is all there is to say.")
+    assert verdict(Row("assistant", "answer", "I run the tests."), missing, told) == "unknown"
 
 
 @pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])

@@ -61,6 +61,8 @@ def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: st
     "words",
     [
         "add a test for the logout button",
+        "Follow the rules in icons.md for the menu, too",
+        "WORK ON ALL OF THIS",
         "ok, now please rename it to submit",
         "Can you also expand the tooltip?",
         "If there is no text in the box, hide the icon.",
@@ -171,3 +173,23 @@ def test_who_tries_what_was_done_says_something_of_it_only_afterwards() -> None:
         assert verdict(MADE, following=trial) == "unknown"
         assert verdict(MADE, following=f"{trial}\n/drop door.py\n{GOES_ON}") == "worked"
         assert verdict(MADE, following=f"{trial}\nit still does not work") == "failed"
+
+
+def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing() -> None:
+    asked = Row("user", "prompt", "Search for problems that you can fix and let me know what you found.")
+    read = Row(
+        "assistant",
+        "answer",
+        "Here is what I found. As requested, I have not made any changes.",
+        {"tools": ["Read app.py"]},
+    )
+    red = Row("tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2")
+    assert outcome_of((asked, read)).verdict == "unknown"
+    assert outcome_of((asked, red, read)).verdict == "unknown", "what was searched for"
+
+
+def test_what_is_not_done_without_being_asked_is_no_giving_up() -> None:
+    told = Row(
+        "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
+    )
+    assert verdict(told, following="Create a file with a command") == "unknown"

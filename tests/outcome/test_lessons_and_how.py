@@ -429,7 +429,8 @@ def test_a_tool_that_only_minds_commands_runs_none(tool: str) -> None:
 @pytest.mark.parametrize(
     "tool", ["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "copilot_replaceString",
              "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace", "edit_file_v2", "fs_write", "delete_file", "move_file",
-             "edit_existing_file", "single_find_and_replace", "save-file", "vscode_editFile_internal", "replace_symbol_body", "remove-files", "editor"],
+             "edit_existing_file", "single_find_and_replace", "save-file", "vscode_editFile_internal", "replace_symbol_body", "remove-files", "editor",
+             "Edited", "Added", "Deleted"],
 )  # fmt: skip
 def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) -> None:
     assert is_editor(tool)
@@ -438,7 +439,7 @@ def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) 
 @pytest.mark.parametrize(
     "tool", ["Read", "Bash", "Grep", "TodoWrite", "read_file", "search_files", "create_issue", "mcp__github__update_pull_request", "mcp__edit__read",
              "apply", "diff", "file_search", "semantic_search", "WebSearch", "write_memory", "",
-             "view", "undo_edit", "write_stdin", "save_memory", "remove_label", "find_file"],
+             "view", "undo_edit", "write_stdin", "save_memory", "remove_label", "find_file", "Updated", "Called"],
 )  # fmt: skip
 def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -> None:
     assert not is_editor(tool)

@@ -105,6 +105,10 @@ def test_words_that_say_neither_are_unknown(words: str) -> None:
     "words",
     [
         "wow, it actually worked",
+        "问题已解决",
+        "el problema se ha solucionado",
+        "проблема решена",
+        "Very well. Explain the second step.",
         "this is a useful summary, thanks",
         "that looks good",
         "now everything works",
@@ -219,6 +223,11 @@ def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(wor
 )  # fmt: skip
 def test_what_had_been_wrong_and_is_good_now_is_no_blame(words: str) -> None:
     assert verdict(MADE, following=words) != "failed"
+
+
+@pytest.mark.parametrize("words", ["问题解决了吗？", "问题没有解决", "问题没解决", "已解决吗"])
+def test_a_question_whether_it_is_solved_and_a_no_to_it_are_no_praise(words: str) -> None:
+    assert verdict(ANSWER, following=words) != "worked"
 
 
 def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:

@@ -286,6 +286,16 @@ def test_how_long_was_thought_ends_thoughts(tmp_path, musing):
     assert [turn.content for turn in turns(dialogue, path)] == ["How hot?", "1280 degrees."]
 
 
+def test_thoughts_that_have_titles_end_with_the_last_of_them(tmp_path):
+    path = tmp_path / "kiln.md"
+    thoughts = "**Weighing the Clay**\n\nIt is heavy.\n\n\n**Choosing the Heat**\n\nHot is best."
+    path.write_text(
+        f"## User\n\nHow hot?\n\n## Assistant\n\n_Thinking:_\n\n{thoughts}\n\n1280 degrees.\n\n**Slowly**, too.\n",
+        encoding="utf-8",
+    )
+    assert [turn.content for turn in turns(dialogue, path)] == ["How hot?", "1280 degrees.\n\n**Slowly**, too."]
+
+
 @pytest.mark.parametrize(
     "words",
     [

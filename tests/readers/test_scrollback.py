@@ -34,6 +34,44 @@ def test_what_something_stands_below_was_sent(tmp_path):
     assert asked == ["hold() is to return kelvins.", "Now the relay."]
 
 
+CODEX = """› Show subtasks below their task.
+
+• I look at the list first.
+
+• Ran git status --short
+{output}
+
+• Edited tasks.py (+26 -14)
+    361
+    362 -        orphans = []
+
+• Subtasks stand below their task.
+"""
+
+
+@pytest.mark.parametrize("output", ["└ M notes.md\n?? a.txt", "    … +35 lines\n    ?? a.txt", "  └ M notes.md"])
+def test_what_a_command_printed_on_codexs_screen_is_no_answer_wherever_a_copy_put_it(tmp_path, output):
+    assert said(tmp_path, CODEX.format(output=output)) == [
+        ("user", "Show subtasks below their task."),
+        ("assistant", "I look at the list first."),
+        ("assistant", "Subtasks stand below their task."),
+    ]
+
+
+def test_a_tree_in_an_answer_is_no_output(tmp_path):
+    tree = "› What is in it?\n\n• Three files:\n\nsrc\n└ app\n  … +2 lines\n\nThat is all.\n\n› Thanks.\n\n• Welcome.\n"
+    assert said(tmp_path, tree)[1] == ("assistant", "Three files:\n\nsrc\n└ app\n… +2 lines\n\nThat is all.")
+
+
+def test_a_prompt_that_was_copied_with_the_sign_before_each_of_its_lines_is_one(tmp_path):
+    first = "> Some engineers think that the session might not be entirely necessary"
+    screen = (
+        f"{first}\n> given the plain requests. What do you think?\n\n⏺ It is not.\n\n> Then drop it.\n\n⏺ Dropped.\n"
+    )
+    asked = [content for role, content in said(tmp_path, screen) if role == "user"]
+    assert asked == [f"{first[2:]}\ngiven the plain requests. What do you think?", "Then drop it."]
+
+
 def test_a_bar_on_another_screen_is_a_quotations_and_its_prompts_stay_the_persons(tmp_path):
     told = said(tmp_path, "> What does the manual say?\n\n⏺ It says:\n\n▌ Degrees.\n\n> Thanks.\n\n⏺ Welcome.\n")
     assert [content for role, content in told if role == "user"] == ["What does the manual say?", "Thanks."]

@@ -334,6 +334,11 @@ def ends_asking(episode: Episode) -> bool:
     return ending.endswith(("?", "？", "吗", "呢")) and not _WHAT_ELSE.search(ending[-OPENING:])
 
 
+def could_not(text: str) -> bool:
+    """Whether a part of an answer says that something could not be done."""
+    return _ADMITTED.search(text[:OPENING]) is not None
+
+
 @once
 def admitted(episode: Episode) -> tuple[Evidence, ...]:
     """The last answer says in its first sentences that it could not be done."""

@@ -13,6 +13,7 @@ from pastchats_memory.outcome.answers import (
     claimed_before,
     commits,
     committed,
+    could_not,
     edit_made,
     edited,
     edits,
@@ -312,8 +313,9 @@ def task_completed(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def gave_up(episode: Episode) -> tuple[Evidence, ...]:
-    """The last answer says that it could not be done, and does not go on to do something else at length."""
-    return admitted(episode) if len(last_answer(episode)[1]) <= SHORT else ()
+    """The last answer says that it could not be done, before it says anything else, and does not go on to do something else at length."""
+    text = last_answer(episode)[1]
+    return admitted(episode) if len(text) <= SHORT and could_not(text.lstrip().partition("\n\n")[0]) else ()
 
 
 def admitted_in_part(episode: Episode) -> tuple[Evidence, ...]:

@@ -188,6 +188,13 @@ def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing() -> None:
     assert outcome_of((asked, red, read)).verdict == "unknown", "what was searched for"
 
 
+def test_what_cannot_be_told_besides_is_no_giving_up() -> None:
+    told = Row("assistant", "answer", "The version is 2.1.10.\n\nI cannot check your tags; `git tag` lists them.")
+    assert verdict(told, following="Which one is the latest?") == "unknown"
+    gave_up = Row("assistant", "answer", "I cannot check your tags; `git tag` lists them.\n\nThe version is 2.1.10.")
+    assert verdict(gave_up, following="Which one is the latest?") == "failed"
+
+
 def test_what_is_not_done_without_being_asked_is_no_giving_up() -> None:
     told = Row(
         "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."

@@ -24,16 +24,21 @@ TRIES = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
 
 FEW_WORDS = 3
 """Words from which on a sentence says something, and a prompt is the same when it comes again ("yes", "go on" are not)."""
+_PLACE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
+"""A line that says of which file the next ones are."""
 _SENTENCE = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
 
 
 def words_of(following: str) -> str:
-    """What was said, without the commands to the client before it and without words of the client's own; where it is commands alone, the last that tries something."""
+    """What was said, without the commands to the client before it, the name of the file that it is about, and words of the client's own.
+
+    Where it is commands alone, the last that tries something.
+    """
     text, tried = following, ""
     while found := _BOOKKEEPING.match(text) or TRIES.match(text):
         tried = found[0] if TRIES.match(found[0]) else tried
         text = text[found.end() :]
-    return wanted(text.strip() or tried.strip())
+    return _PLACE.sub("", wanted(text.strip() or tried.strip()), count=1)
 
 
 def first_sentence(text: str) -> str:

@@ -230,6 +230,17 @@ def test_a_question_whether_it_is_solved_and_a_no_to_it_are_no_praise(words: str
     assert verdict(ANSWER, following=words) != "worked"
 
 
+@pytest.mark.parametrize("place", ["In tests/test_login.py:\n\n", "`button.tsx`:\n", "src\\login.cs:\n\n"])
+@pytest.mark.parametrize(
+    ("words", "expected"), [("The login test is broken.", "failed"), ("Rename the icon to submit.", "worked")]
+)
+def test_what_is_said_below_the_name_of_a_file_counts_as_if_it_came_first(
+    place: str, words: str, expected: str
+) -> None:
+    assert verdict(MADE, following=words) == verdict(MADE, following=place + words) == expected
+    assert words[:-1] in outcome_of((ASKED, MADE), place + words).evidence[0].quotation or expected == "worked"
+
+
 def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:
     assert verdict(ANSWER, following="This looks good! However, the layer is disposed of and made anew.") == "unknown"
     assert verdict(ANSWER, following="This looks good! Add the second layer.") == "worked"

@@ -23,6 +23,7 @@ CUT = (
 """Spans before or after a person's own words."""
 
 COMMAND_TAGS = ("command-name", "command-message", "command-args", "command-contents")
+_PRESSED = re.compile(r'@agent [A-Z][\w ]{1,30}: "[^"\n]{0,300}"\Z')
 BASH_OUTPUTS = ("bash-stdout", "bash-stderr")
 
 MACHINE_MAIL = (
@@ -138,6 +139,11 @@ def _replied(text: str) -> str:
 def injected_in_codex(text: str) -> bool:
     """Whether Codex wrote the text itself, judged by its first words alone."""
     return text.lstrip().startswith(CODEX_INJECTED)
+
+
+def is_pressed(text: str) -> bool:
+    """Whether VS Code wrote it in the place of a person, who pressed a button at a question of its own."""
+    return _PRESSED.match(text.strip()) is not None
 
 
 def span(text: str, tag: str) -> str:

@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 13
+VERSION = 14
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -39,7 +39,10 @@ _KEYS = "⏎ send"
 _NOTHING = "❯"
 """The input line of other clients while nothing is typed."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
-_BARE_CALL = re.compile(r"  ([A-Z]\w{1,40}\(.*)\Z")
+_TODOS = "Update Todos"
+"""How Claude Code names a call that writes its list."""
+_EMPTY = "(no content)\n"
+_BARE_CALL = re.compile(rf"  ([A-Z]\w{{1,40}}\(.*|{_TODOS})\Z")
 """A call below what came of the one before, copied while its bullet did not show: that blinks."""
 _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
 """How Codex tells of a call, with what came of it behind `└`."""
@@ -120,9 +123,9 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             name, subject = (
                 deed.groups() if (deed := _DEED.match(text.partition("\n")[0])) else (text.partition("\n")[0], "")
             )
-            telling.call("", name, {"command": " ".join(subject.split())})
+            telling.call("", *(("TodoWrite", {}) if text == _TODOS else (name, {"command": " ".join(subject.split())})))
         else:
-            telling.answer(text, At(line))
+            telling.answer(text.removeprefix(_EMPTY), At(line))
     yield from telling.drafts.rest()
 
 
@@ -219,7 +222,9 @@ def _parted(text: str, line: str) -> tuple[str, str]:
     """The words of an answer, and the call that it tells of or that stands below them: what came of it is on the line behind, or in Codex how many lines it changed."""
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
-        is_called = not _FAULT.match(line) and (_CALL.match(last) if above else not _STOPPED.match(line))
+        is_called = not _FAULT.match(line) and (
+            _CALL.match(last) or last == _TODOS if above else not _STOPPED.match(line)
+        )
         return (above, last) if is_called else (text, "")
     is_deed = _DEED.match(text) and ("└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0]))
     return ("", text) if is_deed else (text, "")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.drafts import Draft, Drafts
-from pastchats_memory.readers.injected import CONTINUED, typed_in_claude
+from pastchats_memory.readers.injected import CONTINUED, is_pressed, span, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.specstory_calls import told_by
@@ -24,11 +24,13 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 
 FORMAT = "specstory"
-VERSION = 10
+VERSION = 11
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
 RULE = "---"
+QUERY = "user_query"
+"""In which Cursor's command line hands over what was typed, below the time."""
 NOTHING_SAID = ("", RULE, NO_TEXT)
 
 _MADE = re.compile(
@@ -222,7 +224,7 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
     asked = part.person or (part.sidechain and not part.model)
     role, kind = ("user", "prompt") if asked else ("assistant", "answer")
     if asked:
-        typed = typed_in_claude(text)
+        typed = typed_in_claude("" if is_pressed(text) else span(text, QUERY).strip() or text)
         if typed.interrupted:
             drafts.flag("interrupted")
         text, kind = typed.text, "command" if typed.command else kind

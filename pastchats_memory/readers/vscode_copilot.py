@@ -9,6 +9,7 @@ from pathlib import Path
 from pastchats_memory.model import Unreadable
 from pastchats_memory.readers.beside import is_beside
 from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
+from pastchats_memory.readers.injected import is_pressed
 from pastchats_memory.readers.source import Element, Source
 from pastchats_memory.readers.telling import About, At, Row, Telling, folder_of
 from pastchats_memory.readers.text import conversation_hash
@@ -17,7 +18,7 @@ from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 7
+VERSION = 8
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -108,7 +109,8 @@ def _take(telling: Telling, request: Json, line: int) -> None:
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
     at = At(line, sent, text_of(request.get("requestId")), branch)
-    telling.prompt(text_of(_typed(request)), at)
+    typed = text_of(_typed(request))
+    telling.prompt("" if is_pressed(typed) else typed, at)
     for reply in _replies(list_of(request.get("response"))):
         telling.prompt(reply, At(line, sent, branch=branch))
     took = mapping_of(result.get("timings")).get("totalElapsed")

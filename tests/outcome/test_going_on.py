@@ -46,6 +46,23 @@ def test_who_picks_what_comes_next_after_an_edit_had_what_was_asked_for(words: s
     assert verdict(meant, following=words) == "unknown", "nothing is done yet"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "다시해줘.",
+        "もう一度お願いします",
+        "请重新生成",
+        "faça de novo",
+        "hazlo otra vez",
+        "bitte noch mal",
+        "сделай ещё раз",
+        "tekrar dene",
+    ],
+)
+def test_who_wants_it_done_over_had_not_what_was_asked_for(words: str) -> None:
+    assert verdict(MADE, following=words) != "worked"
+
+
 @pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
 def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: str) -> None:
     edited = Row(

@@ -3,6 +3,7 @@
 import pytest
 from golden import turns
 
+from pastchats_memory.commands import is_editor
 from pastchats_memory.readers import scrollback
 
 BARRED = """▌ hold() is to return kelvins.
@@ -70,6 +71,18 @@ def test_a_prompt_that_was_copied_with_the_sign_before_each_of_its_lines_is_one(
     )
     asked = [content for role, content in said(tmp_path, screen) if role == "user"]
     assert asked == [f"{first[2:]}\ngiven the plain requests. What do you think?", "Then drop it."]
+
+
+def test_a_list_that_claude_code_writes_is_no_words_and_no_edit_wherever_it_stands(tmp_path):
+    listed = "  ⎿  ☐ Move the invitation\n"
+    screen = f"> I need no invitation.\n\n  Update Todos\n{listed}\n⏺ You are right.\n\n  Update Todos\n{listed}\n⏺ (no content)\n  It is gone.\n"
+    assert said(tmp_path, screen) == [
+        ("user", "I need no invitation."),
+        ("assistant", "You are right."),
+        ("assistant", "It is gone."),
+    ]
+    tools = [tool for turn in turns(scrollback, tmp_path / "screen.txt") for tool in turn.metadata.get("tools", [])]
+    assert not any(is_editor(tool.partition(" ")[0]) for tool in tools)
 
 
 def test_a_bar_on_another_screen_is_a_quotations_and_its_prompts_stay_the_persons(tmp_path):

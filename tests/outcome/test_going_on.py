@@ -63,6 +63,11 @@ def test_who_wants_it_done_over_had_not_what_was_asked_for(words: str) -> None:
     assert verdict(MADE, following=words) != "worked"
 
 
+def test_a_pick_after_a_claim_that_nothing_shows_tells_nothing() -> None:
+    told = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
+    assert [verdict(told, following=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
+
+
 @pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
 def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: str) -> None:
     edited = Row(
@@ -78,7 +83,7 @@ def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: st
     "words",
     [
         "add a test for the logout button",
-        "Follow the rules in icons.md for the menu, too",
+        "Follow the rules in icons.md for the menu",
         "WORK ON ALL OF THIS",
         "ok, now please rename it to submit",
         "Can you also expand the tooltip?",
@@ -192,12 +197,15 @@ def test_who_tries_what_was_done_says_something_of_it_only_afterwards() -> None:
         assert verdict(MADE, following=f"{trial}\nit still does not work") == "failed"
 
 
-def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing() -> None:
-    asked = Row("user", "prompt", "Search for problems that you can fix and let me know what you found.")
+@pytest.mark.parametrize(
+    "wish", ["Go through the app and let me know what you would change.", "Search for problems that you can fix."]
+)
+def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing(wish: str) -> None:
+    asked = Row("user", "prompt", wish)
     read = Row(
         "assistant",
         "answer",
-        "Here is what I found. As requested, I have not made any changes.",
+        "I've explored the app and listed two bugs. As requested, I have not made any changes.",
         {"tools": ["Read app.py"]},
     )
     red = Row("tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2")

@@ -7,8 +7,8 @@ or checked something, and that an answer was cut short or did not come at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise, takewhile
 
 from pastchats_memory.commands import is_shell
 from pastchats_memory.model import Task, Turn, Unreadable
@@ -47,6 +47,9 @@ _BARE_CALL = re.compile(rf"  ([A-Z]\w{{1,40}}\(.*|{_TODOS})\Z")
 _DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
+_SEVERAL = re.compile(r"\d{1,9} files ")
+_FILE = re.compile(r"\s*└ (\S.{0,300}?) \(\+\d{1,9} -\d{1,9}\)\Z")
+"""One of several, above what changed in it."""
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
 _UNINDENTED = re.compile(r"└ |\s+… \+\d{1,9} lines\b")
 """The same of Codex where a copy lost the blanks in which lines begin, or the first line."""
@@ -100,7 +103,8 @@ def recognise(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
-    said = list(_blocks(_lines_of(source)))
+    lines = _lines_of(source)
+    said = list(_blocks(lines))
     told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
     telling = Telling(About(conversation_hash(told)))
     for mark, line, text in said:
@@ -120,13 +124,23 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             subject = " ".join(call[2].split()).removesuffix(")")
             telling.call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
         elif mark == CALL:
-            name, subject = (
-                deed.groups() if (deed := _DEED.match(text.partition("\n")[0])) else (text.partition("\n")[0], "")
-            )
-            telling.call("", *(("TodoWrite", {}) if text == _TODOS else (name, {"command": " ".join(subject.split())})))
+            telling.call("", *_deed(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
         else:
             telling.answer(text.removeprefix(_EMPTY), At(line))
     yield from telling.drafts.rest()
+
+
+def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """The tool that Codex used, or that writes Claude Code's list, with its command or the files that it changed."""
+    if text == _TODOS:
+        return "TodoWrite", {}
+    found = _DEED.match(text)
+    name, subject = found.groups() if found else (text, "")
+    if not _CHANGED.search(subject):
+        return name, {"command": " ".join(subject.split())}
+    told = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
+    files = [one[1] for line in told if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
+    return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
 
 
 def _lines_of(source: Source) -> list[str]:

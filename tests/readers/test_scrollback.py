@@ -59,6 +59,14 @@ def test_what_a_command_printed_on_codexs_screen_is_no_answer_wherever_a_copy_pu
     ]
 
 
+def test_the_files_that_codex_changed_are_named_however_many_they_are(tmp_path):
+    several = "• Edited 2 files (+3 -1)\n  └ src/till.py (+2 -1)\n    1 -a\n    1 +b\n  └ a b.md (+1 -0)\n    1 +c\n"
+    screen = f"› Mend the till.\n\n• I look.\n\n{several}\n• Added one.py (+1 -0)\n    1 +d\n\n• Mended:\n\n  └ none.py (+9 -9)\n"
+    said(tmp_path, screen)
+    tools = [tool for turn in turns(scrollback, tmp_path / "screen.txt") for tool in turn.metadata.get("tools", [])]
+    assert tools == ["Edited src/till.py, a b.md", "Added one.py"]
+
+
 def test_a_tree_in_an_answer_is_no_output(tmp_path):
     tree = "› What is in it?\n\n• Three files:\n\nsrc\n└ app\n  … +2 lines\n\nThat is all.\n\n› Thanks.\n\n• Welcome.\n"
     assert said(tmp_path, tree)[1] == ("assistant", "Three files:\n\nsrc\n└ app\n… +2 lines\n\nThat is all.")

@@ -20,6 +20,8 @@ from pastchats_memory.hooks.log import note
 from pastchats_memory.hooks.session import remember
 
 UMASKS = ("000", "077")
+TRIES = 5
+"""How often a prompt is asked about: a hook gives up when the machine is too busy to answer in time."""
 NEEDED = {
     "ask": ["what is open?"], "backup": ["copy.db"], "capture": ["Pay", "--no"], "context": ["webhooks"], "doctor": [],
     "index": ["history"], "recall": ["webhooks"], "reindex": ["--embeddings"], "restore": ["copy.db", "--yes"],
@@ -90,7 +92,10 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
     copies = [path for path in settings.parent.iterdir() if path.name.startswith("settings.json.")]
     assert [stat.S_IMODE(path.stat().st_mode) for path in copies] == [0o600]
     body = json.dumps({"session_id": "s", "prompt": "How did we build the webhook retries?", "cwd": str(home)})
-    for event in ("UserPromptSubmit", "SessionEnd", "unheard-of"):
+    state = home / "state" / "pastchats-memory"
+    for event in (*("UserPromptSubmit",) * TRIES, "SessionEnd", "unheard-of"):
+        if event == "UserPromptSubmit" and (state / "sessions").exists():
+            continue
         subprocess.run(
             [*private.command, "hook", "claude-code", event],
             input=body,
@@ -99,7 +104,6 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
             env=private.environment,
             check=True,
         )
-    state = home / "state" / "pastchats-memory"
     assert {"sessions", "hooks.log", "installed.json"} <= {path.name for path in state.iterdir()}
     assert alone(home / "state"), modes(home / "state")
 

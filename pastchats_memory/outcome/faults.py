@@ -377,7 +377,7 @@ AGAIN = Pattern(
         debug\w*|again|instead|(?:put|bring|change|switch|turn|move)\b[^.\n]{0,30}\bback|properly|correctly|even
         |supposed|fix\w*|stop|why|seem\w*|didn't|doesn't|isn't|wasn't
     )\b
-    |!{2,}|다시\s*(?:해|작성|시도|만들|확인|실행)|もう一度|やり直|(?:重新|再)(?:来|做|试|写|生成)|重做|ещ[её]\ раз|ще\ раз|заново|передела
-    |\b(?:de\ novo|novamente|refa(?:ça|z)|otra\ vez|de\ nuevo|encore\ une\ fois|refais|recommence|noch\ ?mal|erneut|làm\ lại|tekrar|yeniden|ulangi)\b"""
+    |!{2,}|다시\s*(?:해|작성|시도|만들|확인|실행)|もう一度|やり直|(?:重新|再)(?:来|做|试|写|生成)|重做|заново|передела
+    |\b(?:de\ novo|novamente|otra\ vez|de\ nuevo|encore\ une\ fois|refaire|noch\ ?mal|erneut|ulangi)\b"""
 )
 """A request to do it over."""

@@ -163,23 +163,24 @@ def _todos(database: Database, session_id: object) -> list[Json]:
 def _messages(database: Database, session_id: object) -> list[Message]:
     """Those of OpenCode 2, which took over what was said before; of version 1 what is older, of a session that it did not."""
     second = list(_second_messages(database, session_id))
-    begun = min((_created(message) for message in second if message.parts), default=None)
-    first = [message for message in _first_messages(database, session_id) if begun is None or _created(message) < begun]
-    if not second:
-        return first
+    begun = min((_created(message.info) for message in second if message.parts), default=None)
+    first = list(_first_messages(database, session_id, begun))
     return [first[place] for place in order_of([message.info for message in first])] + second
 
 
-def _created(message: Message) -> int:
-    return number_of(mapping_of(message.info.get("time")).get("created")) or 0
+def _created(info: Json) -> int:
+    """In ms since 1970, 0 where that is not known."""
+    return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
-def _first_messages(database: Database, session_id: object) -> Iterator[Message]:
+def _first_messages(database: Database, session_id: object, before: int | None) -> Iterator[Message]:
+    """Those of version 1 from before that moment, in ms; of later ones no parts are read."""
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
-        parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
-        info: Json = {"id": own_id, "time": {"created": created}}
-        yield Message(info | _record(data), [{"id": part_id} | _record(part) for part_id, part in parts])
+        info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
+        if before is None or _created(info) < before:
+            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
+            yield Message(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
 def _second_messages(database: Database, session_id: object) -> Iterator[Message]:

@@ -121,7 +121,7 @@ class Steps:
     def answer(self, step: Step) -> Json:
         """The agent's message to which the step belongs, which may begin with it."""
         own_id = text_of(step.told.get("assistantMessageID"))
-        for message in self.told.get(step.session, []):
+        for message in reversed(self.told.get(step.session, [])):  # mostly the last
             if message["id"] == own_id:
                 return message
         by: Json = {"agent": step.told.get("agent"), "model": step.told.get("model"), "content": []}
@@ -142,7 +142,7 @@ class Steps:
         """The call of a tool to which the step belongs, which may begin with it."""
         own_id = text_of(step.told.get("id") or step.told.get("callID"))
         content = list_of(self.answer(step)["content"])
-        for part in map(mapping_of, content):
+        for part in map(mapping_of, reversed(content)):
             if part.get("id") == own_id:
                 return part
         time: Json = {"created": step.event.get("created")}

@@ -250,14 +250,10 @@ def _ends(lines: list[str], number: int, mark: str) -> bool:
     is_over = mark == "user" and (
         _RULE.match(line) or not (line.strip() or _goes_on(lines[number : number + MOST_BLANK]))
     )
-    return line.startswith("❯") or _is_of_client(line) or bool(is_over)
+    return line.startswith("❯") or bool(_BOX.match(line) or _STATUS.match(line) or is_over)
 
 
 def _goes_on(lines: list[str]) -> bool:
     """Whether the next line that is not blank is indented as the lines of a prompt are."""
     line = next(filter(str.strip, lines), "")
     return line.startswith(_INDENT) and not _BARE_CALL.match(line)
-
-
-def _is_of_client(line: str) -> bool:
-    return bool(_BOX.match(line) or _STATUS.match(line))

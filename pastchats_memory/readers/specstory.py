@@ -29,8 +29,8 @@ VERSION = 11
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
 RULE = "---"
-QUERY = "user_query"
-"""In which Cursor's command line hands over what was typed, below the time."""
+QUERY, TIME = "user_query", "timestamp"
+"""What Cursor's command line hands over, in tags: what was typed, below the time."""
 NOTHING_SAID = ("", RULE, NO_TEXT)
 
 _MADE = re.compile(
@@ -224,7 +224,7 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
     asked = part.person or (part.sidechain and not part.model)
     role, kind = ("user", "prompt") if asked else ("assistant", "answer")
     if asked:
-        typed = typed_in_claude("" if is_pressed(text) else span(text, QUERY).strip() or text)
+        typed = typed_in_claude("" if is_pressed(text) else _queried(text))
         if typed.interrupted:
             drafts.flag("interrupted")
         text, kind = typed.text, "command" if typed.command else kind
@@ -238,6 +238,12 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
         draft = _draft(part, session, role, kind, text, part.start, shown[-1][0])
         draft.native_id = part.native_id
         drafts.add(draft)
+
+
+def _queried(text: str) -> str:
+    """What was typed where Cursor's command line put it in a tag: not where a person writes of the tag."""
+    is_handed_over = text.lstrip().startswith((f"<{TIME}>", f"<{QUERY}>"))
+    return (span(text, QUERY).strip() if is_handed_over else "") or text
 
 
 def _used(part: _Part, session: _Session, block: Sequence[str], fold: Fold, drafts: Drafts) -> None:

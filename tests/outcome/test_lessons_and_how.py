@@ -10,7 +10,6 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.render import how_text, lessons_text
 from pastchats_memory.render_json import how_json, lessons_json
 
@@ -390,56 +389,3 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     shown = program("how", "webhook worker sends events twice", "--project", "garden").stdout
     assert "> $ pytest -q tests/test_worker.py" in shown
     assert "said/c4.jsonl:1 · id " in shown
-
-
-@pytest.mark.parametrize(
-    "command", ["ls -la", "env", "env | grep PATH", "git branch -a", "git branch --show-current", "git remote -v", "find . -exec grep -l x {} +",
-                "cd src && grep -rn x . | head", "git status; git diff", "cat a.py", "git log 2>&1 | grep 'fix|make' > /dev/null",
-                "Get-ChildItem src -Recurse | Select-String todo", "Get-Content a.py | Select-Object -Last 3",
-                r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
-)  # fmt: skip
-def test_commands_that_only_look_are_known(command: str) -> None:
-    assert is_look(command)
-
-
-@pytest.mark.parametrize(
-    "command", ["make test", "cd src && npm run build", "git commit -m x", "ls && pytest", "echo done > notes.txt", "cat a.py >> b.py",
-                "env STAGE=live make deploy", "env make deploy", "env -u STAGE make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
-                "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "Get-Item a | Remove-Item", "sed -n -i 1,9p a.py"],
-)  # fmt: skip
-def test_commands_that_do_something_are_known(command: str) -> None:
-    assert not is_look(command)
-
-
-@pytest.mark.parametrize(
-    "tool", ["Bash", "shell", "run_terminal_cmd", "run_terminal_command", "run_in_terminal", "runInTerminal", "run_terminal_command_v2", "developer__shell", "Execute",
-             "exec_command", "execute_bash", "container.exec", "launch-process", "RunCommand", "PowerShell", "mcp__local__bash", "unified_exec", "run_commands"],
-)  # fmt: skip
-def test_a_tool_that_runs_a_command_is_known_by_the_words_of_its_name(tool: str) -> None:
-    assert is_shell(tool)
-
-
-@pytest.mark.parametrize(
-    "tool", ["BashOutput", "kill_shell", "process", "read_terminal", "get_terminal_output", "write_stdin", "execute_code", "run", "Task", ""],
-)  # fmt: skip
-def test_a_tool_that_only_minds_commands_runs_none(tool: str) -> None:
-    assert not is_shell(tool)
-
-
-@pytest.mark.parametrize(
-    "tool", ["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "copilot_replaceString",
-             "copilot_insertEditIntoFile", "mcp__fs__write_file", "replace_in_file", "write_to_file", "apply_diff", "edit_block", "create_file", "search_and_replace", "edit_file_v2", "fs_write", "delete_file", "move_file",
-             "edit_existing_file", "single_find_and_replace", "save-file", "vscode_editFile_internal", "replace_symbol_body", "remove-files", "editor",
-             "Edited", "Added", "Deleted"],
-)  # fmt: skip
-def test_a_tool_that_changes_files_is_known_by_the_words_of_its_name(tool: str) -> None:
-    assert is_editor(tool)
-
-
-@pytest.mark.parametrize(
-    "tool", ["Read", "Bash", "Grep", "TodoWrite", "read_file", "search_files", "create_issue", "mcp__github__update_pull_request", "mcp__edit__read",
-             "apply", "diff", "file_search", "semantic_search", "WebSearch", "write_memory", "",
-             "view", "undo_edit", "write_stdin", "save_memory", "remove_label", "find_file", "Updated", "Called"],
-)  # fmt: skip
-def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -> None:
-    assert not is_editor(tool)

@@ -336,12 +336,13 @@ def test_a_button_that_was_pressed_in_vscode_is_no_prompt(tmp_path):
         "Run it.",
         '@agent Continue: "Continue to iterate?"',
         '@agent Continue: what "it" is',
+        '@agent Rename: "kiln"',
         '@agent Try Again: ""',
     ]
     requests = [{"requestId": text, "message": {"text": text}, "response": []} for text in typed]
     path = tmp_path / "chat.json"
     path.write_text(json.dumps({"responderUsername": "x", "requests": requests}), encoding="utf-8")
-    assert [turn.content for turn in turns(vscode_copilot, path)] == [typed[0], typed[2]]
+    assert [turn.content for turn in turns(vscode_copilot, path)] == [typed[0], *typed[2:4]]
 
 
 def test_trees_of_any_depth_are_walked_as_far_as_anybody_writes_them(tmp_path):

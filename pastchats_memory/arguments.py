@@ -90,6 +90,14 @@ def _statuses(words: str | None) -> tuple[str, ...]:
     return wanted
 
 
+def outcome_named(word: str) -> str:
+    """One outcome. Raises UsageFault."""
+    (named, *more) = _outcomes(word)
+    if more:
+        raise UsageFault(f"{word!r} is more than one outcome", f"Use one of {', '.join(OUTCOMES)}.")
+    return named
+
+
 def _outcomes(words: str | None) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(word.strip().lower() for word in (words or "").split(",") if word.strip()))
     if words is not None and (not wanted or not set(wanted) <= set(OUTCOMES)):

@@ -17,6 +17,7 @@ BASES: Mapping[str, str] = {
     "stands": "nothing said after",
     "built_on": SAID_NEXT,
     "task_completed": "task completed",
+    "judged": "judged by",
 }
 """What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
 
@@ -43,14 +44,22 @@ class Outcome(NamedTuple):
     """The rule that decided, empty where none did."""
 
     @property
+    def is_told(self) -> bool:
+        """Whether there is anything to say: a verdict, what was said next, or that somebody judged it as unknown."""
+        return self.verdict != "unknown" or bool(self.basis)
+
+    @property
     def shown_by(self) -> str:
         """The decisive line, or what was said next; empty where there is none."""
         return self.evidence[-1].quotation if self.evidence else ""
 
     @property
     def basis(self) -> str:
-        """What that line has to do with the outcome, empty where it says so itself."""
-        return SAID_NEXT if self.verdict == "unknown" and self.evidence else BASES.get(self.signal, "")
+        """What that line has to do with the outcome, empty where it says so itself; of unknown also that somebody judged so."""
+        if self.verdict != "unknown":
+            return BASES.get(self.signal, "")
+        said = SAID_NEXT if self.evidence else ""
+        return ", ".join(filter(None, (self.signal, said)))
 
 
 class Attempt(NamedTuple):
@@ -78,6 +87,38 @@ class Attempt(NamedTuple):
     def basis(self) -> str:
         """What the line has to do with the outcome, empty where it says so itself."""
         return BASES.get(self.signal, "")
+
+
+class Sheet(NamedTuple):
+    """An episode laid out for somebody who judges how it ended; of long texts beginning and end."""
+
+    id: str
+    """Of the turn that asks."""
+    project: str
+    timestamp: str | None
+    asked: str
+    answered: str
+    """The last answer; empty where there is none."""
+    done: tuple[str, ...]
+    """Commands that worked and files that were changed, as of a recollection."""
+    results: tuple[str, ...]
+    """What commands answered last, as far as it was kept, in order."""
+    said_next: str
+    """By the person, up to the next answer; empty where that is nothing."""
+    outcome: Outcome
+    """What is said of it."""
+    source_path: str
+    source_line: int | None
+    citation: Citation | None = None
+    """Whether it still stands there; None for one of no file."""
+
+
+class Unjudged(NamedTuple):
+    """Episodes that somebody may judge."""
+
+    sheets: tuple[Sheet, ...]
+    left: int
+    """How many more there are."""
 
 
 class Recollection(NamedTuple):

@@ -9,7 +9,7 @@ from datetime import datetime, time, tzinfo
 from itertools import groupby
 
 from pastchats_memory.model import RECALL_HEADING, Citation, Hit, Item, TimeRead
-from pastchats_memory.recollection import NO_ANSWER, Attempt, Command, Lesson, Outcome, Recollection
+from pastchats_memory.recollection import NO_ANSWER, Attempt, Command, Lesson, Outcome, Recollection, Sheet
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 CITATION_NOTES = {
@@ -94,7 +94,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     when = local_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
-    if memory.outcome.verdict != "unknown" or memory.outcome.evidence:
+    if memory.outcome.is_told:
         lines.append(f"Outcome: {outcome_text(memory.outcome)}{_lost(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
@@ -138,6 +138,8 @@ def _thread_lines(memory: Recollection) -> list[str]:
     return lines
 
 
+ASKED_WIDTH = 120
+"""Characters of what was asked, where only the outcome is to be told."""
 SAME = 40
 """Characters that two quotations of an answer begin with, for one of them to be enough."""
 
@@ -247,8 +249,40 @@ def _places(commands: Sequence[Command]) -> str:
     return ", ".join(dict.fromkeys(lines))
 
 
+def sheets_text(sheets: Sequence[Sheet]) -> str:
+    """Episodes for who judges how they ended, as Markdown; everything quoted, with its source."""
+    return "\n".join(_sheet_text(place, sheet) for place, sheet in enumerate(sheets, start=1))
+
+
+def judged_text(sheet: Sheet) -> str:
+    """How an episode ended, on two lines: what was asked, quoted, and where, with the outcome."""
+    asked = one_line(sheet.asked)
+    asked = quoted(asked if len(asked) <= ASKED_WIDTH else f"{asked[: ASKED_WIDTH - 1]}…")
+    return f"{asked}\nOutcome: {outcome_text(sheet.outcome)} · id {sheet.id}\n"
+
+
+def _sheet_text(place: int, sheet: Sheet) -> str:
+    title = " · ".join(part for part in (one_line(sheet.project), local_time(sheet.timestamp)) if part)
+    said = [
+        ("Asked:", sheet.asked),
+        ("Answered:", sheet.answered),
+        ("Done:", "\n".join(map(one_line, sheet.done))),
+        *(("Result:", text) for text in sheet.results),
+        ("Said next:", sheet.said_next),
+    ]
+    quotations = [f"{heading}\n{quoted(text)}" for heading, text in said if text.strip()]
+    # Of what is unknown the words are quoted below, and whole.
+    ended = outcome_text(sheet.outcome) if sheet.outcome.verdict != "unknown" else "unknown"
+    source = _source(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
+    return "\n".join([f"## {place}. {title}", f"Outcome: {ended}", *quotations, source]) + "\n"
+
+
 def sourced(attempt: Attempt) -> tuple[str, str]:
     """Another episode on one line, quoted, and where it is said."""
-    line = f":{attempt.source_line}" if attempt.source_line else ""
-    told = f" ({told})" if (told := _note(attempt.citation)) else ""
-    return attempt_line(attempt), f"Source: {one_line(attempt.source_path)}{line}{told} · id {attempt.id}"
+    return attempt_line(attempt), _source(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
+
+
+def _source(path: str, number: int | None, cited: Citation | None, id_: str) -> str:
+    line = f":{number}" if number else ""
+    told = f" ({told})" if (told := _note(cited)) else ""
+    return f"Source: {one_line(path)}{line}{told} · id {id_}"

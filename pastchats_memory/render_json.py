@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pastchats_memory.model import Context, Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome
+from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Sheet
 from pastchats_memory.render import citation
 
 
@@ -122,6 +122,31 @@ def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, 
         for one in commands
     ]
     return with_warnings({"schema": "how/1", "results": results}, warnings)
+
+
+def judge_json(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> dict[str, Any]:
+    """`judge/1`; `left` is how many more there are where episodes are listed."""
+    results = [
+        {
+            "id": sheet.id,
+            "project": sheet.project,
+            "timestamp": sheet.timestamp,
+            "asked": sheet.asked,
+            "answered": sheet.answered,
+            "done": list(sheet.done),
+            "results": list(sheet.results),
+            "said_next": sheet.said_next,
+            "outcome": sheet.outcome.verdict,
+            "basis": sheet.outcome.basis,
+            "evidence": [evidence_json(shown) for shown in sheet.outcome.evidence],
+            "source_path": sheet.source_path,
+            "source_line": sheet.source_line,
+            "citation": sheet.citation and sheet.citation.state,
+        }
+        for sheet in sheets
+    ]
+    listed = {} if left is None else {"left": left}
+    return with_warnings({"schema": "judge/1", **listed, "results": results}, warnings)
 
 
 def evidence_json(shown: Evidence) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.episodes import episodes
-from pastchats_memory.episodes.derive import LATEST, meanwhile, spoken_first
+from pastchats_memory.episodes import episodes, spoken_first
+from pastchats_memory.episodes.derive import LATEST, meanwhile
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.readers import reader_for
 from pastchats_memory.readers.source import Source

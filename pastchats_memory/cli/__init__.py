@@ -30,6 +30,7 @@ COMMANDS = {
     "ask": "Plain questions: 'what is blocked?'",
     "lessons": "What failed more than once, and what ended it",
     "how": "The commands that worked here before",
+    "judge": "Say how an episode ended, where no rule can",
     "similar": "The five tasks nearest to a task",
     "find-duplicates": "The five tasks nearest to a text",
     "duplicates": "Clusters of tasks that are alike",

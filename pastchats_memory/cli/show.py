@@ -79,7 +79,7 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
         f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
-    if is_asked and (outcome.verdict != "unknown" or outcome.evidence):
+    if is_asked and outcome.is_told:
         places += f"\n  Outcome: {outcome_text(outcome)}"
     body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

@@ -5,7 +5,8 @@ An episode starts at what a person says that follows an answer, or a prompt that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Protocol, TypeVar
 
 from pastchats_memory.model import Metadata
@@ -53,6 +54,20 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
 def is_spoken(turn: Spoken) -> bool:
     """Whether a person says it: typed, or written into a file for the client to see."""
     return turn.role == "user" or WATCHED in _flags(turn)
+
+
+def spoken_first(following: Iterable[T]) -> list[T]:
+    """What the person says at the beginning of an episode."""
+    return list(takewhile(is_spoken, following))
+
+
+def asking(episode: Sequence[T]) -> T:
+    """The turn that says what is wanted: the longest that the person began with, and a command to the client only where it is all."""
+    return max(
+        spoken_first(episode),
+        key=lambda turn: (turn.metadata.get("kind") != "command", len(turn.content)),
+        default=episode[0],
+    )
 
 
 def _is_stopped(turn: Spoken, following: Spoken) -> bool:

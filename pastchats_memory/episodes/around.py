@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pastchats_memory.citations import cited_items
-from pastchats_memory.episodes import episodes
+from pastchats_memory.episodes import asking, episodes, spoken_first
 from pastchats_memory.episodes.citing import line_near, line_of
+from pastchats_memory.episodes.judged import SIGNAL
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Evidence, Outcome
 from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import outcomes, prompts
+from pastchats_memory.store import judgements, outcomes, prompts
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.judgements import Judgement
 from pastchats_memory.store.outcomes import Ending
 
 NEIGHBOURS = 12
@@ -32,7 +34,8 @@ def episode_around(database: Database, item: Item) -> tuple[list[Item], Ending]:
     episode = parts[place]
     if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
         return episode, _unknown(episode[0], episode[-1])
-    return episode, _derived(episode, parts[place + 1] if place + 1 < len(parts) else [])
+    known = judgements.of_conversation(database, item.project, item.conversation_id).get(asking(episode).id)
+    return episode, _derived(episode, parts[place + 1] if place + 1 < len(parts) else [], known)
 
 
 def how_ended(database: Database, item: Item) -> Outcome:
@@ -47,7 +50,7 @@ def said(database: Database, ending: Ending) -> Outcome:
     quoted = prompts.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
     evidence = tuple(_evidence(items[shown.id], shown.text) for shown in quotations if shown.id in items)
-    return Outcome(ending.said, evidence, ending.signal if is_told else "")
+    return Outcome(ending.said, evidence, ending.signal if is_told or ending.signal == SIGNAL else "")
 
 
 def _evidence(item: Item, quotation: str) -> Evidence:
@@ -62,11 +65,11 @@ def run_in(item: Item, command: str) -> Evidence:
     return Evidence(command, where.path, line_near(command, where) or None, item.citation)
 
 
-def _derived(episode: list[Item], following: list[Item]) -> Ending:
+def _derived(episode: list[Item], following: list[Item], judgement: Judgement | None) -> Ending:
     # The rules are many patterns: only where nothing is stored.
-    from pastchats_memory.episodes.derive import ending_of, spoken_first
+    from pastchats_memory.episodes.derive import ending_of
 
-    return ending_of(episode, spoken_first(following))
+    return ending_of(episode, spoken_first(following), judgement=judgement)
 
 
 def _unknown(first: Item, last: Item) -> Ending:

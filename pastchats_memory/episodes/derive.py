@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.episodes import T, episodes, is_spoken
+from pastchats_memory.episodes import asking, episodes, is_spoken, judged, spoken_first
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.rulebook import version_of
-from pastchats_memory.store import outcomes
+from pastchats_memory.store import judgements, outcomes
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.judgements import Judgement
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
 
 if TYPE_CHECKING:
@@ -57,9 +59,8 @@ def rules() -> str:
     """The version of the rules: of all that says what an episode is and how it ended."""
     here = Path(__file__)
     package = here.parent.parent
-    return version_of(
-        [here, here.with_name("__init__.py"), package / "commands.py", *sorted((package / "outcome").glob("*.py"))]
-    )
+    beside = [here.with_name("__init__.py"), here.with_name("judged.py")]
+    return version_of([here, *beside, package / "commands.py", *sorted((package / "outcome").glob("*.py"))])
 
 
 def derive(
@@ -107,7 +108,7 @@ def catch_up(database: Database) -> tuple[str, ...]:
     return (f"outcomes of {left:,} conversations are not derived yet and count as unknown; run `reindex --outcomes`",)
 
 
-class _Judged(NamedTuple):
+class _Fresh(NamedTuple):
     """A conversation that is due, and the endings of its episodes from one row on."""
 
     due: Due
@@ -120,20 +121,20 @@ class _Judged(NamedTuple):
 def _derive_some(database: Database) -> int:
     """Episodes of some conversations that are due.
 
-    To judge them takes longer than to write them down, and nobody else can write while the lock is held. So they are judged before,
-    and what has changed meanwhile is due still; where that is all of it, others write faster than is judged, and it is done under the lock.
+    To derive them takes longer than to write them down, and nobody else can write while the lock is held. So they are derived before,
+    and what has changed meanwhile is due still; where that is all of it, others write faster than that, and it is done under the lock.
     """
-    judged = _judged(database)
+    found = _fresh(database)
     with database.transaction():
-        lasting = [one for one in judged if outcomes.signature(database, one.due, one.first) == one.signature]
-        lasting = lasting or _judged(database)
+        lasting = [one for one in found if outcomes.signature(database, one.due, one.first) == one.signature]
+        lasting = lasting or _fresh(database)
         for one in lasting:
             outcomes.replace(database, one.due, one.first, one.endings, rules())
     return sum(len(one.endings) for one in lasting)
 
 
-def _judged(database: Database) -> list[_Judged]:
-    found: list[_Judged] = []
+def _fresh(database: Database) -> list[_Fresh]:
+    found: list[_Fresh] = []
     rows, start = 0, time.monotonic()
     for due in outcomes.due(database, BATCH_CONVERSATIONS):
         first = outcomes.first_to_derive(database, due)
@@ -141,22 +142,24 @@ def _judged(database: Database) -> list[_Judged]:
         if signature is None:  # another process has just done it
             continue
         changes = outcomes.changes_of_tasks(database, due)
-        endings = list(endings_of(outcomes.rows_from(database, due, first), changes))
-        found.append(_Judged(due, first, signature, endings))
+        known = judgements.of_conversation(database, due.project, due.conversation_id)
+        endings = list(endings_of(outcomes.rows_from(database, due, first), changes, known))
+        found.append(_Fresh(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
         if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break
     return found
 
 
-def endings_of(turns: Iterator[Said], changes: Sequence[Changed] = ()) -> Iterator[tuple[int, Ending]]:
-    """How each episode of a conversation ended, with the id of its first turn; given the states that its tasks came to."""
+def endings_of(
+    turns: Iterator[Said], changes: Sequence[Changed] = (), known: Mapping[int, Judgement] = MappingProxyType({})
+) -> Iterator[tuple[int, Ending]]:
+    """How each episode of a conversation ended, with the id of the turn that asks; given the states that its tasks came to, and judgements by that id."""
     for episode, following in pairwise(chain(episodes(turns), [[]])):
         over = following[0].timestamp if following else LATEST
-        yield (
-            asking(episode).id,
-            ending_of(episode, spoken_first(following), meanwhile(changes, episode[0].timestamp, over)),
-        )
+        asked = asking(episode).id
+        came_to = meanwhile(changes, episode[0].timestamp, over)
+        yield asked, ending_of(episode, spoken_first(following), came_to, known.get(asked))
 
 
 def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -> list[Changed]:
@@ -165,15 +168,6 @@ def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -
         return []
     latest = {one.task: one for one in changes if begun <= one.at < over}
     return sorted(latest.values(), key=lambda one: one.at)
-
-
-def asking(episode: Sequence[T]) -> T:
-    """The turn that says what is wanted: the longest that the person began with, and a command to the client only where it is all."""
-    return max(
-        spoken_first(episode),
-        key=lambda turn: (turn.metadata.get("kind") != "command", len(turn.content)),
-        default=episode[0],
-    )
 
 
 def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
@@ -193,13 +187,15 @@ def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[S
     return Quotation(shown.quotation, turn.id, turn.turn_index)
 
 
-def spoken_first(following: Iterable[T]) -> list[T]:
-    """What the person says at the beginning of an episode."""
-    return list(takewhile(is_spoken, following))
-
-
-def ending_of(episode: Sequence[Said | Item], spoken: Sequence[Said | Item], changes: Sequence[Changed] = ()) -> Ending:
-    """How an episode ended, given what the person said next and which tasks came to another state meanwhile."""
+def ending_of(
+    episode: Sequence[Said | Item],
+    spoken: Sequence[Said | Item],
+    changes: Sequence[Changed] = (),
+    judgement: Judgement | None = None,
+) -> Ending:
+    """How an episode ended, given what the person said next, which tasks came to another state meanwhile, and what somebody judged who read it."""
+    if judgement is not None and judged.holds(judgement, episode, spoken):
+        return judged.ending_by(judgement, episode, spoken)
     # Dozens of patterns, which a run that finds nothing new can do without.
     from pastchats_memory.outcome import Row, outcome_of
 

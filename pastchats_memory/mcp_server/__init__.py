@@ -79,9 +79,11 @@ def server_of(config: Config, *, allow_write: bool = False) -> MCPServer:
         tools.how,
         tools.status,
     )
+    if allow_write:
+        reading = (*reading, tools.unjudged)
     for tool in reading:
         server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(tool)
-    for tool in (tools.store_turn, tools.index_paths) if allow_write else ():
+    for tool in (tools.store_turn, tools.index_paths, tools.judge) if allow_write else ():
         about = ToolAnnotations(
             read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         )

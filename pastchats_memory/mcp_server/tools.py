@@ -25,6 +25,7 @@ from pastchats_memory.mcp_server.values import (
     attempted,
     commanded,
     found,
+    laid_out,
     learned,
     lines_of_item,
     lines_of_task,
@@ -34,7 +35,16 @@ from pastchats_memory.mcp_server.values import (
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.standing import StandingMemory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
-from pastchats_memory.render import hits_text, how_text, item_text, lessons_text, one_line, sanitised
+from pastchats_memory.render import (
+    hits_text,
+    how_text,
+    item_text,
+    judged_text,
+    lessons_text,
+    one_line,
+    sanitised,
+    sheets_text,
+)
 from pastchats_memory.spelled_ids import leads_to_task
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
@@ -247,6 +257,45 @@ class Tools:
         return _answer(text, body, (one.episode.source_path for one in found))
 
     @_one_at_a_time
+    def unjudged(
+        self,
+        project: Here = ".",
+        outcome: Outcomes = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> Annotated[CallToolResult, results.SheetsResult]:
+        """The newest episodes whose end no rule knows, for you to read and `judge`; with `outcome` those that ended so by the rules."""
+        found, warnings = self.memory.unjudged(project, outcome or "unknown", limit)
+        told = [laid_out(one) for one in found.sheets]
+        body = results.SheetsResult(left=found.left, results=told, warnings=list(warnings))
+        nothing = f"There is nothing to judge{_elsewhere(project)}"
+        text = f"{RECALL_PREAMBLE}\n{sheets_text(found.sheets)}" if told else nothing
+        return _answer(text, body, _paths(body.results))
+
+    @_one_at_a_time
+    def judge(
+        self,
+        id: Annotated[str, Field(description="Of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
+        outcome: Literal["worked", "failed", "mixed", "unknown"],
+        because: Annotated[
+            str | None,
+            Field(
+                max_length=LONGEST, description="Words of it, or of what was said next, that show it; not for unknown."
+            ),
+        ] = None,
+    ) -> Annotated[CallToolResult, results.SheetsResult]:
+        """Say how an earlier episode ended, having read it: it stands in the place of what the rules say.
+
+        Worked: what was asked for is there, and a check, the result itself or the person's next words say so, which beat what the
+        answer says of itself. Failed: the last check failed, the answer gives up, the work was stopped or taken back, or the next words
+        find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it.
+        """
+        sheet, warnings = self.memory.judge(id, outcome, because)
+        if sheet is None:
+            raise UsageFault(f"there is no item {id}", ID_HINT)
+        body = results.SheetsResult(results=[laid_out(sheet)], warnings=list(warnings))
+        return _answer(f"{RECALL_PREAMBLE}\n{judged_text(sheet)}", body, _paths(body.results))
+
+    @_one_at_a_time
     def status(self) -> Annotated[CallToolResult, results.StatusResult]:
         """What the memory holds, which model and engine answer."""
         state = self.memory.status()
@@ -317,6 +366,8 @@ def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolRe
 
 
 def _paths(
-    about: Iterable[results.Found | results.Remembered | results.Attempted | results.Alike | results.Solved],
+    about: Iterable[
+        results.Found | results.Remembered | results.Attempted | results.Alike | results.Solved | results.Sheet
+    ],
 ) -> list[str]:
     return [one.source_path for one in about]

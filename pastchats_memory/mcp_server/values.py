@@ -8,7 +8,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.mcp_server import results
 from pastchats_memory.model import Hit, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Command, Lesson, Outcome, Recollection
+from pastchats_memory.recollection import Attempt, Command, Lesson, Outcome, Recollection, Sheet
 from pastchats_memory.render import sanitised
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import Resolved
@@ -75,6 +75,26 @@ def attempted(one: Attempt) -> results.Attempted:
         outcome=one.outcome,
         basis=one.basis,
         shown_by=sanitised(one.shown_by),
+        timestamp=one.timestamp,
+        source_path=one.source_path,
+        source_line=one.source_line,
+        citation=one.citation and one.citation.state,
+    )
+
+
+def laid_out(one: Sheet) -> results.Sheet:
+    """An episode for who judges how it ended."""
+    return results.Sheet(
+        id=one.id,
+        asked=sanitised(one.asked),
+        answered=sanitised(one.answered),
+        done=[sanitised(line) for line in one.done],
+        results=[sanitised(text) for text in one.results],
+        said_next=sanitised(one.said_next),
+        outcome=one.outcome.verdict,
+        basis=one.outcome.basis,
+        shown_by=sanitised(one.outcome.shown_by),
+        project=one.project,
         timestamp=one.timestamp,
         source_path=one.source_path,
         source_line=one.source_line,

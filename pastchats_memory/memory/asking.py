@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from pastchats_memory.arguments import filters_of, source_named
 from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
-from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hit, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
-from pastchats_memory.recollection import Block, Command, Lesson, Outcome
+from pastchats_memory.recollection import Block, Command, Lesson, Outcome, Unjudged
 from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
-from pastchats_memory.spelled_ids import number_of
 
 if TYPE_CHECKING:
     from datetime import date
@@ -217,12 +215,11 @@ class Asking(Opened):
         """
         from pastchats_memory.store import prompts
 
-        if (number := number_of(id_)) is None:
-            raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
+        if (item := self._item(id_)) is None:
+            return []
         hidden = hidden_projects(self._database, None)
-        found = [item for item in prompts.items(self._database, [number]) if item.project not in hidden]
-        around = prompts.conversation_around(self._database, found[0], neighbours) if found else []
-        return cited_items(self._database, [item for item in around if item.project not in hidden])
+        around = prompts.conversation_around(self._database, item, neighbours)
+        return cited_items(self._database, [one for one in around if one.project not in hidden])
 
     def verify(
         self,
@@ -252,6 +249,27 @@ class Asking(Opened):
         from pastchats_memory.episodes.around import how_ended
 
         return how_ended(self._database, item)
+
+    def unjudged(
+        self, project: str | None = ".", outcome: str = "unknown", limit: int = 10
+    ) -> tuple[Unjudged, tuple[str, ...]]:
+        """The newest episodes that ended so and that nobody has judged, laid out for who reads them (`judge`), how many more there are, and warnings.
+
+        Args:
+            project: `.` is the one of the working directory, None all.
+            outcome: what is said of them now, with commas between several.
+            limit: episodes at most.
+
+        Raises:
+            UsageFault: there is no working directory, or no such outcome.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.judging import unjudged
+
+        filters = filters_of(project=project, outcome=outcome)._replace(hidden=hidden_projects(self._database, None))
+        behind = self._outcomes_behind(filters)
+        with self._database.snapshot():
+            return unjudged(self._database, filters, limit), behind
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.

@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.arguments import filters_of, source_named
+from pastchats_memory.arguments import filters_of, outcome_named, source_named
 from pastchats_memory.config import load
 from pastchats_memory.configured import about_leaving, index_options, model_settings, next_model, wanted_files
 from pastchats_memory.embed.models import embedder_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pastchats_memory.health import Mended
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
+    from pastchats_memory.recollection import Sheet
     from pastchats_memory.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.rescan import Found as FoundSecrets
     from pastchats_memory.rescan import Progress as RescanProgress
@@ -159,6 +160,38 @@ class Keeping(Opened):
         from pastchats_memory.forget import undo
 
         return undo(self._database, number)
+
+    def judge(self, id_: str, verdict: str, because: str | None = None) -> tuple[Sheet | None, tuple[str, ...]]:
+        """Say how the episode of a turn ended, in the place of what the rules say, for as long as what was read stays as it is.
+
+        Args:
+            id_: of any turn of the episode, such as `12`.
+            verdict: `worked`, `failed`, `mixed` or `unknown`.
+            because: words of the episode, or of what the person said next, that show it; none for `unknown`.
+
+        Returns:
+            The episode with its outcome, None for no such item; and warnings.
+
+        Raises:
+            UsageFault: it is no id, the turn has no outcome, or these words do not stand there; nothing is changed.
+            StoreFault: it cannot be written; nothing is changed.
+        """
+        from pastchats_memory.episodes.judging import judge, sheet_of
+
+        verdict = outcome_named(verdict)
+        if (item := self._item(id_)) is None:
+            return None, ()
+        warnings = judge(self._database, item, verdict, because and utf8(because))
+        return sheet_of(self._database, item), warnings
+
+    def unjudge(self, id_: str) -> tuple[Sheet | None, bool]:
+        """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and whether it had been judged. Raises UsageFault, StoreFault."""
+        from pastchats_memory.episodes.judging import sheet_of, take_back
+
+        if (item := self._item(id_)) is None:
+            return None, False
+        is_judged = take_back(self._database, item)
+        return sheet_of(self._database, item), is_judged
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""

@@ -13,9 +13,11 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.configured import about_the_model, model_settings
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.models import embedder_of
-from pastchats_memory.errors import DatabaseCorrupt, MemoryFault
+from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.model import Item
 from pastchats_memory.privacy import hidden_projects
 from pastchats_memory.search import Request
+from pastchats_memory.spelled_ids import number_of
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.erasing import finish_at_opening
 from pastchats_memory.store.faults import DAMAGED
@@ -112,6 +114,15 @@ class Opened:
         """The request for what may be seen from the current project: private ones are recalled only inside them."""
         hidden = hidden_projects(self._database, current_project)
         return replace(request, filters=request.filters._replace(hidden=hidden)) if hidden else request
+
+    def _item(self, id_: str) -> Item | None:
+        """The turn or note that may be seen from here; None for no such. Raises UsageFault, StoreFault."""
+        from pastchats_memory.store import prompts
+
+        if (number := number_of(id_)) is None:
+            raise UsageFault(f"{id_!r} is no id", "Ids stand in the output of search and recall, such as 12.")
+        hidden = hidden_projects(self._database, None)
+        return next((item for item in prompts.items(self._database, [number]) if item.project not in hidden), None)
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""

@@ -10,6 +10,7 @@ import orjson
 from pastchats_memory.model import Item, Metadata
 from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.judgements import of_conversation
 
 RULES = "outcome_rules"
 """Key of `embedding_meta`: the version of the rules by which outcomes are derived now."""
@@ -130,6 +131,15 @@ def mark_all(database: Database) -> None:
     )
 
 
+def mark(database: Database, one: Due) -> None:
+    """The conversation is to be looked at again, from the index on; inside the caller's transaction. Raises StoreFault."""
+    database.run(
+        "INSERT INTO outcomes_due(source_project, conversation_id, from_index) VALUES (?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
+        one,
+    )
+
+
 def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
     """So are those in which the tasks are kept, from the episode of a moment on; inside the caller's transaction. Raises StoreFault."""
     database.run(
@@ -193,7 +203,8 @@ def signature(database: Database, one: Due, first_index: int) -> int | None:
         )
     ):
         return None
-    value = hash((first_to_derive(database, one), *changes_of_tasks(database, one)))
+    known = of_conversation(database, one.project, one.conversation_id)
+    value = hash((first_to_derive(database, one), *changes_of_tasks(database, one), *known.values()))
     for row in database.rows(ROWS, (one.project, one.conversation_id, first_index)):
         value = hash((value, row))
     return value
@@ -280,6 +291,22 @@ def told_of(database: Database, project: str | None, hidden: Sequence[str], most
         (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
     )
     return [_ended(row) for row in rows]
+
+
+def unjudged(
+    database: Database, project: str | None, hidden: Sequence[str], said: Sequence[str], signal: str, most: int
+) -> tuple[list[Ended], int]:
+    """The newest answered questions of which one of these is said, but not by that signal, and how many there are; of one project or of all but the hidden ones. Raises StoreFault."""
+    which = (
+        "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND o.signal != ? "
+        "AND p.role NOT IN ('assistant', 'tool') AND EXISTS (SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
+        f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant') AND {KNOWN} "
+        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
+    )
+    values = (LEAST_CONFIDENCE, orjson.dumps(said).decode(), signal, project, orjson.dumps(hidden).decode())
+    rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
+    total = database.value(f"SELECT count(*) FROM outcomes o JOIN prompts p ON p.id = o.prompt_id {which}", values)
+    return [_ended(row) for row in rows], int(total)
 
 
 def _ended(row: Sequence[object]) -> Ended:

@@ -1,7 +1,7 @@
--- The database contract of pastchats-memory, schema version 13.
+-- The database contract of pastchats-memory, schema version 14.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
--- forgettings with their tombstones.
+-- judgements, forgettings with their tombstones.
 -- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
 -- `vec_prompts` and `vec_tasks`, which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -427,6 +427,20 @@ CREATE TABLE outcomes (
   rules TEXT NOT NULL,                     -- version of the rules
   PRIMARY KEY (source_project, conversation_id, first_index)
 ) WITHOUT ROWID;
+
+-- How an episode ended by the judgement of somebody who read it, which stands in the place of what the rules say while what was
+-- read is the same. Its evidence is a place in a row: with the row, what quotes it goes. Durable.
+CREATE TABLE judgements (
+  prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE, -- the row that asks
+  verdict TEXT NOT NULL,                   -- worked, failed, mixed, unknown
+  shown_in INTEGER REFERENCES prompts(id) ON DELETE CASCADE, -- the row whose words show it; NULL for unknown
+  shown_from INTEGER NOT NULL,             -- character of that row's text at which they begin
+  shown_length INTEGER NOT NULL,           -- characters
+  read_digest BLOB NOT NULL,               -- of what was asked, the last answer, what was said next, and the row that shows it
+  judged_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+
+CREATE INDEX judgements_by_shown ON judgements(shown_in);
 
 -- Conversations whose outcomes are behind their rows, and the first row that is new. Triggers write it, so that nothing that
 -- changes a row can leave a wrong outcome unnoticed.

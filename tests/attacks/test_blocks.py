@@ -68,7 +68,7 @@ def assert_quoted(text: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
+    [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "unknown"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
      ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list"], ["task", "recall", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
@@ -90,7 +90,7 @@ def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell:
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [("search", {"query": WORDS}), ("recall", {"query": WORDS}), ("read", {"id": "2"}), ("find_similar", {"text": WORDS}), ("check_prior_work", {"query": WORDS}),
-     ("consult_episodic_memory", {"problem_context": WORDS}), ("lessons", {"project": None}), ("how", {"task": WORDS, "project": None})],
+     ("consult_episodic_memory", {"problem_context": WORDS}), ("lessons", {"project": None}), ("unjudged", {"project": None, "outcome": "worked,failed,unknown"}), ("how", {"task": WORDS, "project": None})],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_the_tools_of_the_mcp_server_say_keeps_it_there(

@@ -66,7 +66,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 ASKED = (
     ["search", WORDS], ["search", WORDS, "--mode", "keyword"], ["search", WORDS, "--mode", "semantic"], ["search", "bulkhead", "--project", "submarine"],
     ["search", WORDS, "--type", "task"], ["recall", WORDS], ["recall", WORDS, "--project", "submarine"], ["context", WORDS], ["ask", WORDS],
-    ["ask", "which tasks are finished?"], ["lessons", "--all"], ["lessons", "--project", "submarine"], ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
+    ["ask", "which tasks are finished?"], ["lessons", "--all"], ["lessons", "--project", "submarine"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "--project", "submarine"],
+    *(["judge", str(id_), "unknown"] for id_ in range(1, 11)), *(["judge", str(id_), "--undo"] for id_ in range(1, 11)), ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
     *(["show", str(id_)] for id_ in range(1, 21)), ["show", "t:sub-1"], ["show", "c:1"], ["show", "c:2"], ["similar", "bal-1"], ["similar", "sub-1"],
     ["find-duplicates", WORDS], ["duplicates", "--scan"], ["check-prior-work", WORDS], ["consult-episodic-memory", WORDS], ["capture", "The ballast pump stalls"],
     ["task", "list"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],
@@ -90,7 +91,7 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
 
 @pytest.mark.parametrize(
     "arguments",
-    [["search", WORDS], ["recall", WORDS], ["context", WORDS], ["lessons"], ["how", "ballast pump"], ["task", "list"], ["check-prior-work", WORDS],
+    [["search", WORDS], ["recall", WORDS], ["context", WORDS], ["lessons"], ["judge", "--outcome", "failed"], ["how", "ballast pump"], ["task", "list"], ["check-prior-work", WORDS],
      ["consult-episodic-memory", WORDS], ["task", "export"], ["export"], ["forget", "--query", WORDS], ["ask", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
@@ -118,7 +119,7 @@ def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {"query": WORDS}), ("search", {"query": WORDS, "project": "submarine"}), ("recall", {"query": WORDS}), *(("read", {"id": str(id_)}) for id_ in range(1, 21)),
     ("read", {"id": "t:sub-1"}), ("find_similar", {"text": WORDS}), ("check_prior_work", {"query": WORDS}), ("consult_episodic_memory", {"problem_context": WORDS}),
-    ("lessons", {"project": None}), ("how", {"task": "ballast pump", "project": None}), ("status", {}),
+    ("lessons", {"project": None}), ("unjudged", {"project": None, "outcome": "worked,failed,mixed,unknown"}), ("how", {"task": "ballast pump", "project": None}), ("status", {}),
 )  # fmt: skip
 
 

@@ -50,20 +50,20 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 PRINTED = (
     "search webhook", "search webhook --explain", "search webhook --mode keyword", "search webhook --type task", "recall {words}",
-    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "lessons --all", "how {words} --project gar{evil}den", "how {words} --all", "show 1",
+    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "lessons --all", "judge --all --outcome worked,failed,unknown", "judge 1 unknown", "judge --project gar{evil}den", "judge no{evil}such unknown", "how {words} --project gar{evil}den", "how {words} --all", "show 1",
     "show t:{key}", "show c:1", "similar {key}", "find-duplicates {words}", "duplicates --scan", "check-prior-work {words}",
     "consult-episodic-memory {words}", "task list", "task show {key}", "task recall {words}", "task update {key} --status open",
     "task add New{evil}task", "task comment {key} Hello{evil}", "task depend {key} {other}", "task export", "capture {words} --no", "sources", "verify", "status", "doctor",
     "forget --query webhook", "forget --project gar{evil}den", "forget --source {folder}", "forget --list", "exclude {folder}{evil} --no", "prune --before 2026-05-02", "redact --rescan --no", "index .",
     "index . --dry-run", "index no{evil}such", "show no{evil}such", "show t:no{evil}such", "task show no{evil}such", "similar no{evil}such", "forget --id no{evil}such",
     "search x --project no{evil}such", "search x --since no{evil}such", "search x --status no{evil}such", "search --no{evil}such", "no{evil}such", "sources --db no{evil}such.db", "backup no{evil}such/x.db",
-    "search webhook --json", "recall {words} --json", "context {words} --json", "show 1 --json", "task list --json", "task show {key} --json", "lessons --all --json",
+    "search webhook --json", "recall {words} --json", "context {words} --json", "show 1 --json", "task list --json", "task show {key} --json", "lessons --all --json", "judge --all --outcome worked,failed,unknown --json",
     "how {words} --all --json", "ask {words} --json", "duplicates --scan --json", "verify --json", "status --json", "sources --json", "index {folder} --json",
     "forget --query webhook --json", "export", "task show no{evil}such --json", "task delete no{evil}such", "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
 )  # fmt: skip
 """Every command that prints what is stored, what was typed, or a name of a file."""
 
-FOUND = ("recall", "lessons --all", "how {words} --all")
+FOUND = ("recall", "lessons --all", "judge --all", "how {words} --all")
 """Of which something is found: an empty answer would hold nothing to look at."""
 
 

@@ -17,8 +17,10 @@ PROMPT = REPOSITORY / "AGENT_SYSTEM_PROMPT_UPDATE.md"
 COMMAND = re.compile(r"pastchats-memory [^`\n]+")
 
 
-def test_there_are_three_skills_with_the_front_matter_that_agents_read() -> None:
-    assert [file.parent.name for file in SKILLS] == ["find-duplicates", "plain-questions", "semantic-search"]
+def test_there_are_four_skills_with_the_front_matter_that_agents_read() -> None:
+    assert [file.parent.name for file in SKILLS] == [
+        "find-duplicates", "judge-outcomes", "plain-questions", "semantic-search",
+    ]  # fmt: skip
     for file in SKILLS:
         about = yaml.safe_load(file.read_text(encoding="utf-8").split("---\n")[1])
         assert set(about) == {"name", "description"}

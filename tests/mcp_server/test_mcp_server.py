@@ -26,7 +26,7 @@ READING = {
     "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "lessons", "how",
     "status",
 }  # fmt: skip
-WRITING = {"store_turn", "index_paths"}
+WRITING = {"store_turn", "index_paths", "unjudged", "judge"}
 ANSWERS_S = 60
 
 
@@ -254,6 +254,35 @@ def test_writing_tools_store_once_and_index_only_below_allowed_roots(program: Pr
     assert all(answer.is_error and "roots" in text_of(answer) for answer in refused)
     sources = {one["source_path"] for one in found.structured_content["results"]}
     assert sources == {"live:mcp", str(root / "a.jsonl")}
+
+
+def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None:
+    said = [("user", "Which pump fits the pond?"), ("assistant", "The small one."), ("user", "It runs, and for the well?"), ("assistant", "None.")]  # fmt: skip
+    assert program("index", write_messages(program.home / "pump.jsonl", *said)).status == 0
+
+    async def judging(client: Client):
+        laid_out = await client.call_tool("unjudged", {"project": None, "limit": 1})
+        judged = await client.call_tool("judge", {"id": "2", "outcome": "worked", "because": "It runs"})
+        refused = await client.call_tool("judge", {"id": "1", "outcome": "worked", "because": "It flies"})
+        none = await client.call_tool("judge", {"id": "99", "outcome": "unknown"})
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        return laid_out, judged, refused, none, tools
+
+    laid_out, judged, refused, none, tools = talk(program, judging, "--allow-write")
+    assert tools["unjudged"].annotations.read_only_hint
+    assert not tools["judge"].annotations.read_only_hint
+    for answer, name in ((laid_out, "unjudged"), (judged, "judge")):
+        Draft202012Validator(tools[name].output_schema).validate(answer.structured_content)
+    assert laid_out.structured_content["left"] == 1
+    assert "Asked:\n> It runs, and for the well?" in text_of(laid_out)
+    (one,) = judged.structured_content["results"]
+    assert (one["id"], one["outcome"], one["basis"], one["shown_by"]) == ("1", "worked", "judged by", "It runs")
+    assert "Outcome: worked (judged by: It runs) · id 1" in text_of(judged)
+    assert refused.is_error
+    assert "in what was said next" in text_of(refused)
+    assert none.is_error
+    assert "there is no item 99" in text_of(none)
+    assert "Outcome: worked (judged by: It runs)" in program("show", "1").stdout
 
 
 def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program: Program) -> None:

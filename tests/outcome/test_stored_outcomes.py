@@ -13,8 +13,9 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
+from pastchats_memory.episodes import asking
 from pastchats_memory.episodes import derive as deriving
-from pastchats_memory.episodes.derive import asking, derive, ending_of, rules
+from pastchats_memory.episodes.derive import derive, ending_of, rules
 from pastchats_memory.outcome import Row
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database, open_database
@@ -221,17 +222,17 @@ def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked
     for number in range(1 + others):
         write_messages(history.with_name(f"{number}.jsonl"), ASKED, ANSWER, conversation=f"c{number}")
     memory.index([history.parent])
-    database, judged = database_of(memory), deriving._judged  # noqa: SLF001 - the moment that is wanted
+    database, fresh = database_of(memory), deriving._fresh  # noqa: SLF001 - the moment that is wanted
     with Memory.open(database.path) as other:
 
         def meanwhile(asked: Database) -> object:
-            found = judged(asked)
-            monkeypatch.setattr(deriving, "_judged", judged)
+            found = fresh(asked)
+            monkeypatch.setattr(deriving, "_fresh", fresh)
             other.store_turn("user", "Thanks, it works now!", conversation_id="c0", project=project)
             return found
 
         project = database.value("SELECT source_project FROM prompts LIMIT 1")
-        monkeypatch.setattr(deriving, "_judged", meanwhile)
+        monkeypatch.setattr(deriving, "_fresh", meanwhile)
         derive(database, anew=True)
     by_piece = database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3")
     assert [row[5] for row in by_piece] == ["worked", "unknown", *["unknown"] * others]

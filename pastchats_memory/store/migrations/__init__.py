@@ -20,6 +20,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0011_trigrams.sql",
     "0012_passages.sql",
     "0013_block_versions.sql",
+    "0014_judgements.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

@@ -1,0 +1,295 @@
+"""Outcomes by who reads: they stand in the place of what the rules say, with words that show them, while what was read is the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from program import REPOSITORY, Program, write_messages
+
+from pastchats_memory import Memory
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.store import judgements, outcomes
+from pastchats_memory.store.outcomes import Due
+
+ASKED = "Which index makes the list of invoices fast?"
+ANSWER = "One over (customer, due): the list filters by the first and orders by the second."
+TAKEN_UP = "The page opens at once with that index, **what about** the archive?"
+SAID = (("user", ASKED), ("assistant", ANSWER), ("user", TAKEN_UP), ("assistant", "It has no such list."))
+
+
+@pytest.fixture
+def asked(memory: Memory, history: Path) -> str:
+    """The id of the question of an indexed conversation whose outcome no rule tells."""
+    memory.index([write_messages(history, *SAID)])
+    hit = memory.search(ASKED, mode="keyword").__getitem__(0)
+    assert outcome_of(memory, hit.id) == ("unknown", "said next")
+    return hit.id
+
+
+def outcome_of(memory: Memory, id_: str) -> tuple[str, str]:
+    item = next(item for item in memory.show(id_, neighbours=0))
+    outcome = memory.outcome(item)
+    return outcome.verdict, outcome.basis
+
+
+def listed(memory: Memory, outcome: str = "unknown") -> list[str]:
+    return [sheet.asked for sheet in memory.unjudged(None, outcome)[0].sheets]
+
+
+def test_what_was_judged_is_said_everywhere_with_the_words_that_show_it(memory: Memory, asked: str) -> None:
+    sheet, warnings = memory.judge(asked, "worked", "The page opens at once with that index")
+    assert sheet is not None
+    assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (asked, "worked", "judged", ())
+    block = memory.recall(ASKED)
+    assert "Outcome: worked (judged by: The page opens at once with that index)\n" in block.text
+    (shown,) = block.memories[0].outcome.evidence
+    assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
+    assert [hit.content for hit in memory.search(ASKED, outcome="worked")] == [ASKED, ANSWER]
+    assert outcome_of(memory, str(int(asked) + 1)) == ("worked", "judged by"), "any turn of the episode"
+
+
+def test_episodes_are_laid_out_with_what_they_are_judged_by(memory: Memory, history: Path) -> None:
+    failed = ("tool", "$ pytest -q\n1 failed in 0.2s")
+    write_messages(
+        history,
+        ("user", "Make the test of the till pass."),
+        failed,
+        ("assistant", "It still fails, the sum is a float."),
+        *SAID,
+    )
+    memory.index([history])
+    (sheets, left), warnings = memory.unjudged("garden", "unknown", limit=1)
+    assert (left, warnings) == (1, ())
+    assert [(one.asked, one.answered, one.said_next) for one in sheets] == [(TAKEN_UP, "It has no such list.", "")]
+    (first,), left = memory.unjudged("garden", "failed")[0]
+    assert (first.results, left) == (("$ pytest -q\n1 failed in 0.2s",), 0)
+    assert (first.said_next, first.source_line) == (ASKED, 1)
+
+
+def test_of_long_texts_a_sheet_has_the_beginning_and_more_of_the_end(memory: Memory, history: Path) -> None:
+    long = f"It begins. {'and goes on ' * 400} It ends."
+    memory.index([write_messages(history, ("user", ASKED), ("assistant", long))])
+    ((sheet, *_), _), _ = memory.unjudged("garden")
+    assert sheet.answered.startswith("It begins.")
+    assert sheet.answered.endswith("It ends.")
+    assert len(sheet.answered) <= 1003
+
+
+def test_only_questions_that_were_answered_are_laid_out(memory: Memory, history: Path) -> None:
+    write_messages(
+        history, ("assistant", "Welcome."), ("user", ASKED), ("assistant", ANSWER), ("user", "And for receipts?")
+    )
+    memory.index([history])
+    assert listed(memory) == [ASKED, "Which flour is best for pizza?"]
+
+
+def test_what_was_judged_is_not_laid_out_again_unless_it_is_taken_back(memory: Memory, asked: str) -> None:
+    memory.judge(asked, "unknown")
+    assert ASKED not in listed(memory)
+    assert outcome_of(memory, asked) == ("unknown", "judged, said next")
+    _, is_judged = memory.unjudge(asked)
+    assert is_judged
+    assert ASKED in listed(memory)
+    assert outcome_of(memory, asked) == ("unknown", "said next")
+    assert not memory.unjudge(asked)[1]
+
+
+def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ("user", ASKED), ("assistant", ANSWER), ("user", "Thanks, it works!"))])
+    (one,) = memory.unjudged("garden", "worked")[0].sheets
+    sheet, _ = memory.judge(one.id, "unknown")
+    assert sheet is not None
+    assert (sheet.outcome.verdict, sheet.outcome.shown_by) == ("unknown", "Thanks, it works!")
+    assert not memory.search(ASKED, outcome="worked")
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("the page\n  OPENS at once", None),
+        ("The page\n  opens   at once", "The page opens at once"),
+        ("index, what about the archive?", "index, **what about** the archive?"),
+        ("…at once with that index…", "at once with that index"),
+        ("the list filters by the first", "the list filters by the first"),
+        ("ha", None),
+        ("no such list", None),
+        ("(customer, due)", "(customer, due)"),
+        (" … ", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_words_that_show_it_stand_in_the_episode_or_in_what_was_said_next(
+    memory: Memory, asked: str, words: str | None, shown: str | None
+) -> None:
+    if shown is None:
+        with pytest.raises(UsageFault):
+            memory.judge(asked, "failed", words)
+        assert outcome_of(memory, asked) == ("unknown", "said next")
+        return
+    sheet, _ = memory.judge(asked, "failed", words)
+    assert sheet is not None
+    assert sheet.outcome.shown_by == shown
+
+
+@pytest.mark.parametrize("words", ["可以了", "可以了，接着改归档", "可以了，接着 改归档"])
+def test_words_are_found_within_a_sentence_of_a_script_without_blanks(
+    memory: Memory, history: Path, words: str
+) -> None:
+    memory.index(
+        [
+            write_messages(
+                history, ("user", ASKED), ("assistant", ANSWER), ("user", "试了一下可以了，接着\n  改归档页面")
+            )
+        ]
+    )
+    ((first, *_), _), _ = memory.unjudged("garden")
+    sheet, _ = memory.judge(first.id, "worked", words)
+    assert sheet is not None
+    assert sheet.outcome.shown_by == words.replace("接着改", "接着 改")
+
+
+@pytest.mark.parametrize("further", ["Wait, it is slow again.", "The page opens at once with that index,"])
+def test_what_the_person_says_later_is_judged_anew(memory: Memory, history: Path, further: str) -> None:
+    memory.index([write_messages(history, *SAID[:2])])
+    ((first, *_), _), _ = memory.unjudged("garden")
+    memory.judge(first.id, "worked", "orders by the second")
+    assert outcome_of(memory, first.id) == ("worked", "judged by")
+    memory.index([write_messages(history, *SAID[:2], ("user", further))])
+    assert outcome_of(memory, first.id)[1] != "judged by"
+
+
+def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, *SAID)])
+    id_ = memory.search(ASKED, mode="keyword")[0].id
+    memory.judge(id_, "worked", "The page opens at once")
+    memory.index([write_messages(history, *SAID, ("user", "Then leave it."), ("assistant", "Left."))])
+    memory.reindex_outcomes()
+    assert outcome_of(memory, id_) == ("worked", "judged by")
+
+
+def test_a_turn_that_shows_it_takes_the_judgement_with_it(memory: Memory, asked: str) -> None:
+    memory.judge(asked, "worked", "The page opens at once with that index")
+    shown = memory.search(TAKEN_UP, mode="keyword")[0].id
+    memory.forget(shown)
+    assert outcome_of(memory, asked)[1] != "judged by"
+    assert memory._database.value("SELECT count(*) FROM judgements") == 0  # noqa: SLF001 - nothing of it may stay
+
+
+def test_a_judgement_says_nothing_once_the_words_that_showed_it_are_others(memory: Memory, history: Path) -> None:
+    """As when a later release finds a secret in them."""
+    said = (
+        ("user", ASKED),
+        ("tool", "$ psql\nINDEX READY abc"),
+        ("assistant", ANSWER),
+        ("user", "What about the archive?"),
+    )
+    memory.index([write_messages(history, *said)])
+    id_ = memory.search(ASKED, mode="keyword")[0].id
+    memory.judge(id_, "worked", "INDEX READY")
+    memory._database.run("UPDATE prompts SET content = '$ psql' || char(10) || '[gone]' WHERE role = 'tool'")  # noqa: SLF001
+    assert outcome_of(memory, id_) == ("unknown", "said next")
+
+
+def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(memory: Memory, asked: str) -> None:
+    """As when the process is killed in between."""
+    memory.judge(asked, "worked", "The page opens at once")
+    database = memory._database  # noqa: SLF001 - the moment that is wanted
+    (row,) = database.run(f"SELECT {judgements.COLUMNS} FROM judgements j")
+    memory.unjudge(asked)
+    with database.transaction():
+        judgements.put(database, judgements.Judgement(*row))
+        outcomes.mark(database, Due("garden", "c1", 0))
+    assert outcome_of(memory, asked) == ("worked", "judged by")
+    assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
+
+
+def test_a_backup_and_a_mended_database_have_what_was_judged(memory: Memory, asked: str, tmp_path: Path) -> None:
+    memory.judge(asked, "worked", "The page opens at once")
+    memory.backup(tmp_path / "copy.db")
+    Memory.mend(tmp_path / "copy.db")
+    with Memory.open(tmp_path / "copy.db") as mended:
+        mended.reindex_outcomes()
+        assert outcome_of(mended, asked) == ("worked", "judged by")
+
+
+def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "plan.md"
+    note.parent.mkdir()
+    note.write_text("# Plan\n\nBuild the archive page.\n", encoding="utf-8")
+    memory.index([note])
+    id_ = memory.search("archive page", type="note")[0].id
+    with pytest.raises(UsageFault, match="of no conversation"):
+        memory.judge(id_, "unknown")
+
+
+@pytest.fixture
+def own(program: Program) -> Program:
+    assert program("index", write_messages(program.home / "garden" / "said.jsonl", *SAID)).status == 0
+    return program
+
+
+def test_the_command_lists_says_and_takes_back(own: Program) -> None:
+    run = own("judge", "--all", "--limit", "1")
+    assert run.status == 0
+    assert run.stdout.startswith("## 1. garden · 2026-05-04 08:02\nOutcome: unknown\nAsked:\n> The page opens")
+    assert run.stderr == "1 more are not judged; --limit shows more of them.\n"
+    run = own("judge", "1", "worked", "--because", "The page opens at once")
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout == f"> {ASKED}\nOutcome: worked (judged by: The page opens at once) · id 1\n"
+    assert "Outcome: worked (judged by: The page opens at once)" in own("show", "1").stdout
+    assert own("judge", "3", "unknown").stdout.endswith("Outcome: unknown (judged) · id 3\n")
+    run = own("judge", "--all")
+    assert (run.status, run.stdout, run.stderr) == (1, "", "There is nothing to judge.\n")
+    assert own("judge", "1", "--undo").stdout.endswith(
+        "Outcome: unknown (said next: The page opens at once with that index, **what about** the archive?) · id 1\n"
+    )
+    assert own("judge", "1", "--undo").stderr == "Warning: nobody had judged it\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["1"], "say how it ended, or --undo"),
+        (["1", "worked"], "nothing shows it"),
+        (["1", "worked", "--because", "It was not said"], "stand neither in the episode nor in what was said next"),
+        (["1", "unknown", "--because", "The page"], "what is unknown is shown by nothing"),
+        (["1", "worked", "--undo"], "say how it ended, or --undo"),
+        (["1", "--undo", "--because", "The page"], "say how it ended, or --undo"),
+        (["1", "worked", "--outcome", "failed"], "say how it ended, or --undo"),
+        (["1", "fine"], "'fine' is not one of"),
+        (["t:1", "worked"], "is no id"),
+        (["--because", "The page"], "no episode is named"),
+        (["--undo"], "no episode is named"),
+        (["--outcome", "fine"], "is no outcome"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_judged_is_refused_in_a_sentence(own: Program, arguments: list[str], words: str) -> None:
+    run = own("judge", *arguments)
+    assert (run.status, run.stdout) == (2, "")
+    assert words in run.stderr
+    assert own("judge", "--all", "--json").json["results"][1]["basis"] == "said next"
+
+
+def test_an_episode_that_is_not_there_is_not_judged(own: Program) -> None:
+    run = own("judge", "999", "unknown")
+    assert (run.status, run.stdout, run.stderr) == (
+        1,
+        "",
+        "There is no item 999. Ids stand in the output of search and recall.\n",
+    )
+    assert own("judge", "999", "unknown", "--json").json == {"schema": "judge/1", "results": []}
+
+
+def test_what_judge_prints_fits_its_schema(own: Program) -> None:
+    schema = json.loads((REPOSITORY / "contracts" / "schemas" / "judge.json").read_text(encoding="utf-8"))
+    for arguments in (
+        ["--all"],
+        ["1", "worked", "--because", "The page opens"],
+        ["1", "--undo"],
+        ["--all", "--limit", "1"],
+    ):
+        Draft202012Validator(schema).validate(own("judge", *arguments, "--json").json)

@@ -103,7 +103,7 @@ _WHAT_ELSE = Pattern(
         (?:any|some)thing\ else|what\ else|algo\ más|mais\ alg(?:o|uma\ coisa)|autre\ chose|noch\ etwas
         |qualcos'altro|ada\ (?:lagi|hal\ lain)|что-(?:нибудь|то)\ ещ[её]
     )\b[^.!?\n]{0,200}\?\Z
-    |(?:还有|其他)(?:什么|问题|需要)[^。！\n]{0,200}[?？吗]\Z"""
+    |(?:还有|其他)(?:什么|问题|需要)[^。！\n]{0,200}[?？吗]\Z|需要我[^。！\n]{0,8}(?:其他|别的)[^。！\n]{0,60}[?？吗]\Z"""
 )
 """What a finished answer ends with out of politeness."""
 _ADMITTED = Pattern(

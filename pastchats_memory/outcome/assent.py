@@ -55,7 +55,7 @@ THANKED = Pattern(
     |\A\W*(?:(?:non|oui|ok|sim|sí|si|ya|ja|sudah)[\s,]+)?(?:
         (?:on\ est\ revenu\ |c'est\ |ça\ )(?:maintenant\ )?(?:c'est\ )?(?:bon|parfait|nickel|mieux)|top\b|nickel
         |ótimo|excelente|muy\ bien|funcionou|funcionó|listo\b|vale\b|sehr\ gut|läuft|mantap|bagus|berhasil|sip\b
-        |terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|可以了|好了|成功了|没问题|いいですね|いい感じ|できた|素晴らしい|直りました|좋아요|됐어
+        |terima\ kasih|makasih|sudah\ (?:bisa|jalan|benar|oke)|(?:这次|现在|终于|目前|上面|都|全部|已经?){0,3}(?:可以|好|成功|正常|跑通|通过)了(?![吗么嘛没?？])|没问题|いいですね|いい感じ|できた|素晴らしい|直りました|좋아요|됐어
         |잘\ 됩니다|cảm\ ơn|được\ rồi|ổn\ rồi|tuyệt|teşekkür|harika|süper|mükemmel|oldu\b|شكرا|ممتاز|رائع|ممنون|مرسی
         |عالی|धन्यवाद|dzięk\w+|dziala|działa
     )

@@ -72,6 +72,7 @@ STILL = Pattern(
         |output
     )s?\b
     |\b(?:looks?|behaves?|acts?)\ (?:exactly\ |just\ |all\ )?the\ same\b
+    |\A\W*none\ of\ (?:the|my|your|these|those|them|it|this|that)\b[^.?!\n]{0,40}\b(?:show\w*|work\w*|appear\w*|load\w*|display\w*|render\w*|open\w*|runs?)\b
     |\b(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|broken?|breaks|happen(?:s|ed|ing)|red|hangs?|hung)\ again\b
     |\b(?:does|do|did)\ (?:absolutely\ )?nothing\b(?!\ (?:else|but|wrong))
     |\A\W*(?:i|we)\ (?:did|have|tried|already\ did)\b[^\n]{0,60}\b(?:anyway|regardless)\b
@@ -105,7 +106,7 @@ STILL = Pattern(
     |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b
     |\bquá\ (?:xấu|tệ|chậm)\b|\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)
     |\b(?:hala|olmadı|aynı\ hata|hata\ (?:verdi|alıyorum|veriyor))\b|لا\ (?:يعمل|يظهر)|(?:ما|لا)\ ?(?:زال|يزال)
-    |نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|没有?(?:变|成功|出现|用处)
+    |نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|\A\W*(?:现在|刚才|刚刚)?(?:出错|报错|崩溃)了(?![吗么?？])|没有?(?:变|成功|出现|用处)
     |(?:直ら|変わら|表示され|動作し)(?:ない|ません)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""
 )
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
@@ -184,6 +185,7 @@ FLAT_NO = Pattern(
     |\A\W*(?:the\ )?(?:ci|build|pipeline|tests?)\ (?:(?:is|are)\ now|went|turned)\ (?:all\ )?(?:red|failing|broken)\b
     |\A\W*you\ (?:just\ )?broke\b|\A\W*(?:no\W+)?that(?:'s|\ is)\ not\ it\b
     |\bi\ asked\ (?:you\ )?for\b[^.,\n]{1,60},\ not\b
+    |\bwhat\ (?:the\ (?:fuck|hell|heck)|on\ earth)\ (?:are|did|have)\ you\b
     |\A[^.!?\n]{0,40}\bwrong\ (?:file|place|function|branch|line|folder|directory|repo|thing|one|page|table|column)
         \b
     |\A\W*(?:the\ )?(?:traceback|exception|error|output)\ (?:of|from|on|in)\ (?:the|my)

@@ -23,7 +23,7 @@ from pastchats_memory.readers.times import LOCAL, iso_utc, to_the_minute
 from pastchats_memory.readers.traffic import excerpt
 
 FORMAT = "aider"
-VERSION = 9
+VERSION = 10
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096

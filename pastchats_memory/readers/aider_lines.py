@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 Kind = Literal["header", "user", "notice", "answer"]
@@ -73,8 +74,11 @@ def _words(line: str, kind: Kind | None) -> str:
 
 def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
     """The kind of every line, None for blank ones."""
-    typed, told = (
-        any(line.endswith(_MADE_BY_AIDER) and line.startswith(mark) for line in lines) for mark in ("#### ", "> ")
+    typed = any(line.endswith(_MADE_BY_AIDER) and line.startswith("#### ") for line in lines)
+    # A formatter of Markdown leaves the blanks where another line of the quotation follows.
+    told = any(
+        line.endswith(_MADE_BY_AIDER) and line.startswith("> ") and not below.startswith(">")
+        for line, below in pairwise([*lines, ""])
     )
     ended = _ends_as_aiders(lines)
     fence, before = "", ""

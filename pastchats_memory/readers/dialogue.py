@@ -27,7 +27,7 @@ from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, 
 from pastchats_memory.readers.traffic import NO_CALL, Call, call_of, output_of
 
 FORMAT = "markdown"
-VERSION = 19
+VERSION = 20
 
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
@@ -41,6 +41,8 @@ DOCUMENTS = re.compile(
     re.IGNORECASE,
 )
 NOTHING_SAID = ("", "_No text content captured for this message._", "*(No content)*")
+CONTINUE = "### [Continue](https://continue.dev) session transcript"
+"""How what its `/share` writes begins: whoever is no person is the assistant there."""
 KINDS = {"tool": "result"}
 SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
@@ -93,10 +95,10 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     """One turn for every marker with words after it, and one for every tool that failed or checked something; todo lists."""
     lines = source.text.split("\n")
     dialogue = _Dialogue(lines, source.path)
-    parts = [
-        part for place in range(len(dialogue.markers)) if (part := dialogue.part(place)).content not in NOTHING_SAID
-    ]
-    parts = _unwrapped(parts)
+    parts = [dialogue.part(place) for place in range(len(dialogue.markers))]
+    if source.head.lstrip().startswith(CONTINUE):
+        parts = _with_tools(parts)
+    parts = _unwrapped([part for part in parts if part.content not in NOTHING_SAID])
     listed = lists_calls(lines)
     told = [(part, _told(part, lists_calls=listed)) for part in parts]
     facts = dialogue.facts
@@ -168,6 +170,17 @@ class _Part:
     """0-based place of its first line."""
     stamp: str | None
     """The time on a line of its own above or below the marker."""
+
+
+def _with_tools(parts: Sequence[_Part]) -> list[_Part]:
+    """The parts, with a tool's where an assistant who said nothing, and so called one, seems to go on."""
+    answered = [
+        not above.content and above.marker.role == part.marker.role == "assistant" for above, part in pairwise(parts)
+    ]
+    return [
+        replace(part, marker=replace(part.marker, role="tool")) if is_tools else part
+        for part, is_tools in zip(parts, [False, *answered], strict=True)
+    ]
 
 
 def _unwrapped(parts: list[_Part]) -> list[_Part]:

@@ -15,7 +15,7 @@ from pastchats_memory.readers.cline_api import SPOKEN
 from pastchats_memory.readers.copied_chat import without_notes
 from pastchats_memory.readers.exported_calls import OPENCODE, Used, in_unfenced_code, without_calls
 from pastchats_memory.readers.fields import Json, mapping_of, text_of
-from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, typed_in_claude
+from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, is_pressed, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import parse_json
 from pastchats_memory.readers.visible import shown_of
@@ -99,7 +99,7 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
             "command",
             reading.used,
         )
-    typed = typed_in_claude(text)
+    typed = typed_in_claude("" if is_pressed(text) else text)
     kind = "command" if typed.command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
     return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)

@@ -23,7 +23,7 @@ CUT = (
 """Spans before or after a person's own words."""
 
 COMMAND_TAGS = ("command-name", "command-message", "command-args", "command-contents")
-_PRESSED = re.compile(r'@agent (?:Continue|Try Again): "[^"\n]{0,300}"\Z')
+_PRESSED = re.compile(r'@agent (?:Try Again|(?:Continue|Enable|Try Again): "[^"\n]{0,300}")\Z')
 BASH_OUTPUTS = ("bash-stdout", "bash-stderr")
 
 MACHINE_MAIL = (

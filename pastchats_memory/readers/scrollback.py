@@ -20,7 +20,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.traffic import Output
 
 FORMAT = "scrollback"
-VERSION = 14
+VERSION = 15
 
 FEWEST = 3
 """Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
@@ -36,6 +36,8 @@ _LATER = ("⏺", "✦", "●", "❯", "›")
 """What stands on no such screen: on others a bar is a quotation's."""
 _KEYS = "⏎ send"
 """In the line below the input line."""
+_FOOTER = re.compile(r" {1,4}(?:\S.{0,200}? · )?\d{1,3}% (?:context )?left(?: ·|\s*\Z)|.{0,80}\? for shortcuts\b")
+"""The line below what is being typed into today's Codex, between them an empty one."""
 _NOTHING = "❯"
 """The input line of other clients while nothing is typed."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
@@ -59,6 +61,8 @@ _STOPPED = re.compile(
     r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled"
 )
 _BOX = re.compile(r"\s*[╭│╰▀▄]")
+_TABLE, _ROW = re.compile(r"\s*┌"), re.compile(r"\s*[├│└]")
+"""The upper edge of a table in an answer, and what stands below: a tool's box has round corners."""
 _STATUS = re.compile(
     r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d|Conversation compacted)|※ recap: |─ ?Worked for |ℹ "
 )
@@ -145,7 +149,7 @@ def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
 
 def _lines_of(source: Source) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
-    lines = list(_unsigned(source.text.split("\n")))
+    lines = _sent(list(_unsigned(source.text.split("\n"))))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
     told: list[str] = []
@@ -162,6 +166,20 @@ def _lines_of(source: Source) -> list[str]:
     return told
 
 
+def _sent(lines: list[str]) -> list[str]:
+    """The lines, but for what stands in the input line of today's Codex: a hint, or what was being typed."""
+    told = list(lines)
+    for place, line in enumerate(lines):
+        if not _FOOTER.match(line) or lines[place - 1].strip():
+            continue
+        first = place - 2
+        while first > 0 and lines[first].startswith(_INDENT) and lines[first].strip():
+            first -= 1
+        if _PROMPT.match(lines[first]):
+            told[first : place + 1] = [_NOTHING] * (place + 1 - first)
+    return told
+
+
 def _unsigned(lines: list[str]) -> Iterator[str]:
     """The lines, without the sign before those of a prompt that a copy put before each of them."""
     for above, line in pairwise(["", *lines]):
@@ -172,6 +190,7 @@ def _unsigned(lines: list[str]) -> Iterator[str]:
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
+    tables = _tables(lines)
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
     fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
@@ -189,7 +208,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             (found := prompt or answer or fault)
             or folded
             or answered
-            or _ends(lines, number, mark)
+            or (number not in tables and _ends(lines, number, mark))
             or (fenced and line.startswith(_FENCE))
         ):
             text = _above_rule(block)
@@ -209,6 +228,15 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             block.append(line.removeprefix(_INDENT).rstrip())
     if mark:
         yield mark, first, _above_rule(block)
+
+
+def _tables(lines: list[str]) -> frozenset[int]:
+    """The numbers of the lines of tables."""
+    found: set[int] = set()
+    for number, line in enumerate(lines, start=1):
+        if _TABLE.match(line) or (number - 1 in found and _ROW.match(line)):
+            found.add(number)
+    return frozenset(found)
 
 
 def _above_rule(block: list[str]) -> str:

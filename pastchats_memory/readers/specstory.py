@@ -24,7 +24,7 @@ from pastchats_memory.readers.text import conversation_hash
 from pastchats_memory.readers.times import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 
 FORMAT = "specstory"
-VERSION = 11
+VERSION = 12
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"

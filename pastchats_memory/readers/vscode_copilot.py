@@ -18,7 +18,7 @@ from pastchats_memory.readers.traffic import Output
 from pastchats_memory.readers.vscode_log import is_beginning, replay
 
 FORMAT = "vscode-copilot-chat"
-VERSION = 8
+VERSION = 9
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")

@@ -174,6 +174,18 @@ def test_a_correction_may_be_of_a_part_of_the_work_in_sight_or_of_all(words: str
     assert verdict(ANSWER, following=words) == "failed"
 
 
+@pytest.mark.parametrize(
+    "words", ["None of it is urgent, do the header next.", "什么时候会报错？", "现在会报错吗？", "出错了吗？"]
+)
+def test_what_only_names_trouble_is_no_blame(words: str) -> None:
+    assert verdict(MADE, following=words) != "failed"
+
+
+def test_an_offer_of_other_changes_is_no_question() -> None:
+    done = Row("assistant", "answer", "按钮的图标已经换好了。\n\n需要我做其他调整吗?", {"files": ["button.tsx"]})
+    assert verdict(done, following="还是有一个错误") == "failed"
+
+
 @pytest.mark.parametrize("words", ["the gradient is a little too much", "good, but the margin is off", "not quite"])
 def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
     assert verdict(ANSWER, following=words) == "mixed"
@@ -218,6 +230,17 @@ def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
         ("ok I fixed it myself", "failed"),
         ("had to redo it by hand", "failed"),
         ("I asked for euros, not dollars", "failed"),
+        ("上面都跑通了，我把输出贴到日志里了。", "worked"),
+        ("这次可以了，很顺利", "worked"),
+        ("终于正常了", "worked"),
+        ("已经通过了", "worked"),
+        ("出错了 Error: useSidebar must be used within a SidebarProvider.", "failed"),
+        ("现在报错了", "failed"),
+        ("刚才崩溃了", "failed"),
+        ("none of the posts are showing on the /blog/ page", "failed"),
+        ("None of the buttons work", "failed"),
+        ("Hang on, what the hell are you doing?", "failed"),
+        ("what on earth did you change", "failed"),
     ],
 )
 def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(words: str, expected: str) -> None:
@@ -234,7 +257,9 @@ def test_what_had_been_wrong_and_is_good_now_is_no_blame(words: str) -> None:
     assert verdict(MADE, following=words) != "failed"
 
 
-@pytest.mark.parametrize("words", ["问题解决了吗？", "问题没有解决", "问题没解决", "已解决吗"])
+@pytest.mark.parametrize(
+    "words", ["问题解决了吗？", "问题没有解决", "问题没解决", "已解决吗", "可以了吗？", "这样就可以了吗", "跑通了没"]
+)
 def test_a_question_whether_it_is_solved_and_a_no_to_it_are_no_praise(words: str) -> None:
     assert verdict(ANSWER, following=words) != "worked"
 

@@ -76,6 +76,12 @@ RUNNING = " is running…"
 """Behind a command while it ran."""
 _BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
 """What Claude Code wrote in the person's place when a skill began."""
+_NOTICE = re.compile(
+    r"\d{1,3} (?:background )?agents? (?:launched|finished)\b"
+    r"|(?:Agent|Background command) \"[^\"]{1,300}\"\s(?:was\s)?(?:finished|completed|failed|stopped|killed)"
+    r"(?:\swith\sexit\scode\s\d{1,5})?(?: ·.*|\s*)\Z"
+)
+"""What Claude Code wrote behind a bullet of the assistant's when something in the background began or ended."""
 _INDENT = "  "
 _BANG = re.compile(r"(! \S.*)\Z")
 """A command that the person ran on Claude Code's screen, above what it printed."""
@@ -129,7 +135,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
             telling.call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
         elif mark == CALL:
             telling.call("", *_deed(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
-        else:
+        elif not _NOTICE.match(text):
             telling.answer(text.removeprefix(_EMPTY), At(line))
     yield from telling.drafts.rest()
 

@@ -1,0 +1,66 @@
+"""How often who reads an episode is right: verdicts of agents that had `judge` and its skill, against the labels.
+
+    python benchmarks/outcome/judged.py                        what `judged.tsv` has, by part
+    python benchmarks/outcome/judged.py --take DATABASE...     the verdicts of memories in which transcripts of `episodes.tsv` were judged, as rows for that table
+
+Whoever reads them has seen neither labels nor transcripts, but what `judge` and `show` print (GUIDE.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from score import VERDICTS, labels, print_table, table
+
+JUDGED = """
+SELECT q.source_path, s.line, o.verdict FROM outcomes o
+JOIN prompts q ON q.source_project = o.source_project AND q.conversation_id = o.conversation_id
+  AND q.turn_index BETWEEN o.first_index AND o.last_index AND q.role = 'user'
+JOIN sightings s ON s.prompt_id = q.id
+WHERE o.signal = 'judged'"""
+"""Each turn of a person in a judged episode: file, line, verdict."""
+
+
+def taken(database: Path) -> Iterator[tuple[str, str]]:
+    """Number and verdict of the labelled episodes that were judged in a memory."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        said = {(Path(path).name, line): verdict for path, line, verdict in connection.execute(JUDGED)}
+    for row in table("episodes.tsv"):
+        if verdict := said.get((Path(row["file"]).name, int(row["line"]))):
+            yield row["number"], verdict
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--take", type=Path, nargs="+", metavar="DATABASE", default=[])
+    arguments = parser.parse_args()
+    for database in arguments.take:
+        print("\n".join("\t".join(row) for row in taken(database)))
+    if not arguments.take:
+        report()
+
+
+def report() -> None:
+    first, second = labels("labels.tsv"), labels("labels-b.tsv")
+    parts = {row["number"]: row["part"] for row in table("episodes.tsv")}
+    judged = {row["number"]: row["verdict"] for row in table("judged.tsv")}
+    for part in (*dict.fromkeys(parts[number] for number in judged), "all"):
+        numbers = [number for number in judged if part in (parts[number], "all")]
+        print(f"\n{part}: {len(numbers)} episodes; beside the second label:", _right_of(judged, second, numbers))
+        print_table(Counter((first[number], judged[number]) for number in numbers))
+
+
+def _right_of(judged: dict[str, str], second: dict[str, str], numbers: list[str]) -> str:
+    pairs = Counter((second[number], judged[number]) for number in numbers if number in second)
+    said = {verdict: sum(pairs[other, verdict] for other in VERDICTS) for verdict in ("worked", "failed")}
+    return ", ".join(f"{verdict} {pairs[verdict, verdict]} of {said[verdict]}" for verdict in said)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

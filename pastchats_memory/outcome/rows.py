@@ -16,7 +16,7 @@ QUOTED = 120
 OPENING = 240
 """Characters of a text in which its first sentences stand: whoever accepts, rejects or claims does so first."""
 _WORD = re.compile(r"\w")
-_EMPHASIS = re.compile(r"[*`#>]+")
+_MARKS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
 LONGEST = 6000
 """Characters of a text that are read at each of its ends."""
 
@@ -217,7 +217,7 @@ def _calls(episode: Episode) -> tuple[_Calls, _Calls]:
 
 def plain(text: str) -> str:
     """On one line, without marks of emphasis, as a quotation has it."""
-    return " ".join(_EMPHASIS.sub("", text).split())
+    return " ".join(_MARKS.sub("", text).split())
 
 
 def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:

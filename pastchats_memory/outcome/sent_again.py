@@ -23,6 +23,8 @@ MOST_COMMANDS = 20
 """Pasted commands that are looked at."""
 
 _WORD = re.compile(r"[^\W_]+")
+_REFERRED = re.compile(r"(?:@\S+ ?)+")
+"""Files alone: what stands in them may be something else by now, such as what a terminal shows."""
 _POINTS = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = Pattern(
     r"""
@@ -107,7 +109,7 @@ def _errors(text: str) -> dict[int, str]:
 def _same(first: str, second: str) -> bool:
     """Equal, or one with something added to the other; where a word stands for another one, something else was asked."""
     one, other = (" ".join(text[:LONGEST].split()) for text in (first, second))
-    if min(len(one.split()), len(other.split())) < TELLING_WORDS and _POINTS.search(one):
+    if _REFERRED.fullmatch(one) or (min(len(one.split()), len(other.split())) < TELLING_WORDS and _POINTS.search(one)):
         return False
     if one == other and (first.startswith("/") or len(one.split()) >= FEW_WORDS):
         return True

@@ -64,7 +64,7 @@ _BOX = re.compile(r"\s*[╭│╰▀▄]")
 _TABLE, _ROW = re.compile(r"\s*┌"), re.compile(r"\s*[├│└]")
 """The upper edge of a table in an answer, and what stands below: a tool's box has round corners."""
 _STATUS = re.compile(
-    r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d|Conversation compacted)|※ recap: |─ ?Worked for |ℹ "
+    r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d|Conversation compacted)|[✔✗] You \w+ codex to |※ recap: |─ ?Worked for |ℹ "
 )
 _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
 """What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""

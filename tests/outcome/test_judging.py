@@ -10,8 +10,10 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.store import judgements, outcomes
+from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
 
 ASKED = "Which index makes the list of invoices fast?"
@@ -152,13 +154,13 @@ def test_words_are_found_within_a_sentence_of_a_script_without_blanks(
     assert sheet.outcome.shown_by == words.replace("接着改", "接着 改")
 
 
-@pytest.mark.parametrize("further", ["Wait, it is slow again.", "The page opens at once with that index,"])
-def test_what_the_person_says_later_is_judged_anew(memory: Memory, history: Path, further: str) -> None:
+@pytest.mark.parametrize("further", [("user", "Wait, it is slow again."), ("assistant", "I look at the archive, too.")])
+def test_what_is_said_later_is_judged_anew(memory: Memory, history: Path, further: tuple[str, str]) -> None:
     memory.index([write_messages(history, *SAID[:2])])
     ((first, *_), _), _ = memory.unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
     assert outcome_of(memory, first.id) == ("worked", "judged by")
-    memory.index([write_messages(history, *SAID[:2], ("user", further))])
+    memory.index([write_messages(history, *SAID[:2], further)])
     assert outcome_of(memory, first.id)[1] != "judged by"
 
 
@@ -179,32 +181,58 @@ def test_a_turn_that_shows_it_takes_the_judgement_with_it(memory: Memory, asked:
     assert memory._database.value("SELECT count(*) FROM judgements") == 0  # noqa: SLF001 - nothing of it may stay
 
 
-def test_a_judgement_says_nothing_once_the_words_that_showed_it_are_others(memory: Memory, history: Path) -> None:
-    """As when a later release finds a secret in them."""
-    said = (
-        ("user", ASKED),
-        ("tool", "$ psql\nINDEX READY abc"),
-        ("assistant", ANSWER),
-        ("user", "What about the archive?"),
-    )
+@pytest.mark.parametrize(
+    ("changed", "holds"),
+    [(ASKED, False), ("$ psql\nINDEX READY", False), ("I make it.", True), (ANSWER, False), ("What about the archive?", False)],
+)  # fmt: skip
+def test_a_judgement_rests_on_what_was_asked_the_last_answer_what_was_said_next_and_the_words_that_show_it(
+    memory: Memory, history: Path, changed: str, holds: bool
+) -> None:
+    """As when a later release finds a secret in them, or reads them otherwise."""
+    said = (("user", ASKED), ("assistant", "I make it."), ("tool", "$ psql\nINDEX READY"), ("assistant", ANSWER), ("user", "What about the archive?"))  # fmt: skip
     memory.index([write_messages(history, *said)])
     id_ = memory.search(ASKED, mode="keyword")[0].id
-    memory.judge(id_, "worked", "INDEX READY")
-    memory._database.run("UPDATE prompts SET content = '$ psql' || char(10) || '[gone]' WHERE role = 'tool'")  # noqa: SLF001
-    assert outcome_of(memory, id_) == ("unknown", "said next")
+    memory.judge(id_, "mixed", "INDEX READY")
+    memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
+    assert (outcome_of(memory, id_) == ("mixed", "judged by")) is holds
+
+
+def taken_back(memory: Memory, asked: str) -> judgements.Judgement:
+    """A judgement of an episode, which nobody has judged."""
+    memory.judge(asked, "worked", "The page opens at once")
+    (row,) = memory._database.run(f"SELECT {judgements.COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
+    memory.unjudge(asked)
+    return judgements.Judgement(*row)
+
+
+def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
+    """As by a process that is killed before it derives anything."""
+    with memory._database.transaction():  # noqa: SLF001 - the moment that is wanted
+        judgements.put(memory._database, judgement)  # noqa: SLF001
+        outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 
 def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(memory: Memory, asked: str) -> None:
-    """As when the process is killed in between."""
-    memory.judge(asked, "worked", "The page opens at once")
-    database = memory._database  # noqa: SLF001 - the moment that is wanted
-    (row,) = database.run(f"SELECT {judgements.COLUMNS} FROM judgements j")
-    memory.unjudge(asked)
-    with database.transaction():
-        judgements.put(database, judgements.Judgement(*row))
-        outcomes.mark(database, Due("garden", "c1", 0))
+    write_down(memory, taken_back(memory, asked))
     assert outcome_of(memory, asked) == ("worked", "judged by")
     assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
+
+
+def test_what_another_process_judges_while_outcomes_are_derived_is_not_overlooked(
+    memory: Memory, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judgement, fresh = taken_back(memory, asked), deriving._fresh  # noqa: SLF001 - the moment that is wanted
+    with Memory.open(memory._database.path) as other:  # noqa: SLF001
+
+        def meanwhile(database: Database) -> object:
+            found = fresh(database)
+            monkeypatch.setattr(deriving, "_fresh", fresh)
+            write_down(other, judgement)
+            return found
+
+        monkeypatch.setattr(deriving, "_fresh", meanwhile)
+        memory.reindex_outcomes()
+    assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001
 
 
 def test_a_backup_and_a_mended_database_have_what_was_judged(memory: Memory, asked: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from one_episode import ANSWER, ASKED, MADE, verdict
 
 from pastchats_memory.outcome import Row, outcome_of
@@ -32,6 +33,16 @@ def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the
     assert outcome_of((Row("user", "prompt", check), ANSWER), check).verdict == "unknown"
     exact = "Can you check this cell for the clock that is read twice?"
     assert outcome_of((Row("user", "prompt", exact), ANSWER), exact).verdict == "failed"
+
+
+@pytest.mark.parametrize(
+    "words", ["@/tmp/terminals/build/log/1.txt", "@/tmp/terminals/build/log/1.txt @/tmp/make/log/2.txt"]
+)
+def test_a_file_alone_may_hold_something_else_the_next_time(words: str) -> None:
+    asked = Row("user", "prompt", words)
+    assert outcome_of((asked, ANSWER), words).verdict == "unknown"
+    said = f"The build fails with {words}"
+    assert outcome_of((Row("user", "prompt", said), ANSWER), said).verdict == "failed"
 
 
 def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:

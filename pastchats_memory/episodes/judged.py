@@ -18,8 +18,8 @@ from pastchats_memory.store.outcomes import Ending, Quotation, Said
 
 SIGNAL = "judged"
 """Stands for the rule that decided."""
-CONFIDENCE = 0.9
-"""How often such a verdict is right (`benchmarks/outcome/judged.py`)."""
+CONFIDENCE = 0.94
+"""How often such a verdict is right (`benchmarks/outcome/judging.py`)."""
 DIGEST_BYTES = 16
 Turns = Sequence[Said | Item]
 

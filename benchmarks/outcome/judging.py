@@ -1,7 +1,7 @@
 """How often who reads an episode is right: verdicts of agents that had `judge` and its skill, against the labels.
 
-    python benchmarks/outcome/judged.py                        what `judged.tsv` has, by part
-    python benchmarks/outcome/judged.py --take DATABASE...     the verdicts of memories in which transcripts of `episodes.tsv` were judged, as rows for that table
+    python benchmarks/outcome/judging.py                        what `judging.tsv` has, by part
+    python benchmarks/outcome/judging.py --take DATABASE...     the verdicts of memories in which transcripts of `episodes.tsv` were judged, as rows for that table
 
 Whoever reads them has seen neither labels nor transcripts, but what `judge` and `show` print (GUIDE.md).
 """
@@ -49,7 +49,7 @@ def main() -> None:
 def report() -> None:
     first, second = labels("labels.tsv"), labels("labels-b.tsv")
     parts = {row["number"]: row["part"] for row in table("episodes.tsv")}
-    judged = {row["number"]: row["verdict"] for row in table("judged.tsv")}
+    judged = {row["number"]: row["verdict"] for row in table("judging.tsv")}
     for part in (*dict.fromkeys(parts[number] for number in judged), "all"):
         numbers = [number for number in judged if part in (parts[number], "all")]
         print(f"\n{part}: {len(numbers)} episodes; beside the second label:", _right_of(judged, second, numbers))

@@ -98,7 +98,7 @@ class Sheet(NamedTuple):
     timestamp: str | None
     asked: str
     answered: str
-    """The last answer; empty where there is none."""
+    """All that was, of a long episode near its beginning and its end; empty where that is nothing."""
     done: tuple[str, ...]
     """Commands that worked and files that were changed, as of a recollection."""
     results: tuple[str, ...]

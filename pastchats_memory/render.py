@@ -256,7 +256,7 @@ def sheets_text(sheets: Sequence[Sheet]) -> str:
 
 def judged_text(sheet: Sheet) -> str:
     """How an episode ended, on two lines: what was asked, quoted, and where, with the outcome."""
-    asked = one_line(sheet.asked)
+    asked = one_line(sheet.asked or sheet.answered)
     asked = quoted(asked if len(asked) <= ASKED_WIDTH else f"{asked[: ASKED_WIDTH - 1]}…")
     return f"{asked}\nOutcome: {outcome_text(sheet.outcome)} · id {sheet.id}\n"
 

@@ -32,7 +32,7 @@ Examples:
 )
 @click.argument("id_", metavar="[ID]", required=False)
 @click.argument("outcome", metavar="[OUTCOME]", type=click.Choice(OUTCOMES), required=False)
-@click.option("--because", metavar="WORDS", help="Words of the episode, or of what was said next, that show it.")
+@click.option("--because", metavar="WORDS", help="Words of the answer, or of what was said next, that show it.")
 @click.option("--undo", is_flag=True, help="Let the rules say again how it ended.")
 @click.option("--outcome", "listed", metavar="A,B", help="List what ended so by the rules [default: unknown].")
 @options.project
@@ -55,8 +55,8 @@ def command(
 ) -> int:
     """List the newest episodes of the project you are in whose end no rule knows, or say how that of ID ended: worked, failed, mixed, unknown.
 
-    A judgement stands in the place of what the rules say, in recall and everywhere else, until what was said in the episode or
-    next changes. `show ID` has its turns whole.
+    A judgement stands in the place of what the rules say, in recall and everywhere else, until more is said or what it rests on
+    changes: what was asked, the last answer, what was said next, and the words that show it. `show ID` has the turns whole.
     """
     if id_ is None:
         if because is not None or undo:
@@ -67,12 +67,11 @@ def command(
     if listed is not None or (outcome is None) != undo or (undo and because is not None):
         raise UsageFault(
             "say how it ended, or --undo",
-            f"Such as: pastchats-memory judge {one_line(id_)} worked --because 'words that show it'.",
+            f"Such as: pastchats-memory judge {id_ if id_.isdecimal() else 16} worked --because 'words that show it'.",
         )
     with options.open_memory(db) as memory:
         if outcome is None:
-            sheet, is_judged = memory.unjudge(id_)
-            warnings: tuple[str, ...] = () if is_judged or sheet is None else ("nobody had judged it",)
+            sheet, warnings = memory.unjudge(id_)
         else:
             sheet, warnings = memory.judge(id_, outcome, because)
     if as_json:

@@ -1,15 +1,12 @@
 """How an episode ended by the judgement of somebody who read it: a person, or an agent that understands more than rules do.
 
-It stands in the place of what the rules say while what was read is the same: what was asked, the last answer, what was said next, and
-the turn whose words show it. Whatever of it changes, the rules say again how it ended.
+It stands in the place of what the rules say while what was read is the same: what was asked, the last answer and what came
+after it, what was said next, and the turn whose words show it. Where any of it changes or more is said, the rules say again how it ended.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-
-import orjson
 
 from pastchats_memory.episodes import spoken_first
 from pastchats_memory.model import Item
@@ -18,23 +15,21 @@ from pastchats_memory.store.outcomes import Ending, Quotation, Said
 
 SIGNAL = "judged"
 """Stands for the rule that decided."""
-CONFIDENCE = 0.94
-"""How often such a verdict is right (`benchmarks/outcome/judging.py`)."""
-DIGEST_BYTES = 16
+CONFIDENCE = 1.0
+"""Somebody has read it, so it is told; how often readers are right is counted by `benchmarks/outcome/judging.py`."""
 Turns = Sequence[Said | Item]
 
 
-def digest_of(episode: Turns, spoken: Turns, shown_in: int | None) -> bytes:
-    """Of all that a judgement rests on, given what the person said next and the turn whose words show it."""
-    answers = [turn for turn in episode if turn.role == "assistant"]
+def read_of(episode: Turns, spoken: Turns, shown_in: int | None) -> frozenset[int]:
+    """Ids of the turns that a judgement rests on, given what the person said next and the turn whose words show it."""
+    last = max((place for place, turn in enumerate(episode) if turn.role == "assistant"), default=len(episode))
     shown = [turn for turn in (*episode, *spoken) if turn.id == shown_in]
-    read = [[turn.content for turn in turns] for turns in (spoken_first(episode), answers[-1:], spoken, shown)]
-    return hashlib.blake2b(orjson.dumps(read), digest_size=DIGEST_BYTES).digest()
+    return frozenset(turn.id for turn in (*spoken_first(episode), *episode[last:], *spoken, *shown))
 
 
 def holds(judgement: Judgement, episode: Turns, spoken: Turns) -> bool:
     """Whether what was read for it is still the same."""
-    return digest_of(episode, spoken, judgement.shown_in) == judgement.digest
+    return read_of(episode, spoken, judgement.shown_in) == judgement.read
 
 
 def ending_by(judgement: Judgement, episode: Turns, spoken: Turns) -> Ending:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice, pairwise, takewhile
+from collections.abc import Sequence
+from itertools import chain, islice, pairwise
 
 from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes import asking, episodes, is_spoken, spoken_first
-from pastchats_memory.episodes.around import NEIGHBOURS, episode_around, said
-from pastchats_memory.episodes.derive import catch_up
+from pastchats_memory.episodes.around import NEIGHBOURS, said
+from pastchats_memory.episodes.derive import catch_up, ending_of
 from pastchats_memory.episodes.done import done_in
-from pastchats_memory.episodes.judged import SIGNAL, digest_of
+from pastchats_memory.episodes.judged import SIGNAL, ending_by, read_of
+from pastchats_memory.episodes.quoting import found_in
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import ELLIPSIS
 from pastchats_memory.model import Filters, Item
@@ -20,7 +20,7 @@ from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import judgements, outcomes, prompts
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Due, Ended, Said
+from pastchats_memory.store.outcomes import Due, Ended, Ending, Said
 
 WIDTH = 1000
 """Characters of a text on a sheet."""
@@ -31,10 +31,8 @@ RESULTS = 3
 RESULT_WIDTH = 300
 SPOKEN = 5
 """Turns of what was said next."""
-_BETWEEN, _BROKEN = r"[*`#>]*\s[\s*`#>]*", r"(?:\n\s*)?"
-WIDE = "\u2e80"
-"""Where scripts without blanks begin."""
-_WORD_BEFORE, _WORD_BEHIND = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
+LONGEST = 1000
+"""Characters of the words that show an outcome."""
 
 
 def unjudged(database: Database, filters: Filters, limit: int) -> Unjudged:
@@ -43,90 +41,86 @@ def unjudged(database: Database, filters: Filters, limit: int) -> Unjudged:
     return Unjudged(tuple(_sheet(database, one) for one in found), total - len(found))
 
 
-def sheet_of(database: Database, item: Item) -> Sheet:
-    """The item's episode. Raises StoreFault."""
-    turns, ending = episode_around(database, item)
-    asked = asking(turns)
-    return _sheet(
-        database, Ended(asked.id, asked.content, (item.project, str(item.conversation_id)), asked.timestamp, ending)
-    )
-
-
-def judge(database: Database, item: Item, verdict: str, because: str | None) -> tuple[str, ...]:
-    """Write down how the item's episode ended, by words that stand in it or in what was said next; warnings.
+def judge(database: Database, item: Item, verdict: str, because: str | None) -> tuple[Sheet, tuple[str, ...]]:
+    """Write down how the item's episode ended, by words that stand in it or in what was said next; the episode, and warnings.
 
     Args:
         database: open for writing.
         item: any turn of the episode.
         verdict: one of `VERDICTS`.
-        because: the words that show it, None for `unknown`; blanks may be others.
+        because: the words that show it, None for `unknown`; blanks and marks of emphasis between them do not count.
 
     Raises:
-        UsageFault: the item has no outcome, or nothing in sight shows this one; nothing is written.
+        UsageFault: the item has no outcome or is gone, or nothing in sight shows this one; nothing is written.
         StoreFault: it cannot be written.
     """
     if verdict == "unknown" and because is not None:
         raise UsageFault("what is unknown is shown by nothing", "Leave --because out, or say how it ended.")
     with database.transaction():
         episode, spoken = _read(database, item)
+        answered = episode[len(spoken_first(episode)) :] or episode
         turn, start, length = (
-            (None, 0, 0) if verdict == "unknown" else _place(because or "", [*episode, *spoken], item.id)
+            (None, 0, 0)
+            if because is None and verdict == "unknown"
+            else _place(because or "", [*answered, *spoken], item)
         )
-        digest = digest_of(episode, spoken, turn)
-        judgements.put(database, Judgement(asking(episode).id, verdict, turn, start, length, digest))
-        outcomes.mark(database, Due(item.project, str(item.conversation_id), episode[0].turn_index))
-    return catch_up(database)
+        judgement = Judgement(asking(episode).id, verdict, turn, start, length, read_of(episode, spoken, turn))
+        judgements.put(database, judgement)
+        outcomes.mark(database, _due(item, episode))
+        sheet = _sheet(database, _ended(item, episode, ending_by(judgement, episode, spoken)))
+    return sheet, catch_up(database)
 
 
-def take_back(database: Database, item: Item) -> bool:
-    """Let the rules say again how the item's episode ended; whether it had been judged. Raises UsageFault, StoreFault."""
+def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
+    """Let the rules say again how the item's episode ended; the episode, and warnings. Raises UsageFault, StoreFault."""
     with database.transaction():
-        episode, _ = _read(database, item)
+        episode, spoken = _read(database, item)
         is_judged = judgements.drop(database, asking(episode).id)
-        outcomes.mark(database, Due(item.project, str(item.conversation_id), episode[0].turn_index))
-    catch_up(database)
-    return is_judged
+        outcomes.mark(database, _due(item, episode))
+    behind = catch_up(database)
+    with database.snapshot():
+        ending = outcomes.of_turn(database, item) or ending_of(episode, spoken)
+        sheet = _sheet(database, _ended(item, episode, ending))
+    return sheet, (*(() if is_judged else ("nobody had judged it",)), *behind)
+
+
+def _due(item: Item, episode: Sequence[Said]) -> Due:
+    return Due(item.project, str(item.conversation_id), episode[0].turn_index)
+
+
+def _ended(item: Item, episode: Sequence[Said], ending: Ending) -> Ended:
+    asked = asking(episode)
+    return Ended(asked.id, asked.content, (item.project, str(item.conversation_id)), asked.timestamp, ending)
 
 
 def _read(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
     """The rows of the item's episode, and what the person said next."""
     if item.role == "note" or item.conversation_id is None:
         raise UsageFault(f"{item.id} is of no conversation", "Only what was asked and answered has an outcome.")
-    rows = outcomes.rows_from(database, Due(item.project, item.conversation_id, 0), 0)
-    found = (two for two in pairwise(chain(episodes(rows), [[]])) if two[0][-1].turn_index >= item.turn_index)
-    episode, following = next(found)
-    return episode, spoken_first(following)
+    known = outcomes.of_turn(database, item)
+    first = known.first_index if known else 0
+    rows = outcomes.rows_from(database, Due(item.project, item.conversation_id, first), first)
+    for episode, following in pairwise(chain(episodes(rows), [[]])):
+        if any(turn.id == item.id for turn in episode):
+            return episode, spoken_first(following)
+    raise UsageFault(f"{item.id} is gone", "It was forgotten meanwhile.")
 
 
-def _place(because: str, turns: Sequence[Said], id_: int) -> tuple[int, int, int]:
+def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, int]:
     """The turn in which the words stand last, the character at which they begin, and how many they are."""
-    words = because.strip().strip(ELLIPSIS).split()
+    words = because.strip().strip(ELLIPSIS).strip()
     if not words:
         hint = "Quote with --because the words that do, of the answer or of what was said next."
         raise UsageFault("nothing shows it", hint)
-    pattern = _pattern_of(words)
+    if len(words) > LONGEST:
+        raise UsageFault(
+            f"{len(words):,} characters are no quotation", f"Quote a line, at most {LONGEST:,} characters."
+        )
     for turn in reversed(turns):
-        found = None
-        for found in pattern.finditer(turn.content):  # noqa: B007 - the last one is wanted
-            pass
-        if found:
-            return turn.id, found.start(), found.end() - found.start()
-    hint = f"Quote them as `pastchats-memory show {id_} --neighbours 9` prints them."
-    raise UsageFault("these words stand neither in the episode nor in what was said next", hint)
-
-
-def _pattern_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Of words in this order, whole where their letters are ASCII, whatever blanks and marks of emphasis are between them.
-
-    Within scripts without blanks a line may be broken anywhere.
-    """
-    text = " ".join(words)
-    before, behind = (
-        edge if one.isascii() and one.isalnum() else ""
-        for edge, one in ((_WORD_BEFORE, text[0]), (_WORD_BEHIND, text[-1]))
-    )
-    parts = [_BETWEEN if one == " " else re.escape(one) + (_BROKEN if one > WIDE else "") for one in text]
-    return re.compile(before + "".join(parts) + behind)
+        if found := found_in(turn.content, words):
+            return turn.id, *found
+    hint = f"Quote a line of the answer, or of what was said next, as `pastchats-memory show {item.id} --neighbours 9` prints it."
+    raise UsageFault("these words stand neither in the answer nor in what was said next", hint)
 
 
 def _sheet(database: Database, one: Ended) -> Sheet:
@@ -151,10 +145,11 @@ def _sheet(database: Database, one: Ended) -> Sheet:
     )
 
 
-def _next(database: Database, one: Ended) -> Iterator[Said]:
-    """What the person said after it, up to the next answer."""
+def _next(database: Database, one: Ended) -> list[Said]:
+    """What the person said after it, as far as it is of the next episode."""
     behind = one.ending.last_index + 1
-    return takewhile(is_spoken, outcomes.rows_from(database, Due(*one.conversation, behind), behind))
+    rows = outcomes.rows_from(database, Due(*one.conversation, behind), behind)
+    return spoken_first(next(episodes(rows), []))
 
 
 def _ends(text: str, width: int) -> str:

@@ -101,7 +101,7 @@ class Sheet(BaseModel):
 
     id: str = Field(description="For `judge` and `read`.")
     asked: str
-    answered: str = Field(description="The last answer.")
+    answered: str = Field(description="All that was answered.")
     done: list[str] = Field(description="Commands as `$ make test`, and files.")
     results: list[str] = Field(description="What commands answered last, in order.")
     said_next: str = Field(description="By the person, up to the next answer; empty where that is nothing.")

@@ -53,6 +53,7 @@ ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."
 
 LONGEST = 100_000
 """Characters of what is asked: a question of millions would keep all others waiting."""
+LONGEST_QUOTATION = 1000
 Query = Annotated[
     str, Field(max_length=LONGEST, description="What to look for, in a few words; nothing in it is syntax.")
 ]
@@ -279,7 +280,8 @@ class Tools:
         because: Annotated[
             str | None,
             Field(
-                max_length=LONGEST, description="Words of it, or of what was said next, that show it; not for unknown."
+                max_length=LONGEST_QUOTATION,
+                description="A line of the answer, or of what was said next, that shows it; not for unknown.",
             ),
         ] = None,
     ) -> Annotated[CallToolResult, results.SheetsResult]:

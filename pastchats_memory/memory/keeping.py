@@ -167,7 +167,7 @@ class Keeping(Opened):
         Args:
             id_: of any turn of the episode, such as `12`.
             verdict: `worked`, `failed`, `mixed` or `unknown`.
-            because: words of the episode, or of what the person said next, that show it; none for `unknown`.
+            because: words of the answer, or of what the person said next, that show it; none for `unknown`.
 
         Returns:
             The episode with its outcome, None for no such item; and warnings.
@@ -176,22 +176,18 @@ class Keeping(Opened):
             UsageFault: it is no id, the turn has no outcome, or these words do not stand there; nothing is changed.
             StoreFault: it cannot be written; nothing is changed.
         """
-        from pastchats_memory.episodes.judging import judge, sheet_of
+        from pastchats_memory.episodes.judging import judge
 
         verdict = outcome_named(verdict)
-        if (item := self._item(id_)) is None:
-            return None, ()
-        warnings = judge(self._database, item, verdict, because and utf8(because))
-        return sheet_of(self._database, item), warnings
+        item = self._item(id_)
+        return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
-    def unjudge(self, id_: str) -> tuple[Sheet | None, bool]:
-        """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and whether it had been judged. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import sheet_of, take_back
+    def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
+        """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and warnings. Raises UsageFault, StoreFault."""
+        from pastchats_memory.episodes.judging import take_back
 
-        if (item := self._item(id_)) is None:
-            return None, False
-        is_judged = take_back(self._database, item)
-        return sheet_of(self._database, item), is_judged
+        item = self._item(id_)
+        return (None, ()) if item is None else take_back(self._database, item)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""

@@ -23,7 +23,7 @@ MOST_COMMANDS = 20
 """Pasted commands that are looked at."""
 
 _WORD = re.compile(r"[^\W_]+")
-_REFERRED = re.compile(r"(?:@\S+ ?)+")
+_REFERRED = re.compile(r"(?:@\S+(?: |\Z))+")
 """Files alone: what stands in them may be something else by now, such as what a terminal shows."""
 _POINTS = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = Pattern(

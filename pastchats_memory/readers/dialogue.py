@@ -174,12 +174,12 @@ class _Part:
 
 def _with_tools(parts: Sequence[_Part]) -> list[_Part]:
     """The parts, with a tool's where an assistant who said nothing, and so called one, seems to go on."""
-    answered = [
-        not above.content and above.marker.role == part.marker.role == "assistant" for above, part in pairwise(parts)
-    ]
+    called = [part.marker.role == "assistant" and not part.content for part in parts]
     return [
-        replace(part, marker=replace(part.marker, role="tool")) if is_tools else part
-        for part, is_tools in zip(parts, [False, *answered], strict=True)
+        replace(part, marker=replace(part.marker, role="tool"))
+        if place and called[place - 1] and part.marker.role == "assistant"
+        else part
+        for place, part in enumerate(parts)
     ]
 
 

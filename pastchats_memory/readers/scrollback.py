@@ -14,6 +14,7 @@ from pastchats_memory.commands import is_shell
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers.injected import BUILT_INS, typed_in_claude
 from pastchats_memory.readers.markdown import has_marks_of_its_own
+from pastchats_memory.readers.screen_boxes import has_boxes, unboxed
 from pastchats_memory.readers.source import Source
 from pastchats_memory.readers.telling import About, At, Telling
 from pastchats_memory.readers.text import conversation_hash
@@ -156,6 +157,8 @@ def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
 def _lines_of(source: Source) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
     lines = _sent(list(_unsigned(source.text.split("\n"))))
+    if has_boxes(lines):
+        lines = list(unboxed(lines, _NOTHING))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
     told: list[str] = []
@@ -176,7 +179,7 @@ def _sent(lines: list[str]) -> list[str]:
     """The lines, but for what stands in the input line of today's Codex: a hint, or what was being typed."""
     told = list(lines)
     for place, line in enumerate(lines):
-        if not _FOOTER.match(line) or lines[place - 1].strip():
+        if place < 2 or not _FOOTER.match(line) or lines[place - 1].strip():  # noqa: PLR2004 - a prompt and an empty line above
             continue
         first = place - 2
         while first > 0 and lines[first].startswith(_INDENT) and lines[first].strip():

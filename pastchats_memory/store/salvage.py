@@ -29,7 +29,7 @@ from pastchats_memory.store.redactions import RULES
 DURABLE = (
     "embedding_meta", "sources", "prompts", "prompt_embeddings", "sightings", "live_events", "project_folders", "runs",
     "tasks", "task_links", "task_states", "task_conversations", "task_comments", "task_attachments", "judgements",
-    "forgettings", "forgotten",
+    "judgement_reads", "forgettings", "forgotten",
 )  # fmt: skip
 """Tables from which all others are made."""
 KEPT = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, GOING)

@@ -429,18 +429,33 @@ CREATE TABLE outcomes (
 ) WITHOUT ROWID;
 
 -- How an episode ended by the judgement of somebody who read it, which stands in the place of what the rules say while what was
--- read is the same. Its evidence is a place in a row: with the row, what quotes it goes. Durable.
+-- read is the same: none of these rows has changed, and none has come to them. It holds no text, and goes with any of the rows. Durable.
 CREATE TABLE judgements (
   prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE, -- the row that asks
   verdict TEXT NOT NULL,                   -- worked, failed, mixed, unknown
   shown_in INTEGER REFERENCES prompts(id) ON DELETE CASCADE, -- the row whose words show it; NULL for unknown
   shown_from INTEGER NOT NULL,             -- character of that row's text at which they begin
   shown_length INTEGER NOT NULL,           -- characters
-  read_digest BLOB NOT NULL,               -- of what was asked, the last answer, what was said next, and the row that shows it
   judged_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 );
 
 CREATE INDEX judgements_by_shown ON judgements(shown_in);
+
+CREATE TABLE judgement_reads (
+  turn_id INTEGER NOT NULL,
+  prompt_id INTEGER NOT NULL REFERENCES judgements(prompt_id) ON DELETE CASCADE,
+  PRIMARY KEY (turn_id, prompt_id)
+) WITHOUT ROWID;
+
+CREATE INDEX judgement_reads_by_judgement ON judgement_reads(prompt_id);
+
+CREATE TRIGGER judgements_of_changed AFTER UPDATE OF content ON prompts WHEN old.content IS NOT new.content BEGIN
+  DELETE FROM judgements WHERE prompt_id IN (SELECT prompt_id FROM judgement_reads WHERE turn_id = old.id);
+END;
+
+CREATE TRIGGER judgements_of_deleted AFTER DELETE ON prompts BEGIN
+  DELETE FROM judgements WHERE prompt_id IN (SELECT prompt_id FROM judgement_reads WHERE turn_id = old.id);
+END;
 
 -- Conversations whose outcomes are behind their rows, and the first row that is new. Triggers write it, so that nothing that
 -- changes a row can leave a wrong outcome unnoticed.

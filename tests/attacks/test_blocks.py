@@ -68,7 +68,7 @@ def assert_quoted(text: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "unknown"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
+    [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "--undo"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
      ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list"], ["task", "recall", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip

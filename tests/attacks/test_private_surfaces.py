@@ -67,7 +67,7 @@ ASKED = (
     ["search", WORDS], ["search", WORDS, "--mode", "keyword"], ["search", WORDS, "--mode", "semantic"], ["search", "bulkhead", "--project", "submarine"],
     ["search", WORDS, "--type", "task"], ["recall", WORDS], ["recall", WORDS, "--project", "submarine"], ["context", WORDS], ["ask", WORDS],
     ["ask", "which tasks are finished?"], ["lessons", "--all"], ["lessons", "--project", "submarine"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "--project", "submarine"],
-    *(["judge", str(id_), "unknown"] for id_ in range(1, 11)), *(["judge", str(id_), "--undo"] for id_ in range(1, 11)), ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
+    *(["judge", str(id_), "worked", "--because", "a line that stands nowhere"] for id_ in range(1, 11)), *(["judge", str(id_), "--undo"] for id_ in range(1, 11)), ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
     *(["show", str(id_)] for id_ in range(1, 21)), ["show", "t:sub-1"], ["show", "c:1"], ["show", "c:2"], ["similar", "bal-1"], ["similar", "sub-1"],
     ["find-duplicates", WORDS], ["duplicates", "--scan"], ["check-prior-work", WORDS], ["consult-episodic-memory", WORDS], ["capture", "The ballast pump stalls"],
     ["task", "list"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],

@@ -50,7 +50,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 PRINTED = (
     "search webhook", "search webhook --explain", "search webhook --mode keyword", "search webhook --type task", "recall {words}",
-    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "lessons --all", "judge --all --outcome worked,failed,unknown", "judge 1 unknown", "judge --project gar{evil}den", "judge no{evil}such unknown", "how {words} --project gar{evil}den", "how {words} --all", "show 1",
+    "context {words}", "ask {words}", "ask {tasks}", "lessons --project gar{evil}den", "lessons", "lessons --all", "judge --all --outcome worked,failed,unknown", "judge 1 --undo", "judge --project gar{evil}den", "judge no{evil}such unknown", "how {words} --project gar{evil}den", "how {words} --all", "show 1",
     "show t:{key}", "show c:1", "similar {key}", "find-duplicates {words}", "duplicates --scan", "check-prior-work {words}",
     "consult-episodic-memory {words}", "task list", "task show {key}", "task recall {words}", "task update {key} --status open",
     "task add New{evil}task", "task comment {key} Hello{evil}", "task depend {key} {other}", "task export", "capture {words} --no", "sources", "verify", "status", "doctor",

@@ -262,7 +262,9 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
 
     async def judging(client: Client):
         laid_out = await client.call_tool("unjudged", {"project": None, "limit": 1})
-        judged = await client.call_tool("judge", {"id": "2", "outcome": "worked", "because": "It runs"})
+        judged = await client.call_tool(
+            "judge", {"id": "2", "outcome": "worked", "because": "It runs, and for the well?"}
+        )
         refused = await client.call_tool("judge", {"id": "1", "outcome": "worked", "because": "It flies"})
         none = await client.call_tool("judge", {"id": "99", "outcome": "unknown"})
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -276,13 +278,18 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     assert laid_out.structured_content["left"] == 1
     assert "Asked:\n> It runs, and for the well?" in text_of(laid_out)
     (one,) = judged.structured_content["results"]
-    assert (one["id"], one["outcome"], one["basis"], one["shown_by"]) == ("1", "worked", "judged by", "It runs")
-    assert "Outcome: worked (judged by: It runs) · id 1" in text_of(judged)
+    assert (one["id"], one["outcome"], one["basis"], one["shown_by"]) == (
+        "1",
+        "worked",
+        "judged by",
+        "It runs, and for the well?",
+    )
+    assert "Outcome: worked (judged by: It runs, and for the well?) · id 1" in text_of(judged)
     assert refused.is_error
     assert "in what was said next" in text_of(refused)
     assert none.is_error
     assert "there is no item 99" in text_of(none)
-    assert "Outcome: worked (judged by: It runs)" in program("show", "1").stdout
+    assert "Outcome: worked (judged by: It runs, and for the well?)" in program("show", "1").stdout
 
 
 def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program: Program) -> None:

@@ -1,0 +1,88 @@
+"""The boxes on the screens of Gemini CLI and Qwen Code: calls with what they answered, in earlier versions prompts, too.
+
+    ╭──────────────────────────────────────────╮
+    │ ✔  Shell make kiln (Build what is new.)  │
+    │    2 targets built                       │
+    ╰──────────────────────────────────────────╯
+
+Each line becomes one, told as Claude Code tells of it, so that one reader has both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pastchats_memory.commands import is_editor, is_shell
+
+SIGN = "✦"
+"""Before what the assistant says there, and on no other screen."""
+OTHERS = ("⏺", "●", "›", "❯")
+_EDGE = re.compile(r" ?[╭╰]─{2,}[╮╯]\s*\Z")
+_ROW = re.compile(r" ?│ ?(.*?)\s*│?\s*\Z")
+_CALL = re.compile(r"(?P<mark>[✔✓✗✕x?o⊷⊶-]) {1,2}(?P<tool>[A-Za-z]\w{1,60})(?: (?P<subject>.*))?\Z")
+_FURTHER = re.compile(r"[✔✓✗✕]  [A-Z]")
+"""How another one begins in the same box; what tests print has one blank behind such marks."""
+_FAILED, _CANCELLED = "✗✕x", "-"
+_EXIT = re.compile(r"Command exited with code:? (\d{1,3})\b\.?")
+_WHERE = re.compile(r" \[(?:in|current working directory) .*\Z| \([A-Z][^()]*[.…]?\)?\Z")
+"""What stands behind a command: in which folder, and what for."""
+_AS_JSON = re.compile(r'\{"command":"((?:[^"\\]|\\.)*)')
+_WRITING = "Writing to "
+_TYPED, _HINT = re.compile(r" ?> +(.*)"), "Type your message"
+
+
+def has_boxes(lines: Sequence[str]) -> bool:
+    """Whether it is such a screen."""
+    return any(line.startswith(SIGN) for line in lines) and not any(line.startswith(OTHERS) for line in lines)
+
+
+def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
+    """The lines without boxes; `nothing` stands for one that ends what was said above."""
+    within, mark, is_first = "", "", False
+    for above, line in pairwise(["", *lines]):
+        row = _ROW.match(line)
+        text = row[1] if row else ""
+        opens = bool(_EDGE.match(above))
+        begins = opens or _FURTHER.match(text)
+        if row is None:
+            within = "" if line.strip() else within
+            yield nothing if _EDGE.match(line) else line
+        elif begins and (call := _CALL.match(text)):
+            within, mark, is_first = "call", call["mark"], True
+            yield nothing if mark == _CANCELLED else f"⏺ {_told(call['tool'], call['subject'] or '')}"
+        elif opens and (typed := _TYPED.match(text)):
+            within = "" if typed[1].startswith(_HINT) else "prompt"
+            yield f"> {typed[1]}" if within else nothing
+        elif within == "prompt":
+            yield f"  {text.strip()}"
+        elif within == "call":
+            yield nothing if mark == _CANCELLED else _answered(text.strip(), mark, is_first=is_first)
+            is_first = is_first and not text.strip()
+        else:
+            yield line
+
+
+def _told(tool: str, subject: str) -> str:
+    """`Shell(make kiln)`."""
+    if is_shell(tool):
+        spelled = _AS_JSON.match(subject)
+        subject = json.loads(f'"{spelled[1]}"', strict=False) if spelled else _WHERE.sub("", subject)
+        subject = " ".join(subject.split())
+    elif is_editor(tool):
+        subject = subject.removeprefix(_WRITING).partition(": ")[0]
+    return f"{tool}({subject})"
+
+
+def _answered(text: str, mark: str, *, is_first: bool) -> str:
+    """A line of what a call answered; of one that failed the first says so."""
+    if not text or not is_first:
+        return f"     {text}"
+    code = _EXIT.match(text)
+    if code and code[1] != "0":
+        text = f"Error: Exit code {code[1]} {text[code.end() :].strip()}"
+    elif mark in _FAILED and not text.startswith("Error"):
+        text = f"Error: {text}"
+    return f"  ⎿  {text}"

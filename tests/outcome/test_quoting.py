@@ -1,0 +1,65 @@
+"""Where quoted words stand in a text that was shown otherwise."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pastchats_memory.episodes.quoting import found_in
+
+TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mondays`\n- ok\n试了一下可以了，接着\n  改归档页面\ntotal: 12 passed"
+
+
+@pytest.mark.parametrize(
+    ("words", "stands"),
+    [
+        ("the list is _fast_ now.", "the list\n  is _fast_ now."),
+        ("Done, and the list", "Done**, and the list"),
+        ("it never works on Mondays", "it never works\n> on `Mondays"),
+        ("> it never works\n> on `Mondays`", "it never works\n> on `Mondays"),
+        ("total: 12 passed", "total: 12 passed"),
+        ("ok", "ok"),
+        ("可以了", "可以了"),
+        ("接着改归档页面", "接着\n  改归档页面"),
+        ("接着 改归档", "接着\n  改归档"),
+        ("x\u200by is there", None),
+        ("works", None),
+        ("the list", None),
+        ("otal: 12 passed", None),
+        ("total: 12 pass", None),
+        ("THE LIST IS _FAST_", None),
+        (".", None),
+        ("**", None),
+        ("了", None),
+    ],
+)
+def test_words_are_found_whole_whatever_blanks_and_marks_are_between_them(words: str, stands: str | None) -> None:
+    found = found_in(TEXT, words)
+    assert (TEXT[found[0] : found[0] + found[1]] if found else None) == stands
+
+
+def test_of_several_places_the_last_is_told() -> None:
+    text = "12 tests passed\nno, 1 failed\n12 tests passed\nreally, 12 tests passedX"
+    assert found_in(text, "12 tests passed") == (29, 15)
+
+
+def test_what_cannot_be_seen_does_not_part_words() -> None:
+    assert found_in("the sum of x\u200by is right", "the sum of xy is") == (0, 17)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("#" * 200_000 + "x", "# Title of the text"),
+        ("好" + "\n" * 200_000 + "x", "好 了，接着改归档页面"),
+        ("a " * 200_000, "a"),
+        ("a " * 200_000, "a a a a a a a a b"),
+        ("* x" * 100_000, "* x * y is what it says"),
+        ("@" * 200_000, "@@@ what it says"),
+    ],
+)
+def test_no_text_holds_it_up(text: str, words: str) -> None:
+    started = time.process_time()
+    assert found_in(text, words) is None
+    assert time.process_time() - started < 2

@@ -36,8 +36,8 @@ OTHERS = ("amp", "chatgpt", "claude-ai", "cursor", "pi-agent", "vscode-copilot-c
 COLLECTIONS, OF_COLLECTIONS = ("openai-messages", "sharegpt"), 10
 HISTORY, OF_HISTORY, OF_LONG_SESSIONS, OF_REST = "chat-history.md", 50, 34, 80
 """`tests/fixtures/chat-history.md` of the source distribution of aider-chat 0.86.2 (Apache-2.0)."""
-RETYPED = ("other", "X", "Y", "Z", "W", "N", "O", "P", "Q", "R", "S", "T")
-"""Of the transcripts that were retyped those that are no histories of aider: SpecStory, Claude Code's terminal, Bob; then agents' sessions, six times; histories of aider again; agents' sessions, four times."""
+RETYPED = ("other", "X", "Y", "Z", "W", "N", "O", "P", "Q", "R", "S", "T", "U")
+"""Of the transcripts that were retyped those that are no histories of aider: SpecStory, Claude Code's terminal, Bob; then agents' sessions, six times; histories of aider again; agents' sessions, five times."""
 DIARY, OF_FILE, OF_REST_AND_DIARY = "markdown-export", 14, 60
 FEW_OF, OF_THAT = "dummy_conversation.json", 2
 """A collection of three words a turn."""

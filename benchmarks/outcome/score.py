@@ -1,6 +1,6 @@
 """Scores the outcomes that the rules give against the labels: precision, recall and coverage with intervals of 95 % (Wilson).
 
-    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|agents|agents2|agents3|agents4|agents5|agents6|agents7|agents8|agents9|agents10|agents11|all]
+    python benchmarks/outcome/score.py FOLDER... [--part build|test|later|last|rest|retyped|agents|agents2|agents3|agents4|agents5|agents6|agents7|agents8|agents9|agents10|agents11|agents12|all]
     python benchmarks/outcome/score.py FOLDER... --signals        how often each signal was right, of all parts and of what was written
     python benchmarks/outcome/score.py FOLDER... --curve          precision against coverage: what is shown from a confidence on that is counted in other files
 
@@ -98,6 +98,7 @@ def main() -> None:
             "agents9",
             "agents10",
             "agents11",
+            "agents12",
             "all",
         ),
         default="all",

@@ -81,11 +81,14 @@ def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
         for line, below in pairwise([*lines, ""])
     )
     ended = _ends_as_aiders(lines)
+    unclosed = _opens_next(lines)
     fence, before = "", ""
     spoken: Kind | None = None
     reporting = False
-    for line, ours in zip(lines, ended, strict=True):
+    for line, ours, is_unclosed in zip(lines, ended, unclosed, strict=True):
         kind: Kind | None = "answer" if line.strip() else None
+        if fence and is_unclosed and typed and not before and line.startswith("#### ") and line.endswith(_MADE_BY_AIDER):
+            fence = ""  # the answer was broken off within a block
         if HEADER.match(line):
             kind, reporting = "header", False
         elif line.startswith(_END_OF_ANSWER) and (ours or not told):
@@ -125,6 +128,16 @@ def _ends_as_aiders(lines: Sequence[str]) -> list[bool]:
         goes_on = after.strip() != "" and not after.startswith(("> ", "####"))
         ended[place] = line.endswith(_MADE_BY_AIDER) or (goes_on and not line.startswith("####") and ended[place + 1])
     return ended
+
+
+def _opens_next(lines: Sequence[str]) -> list[bool]:
+    """For every line whether the next fence below it opens a block, or none comes in its session, so that no block is open at the line."""
+    opens = [True] * len(lines)
+    for place in range(len(lines) - 2, -1, -1):
+        below = lines[place + 1]
+        found = _FENCE.match(below)
+        opens[place] = bool(found[2].strip()) if found else bool(HEADER.match(below)) or opens[place + 1]
+    return opens
 
 
 def _fence_after(line: str, fence: str) -> str:

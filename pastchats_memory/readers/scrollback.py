@@ -56,10 +56,12 @@ _FILE = re.compile(r"\s*└ (\S.{0,300}?) \(\+\d{1,9} -\d{1,9}\)\Z")
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
 _UNINDENTED = re.compile(r"└ |\s+… \+\d{1,9} lines\b")
 """The same of Codex where a copy lost the blanks in which lines begin, or the first line."""
-_FAULT = re.compile(r"(?:\s*⎿\s++|✕ \[)(API Error\b.*|.*\blimit reached\b.*|You've hit your .*\blimit\b.*)\Z")
+_FAULT = re.compile(
+    r"(?:(?:\s*⎿\s++|✕ \[)(?=API Error\b|.*\blimit reached\b|You've hit your .*\blimit\b)|■ (?!Conversation interrupted))(.*)\Z"
+)
 """What came in the place of an answer; directly behind a call it is what the tool printed."""
 _STOPPED = re.compile(
-    r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled"
+    r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled|■ Conversation interrupted"
 )
 _BOX = re.compile(r"\s*[╭│╰▀▄]")
 _TABLE, _ROW = re.compile(r"\s*┌"), re.compile(r"\s*[├│└]")
@@ -91,6 +93,8 @@ CALLING = {"assistant": _CALL, "user": _BANG}
 _RULE = re.compile(r"[─━]{8,}\s*\Z")
 """Above and below what is being typed, and was not sent."""
 _TYPED = "> "
+LONGEST_NAME = 6
+"""Words of what a call may be told by ("Searched for 2 patterns")."""
 WRAPPED = 60
 """Characters of a line that may have been too long for the screen."""
 MOST_BLANK = 3
@@ -274,11 +278,16 @@ def _parted(text: str, line: str) -> tuple[str, str]:
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
         is_called = not _FAULT.match(line) and (
-            _CALL.match(last) or last == _TODOS if above else not _STOPPED.match(line)
+            _CALL.match(last) or last == _TODOS if above else not (_STOPPED.match(line) or _is_prose(text))
         )
         return (above, last) if is_called else (text, "")
     is_deed = _DEED.match(text) and ("└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0]))
     return ("", text) if is_deed else (text, "")
+
+
+def _is_prose(text: str) -> bool:
+    """Whether words stand in the place of a call: below them something answers that is not told by its name."""
+    return len(text.split()) > LONGEST_NAME and text.endswith((".", ":", "!", "?", "。", "："))
 
 
 def _ends(lines: list[str], number: int, mark: str) -> bool:
@@ -287,7 +296,7 @@ def _ends(lines: list[str], number: int, mark: str) -> bool:
     is_over = mark == "user" and (
         _RULE.match(line) or not (line.strip() or _goes_on(lines[number : number + MOST_BLANK]))
     )
-    return line.startswith("❯") or bool(_BOX.match(line) or _STATUS.match(line) or is_over)
+    return line.startswith(("❯", "■")) or bool(_BOX.match(line) or _STATUS.match(line) or is_over)
 
 
 def _goes_on(lines: list[str]) -> bool:

@@ -46,6 +46,8 @@ _LOOKS = r"""
     )(?:\s|$)"""
 _BETWEEN = re.compile(r"&&|\|\||;|\||\n")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_CUT = re.compile(r"['\"][^'\"]*…\Z")
+"""What stands in quotes at the end of a command that was cut there."""
 _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
@@ -67,7 +69,7 @@ def _words(tool: str) -> frozenset[str]:
 
 def is_look(command: str) -> bool:
     """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
-    bare = _QUOTED.sub("_", command[:_LONGEST_COMMAND])
+    bare = _CUT.sub("_", _QUOTED.sub("_", command[:_LONGEST_COMMAND]))
     return not _INTO_FILE.search(bare) and all(
         _compiled(_LOOKS).match(part) or _ASKS_ITSELF.search(part)
         for part in map(str.strip, _BETWEEN.split(bare))

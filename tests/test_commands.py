@@ -54,7 +54,13 @@ def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing
 
 
 def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
-    for command in ("kubectl get pods | head", "gh run view 12", "docker logs web", "npm ls && cat package.json"):
+    for command in (
+        "kubectl get pods | head",
+        "gh run view 12",
+        "docker logs web",
+        "npm ls && cat package.json",
+        "rg -o 'a|b' notes.md | grep -E 'bean|thyme|sag…",
+    ):
         assert is_look(command), command
     for command in (
         "kubectl apply -f web.yaml",
@@ -62,6 +68,7 @@ def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
         "npm install",
         "npm audit fix",
         "cd app\nmake deploy",
+        "rg 'a|b' notes.md | xargs rm 'bean|thy…",
     ):
         assert not is_look(command), command
 

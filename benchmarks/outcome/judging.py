@@ -18,6 +18,8 @@ from pathlib import Path
 
 from score import VERDICTS, labels, print_table, table
 
+THIS = "third"
+"""The skill that agents are given now; by the second, `agents11` was judged, which said less of what is mixed."""
 JUDGED = """
 SELECT q.source_path, s.line, o.verdict FROM outcomes o
 JOIN prompts q ON q.source_project = o.source_project AND q.conversation_id = o.conversation_id
@@ -49,10 +51,12 @@ def main() -> None:
 def report() -> None:
     first, second = labels("labels.tsv"), labels("labels-b.tsv")
     parts = {row["number"]: row["part"] for row in table("episodes.tsv")}
-    judged = {row["number"]: row["verdict"] for row in table("judging.tsv")}
-    for part in (*dict.fromkeys(parts[number] for number in judged), "all"):
-        numbers = [number for number in judged if part in (parts[number], "all")]
-        print(f"\n{part}: {len(numbers)} episodes; beside the second label:", _right_of(judged, second, numbers))
+    rows = table("judging.tsv")
+    judged = {row["number"]: row["verdict"] for row in rows}
+    groups = {part: [number for number in judged if parts[number] == part] for part in map(parts.__getitem__, judged)}
+    groups["by the skill as it is"] = [row["number"] for row in rows if row["skill"] == THIS]
+    for name, numbers in groups.items():
+        print(f"\n{name}: {len(numbers)} episodes; beside the second label:", _right_of(judged, second, numbers))
         print_table(Counter((first[number], judged[number]) for number in numbers))
 
 

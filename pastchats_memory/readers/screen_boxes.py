@@ -21,7 +21,7 @@ SIGN = "✦"
 """Before what the assistant says there, and on no other screen."""
 OTHERS = ("⏺", "●", "›", "❯")
 _EDGE = re.compile(r" ?[╭╰]─{2,}[╮╯]\s*\Z")
-_ROW = re.compile(r" ?│ ?(.*?)\s*│?\s*\Z")
+_WALL = "│"
 _CALL = re.compile(r"(?P<mark>[✔✓✗✕x?o⊷⊶-]) {1,2}(?P<tool>[A-Za-z]\w{1,60})(?: (?P<subject>.*))?\Z")
 _FURTHER = re.compile(r"[✔✓✗✕]  [A-Z]")
 """How another one begins in the same box; what tests print has one blank behind such marks."""
@@ -43,8 +43,8 @@ def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
     """The lines without boxes; `nothing` stands for one that ends what was said above."""
     within, mark, is_first = "", "", False
     for above, line in pairwise(["", *lines]):
-        row = _ROW.match(line)
-        text = row[1] if row else ""
+        row = _inside(line)
+        text = row or ""
         opens = bool(_EDGE.match(above))
         begins = opens or _FURTHER.match(text)
         if row is None:
@@ -63,6 +63,14 @@ def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
             is_first = is_first and not text.strip()
         else:
             yield line
+
+
+def _inside(line: str) -> str | None:
+    """What stands between the walls of a box; None beside one."""
+    begun = line.removeprefix(" ")
+    if not begun.startswith(_WALL):
+        return None
+    return begun[1:].removeprefix(" ").rstrip().removesuffix(_WALL).rstrip()
 
 
 def _told(tool: str, subject: str) -> str:

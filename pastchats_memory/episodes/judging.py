@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 
 from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes import asking, episodes, is_spoken, spoken_first
@@ -29,8 +29,6 @@ HEAD = 0.3
 RESULTS = 3
 """What commands answered last."""
 RESULT_WIDTH = 300
-SPOKEN = 5
-"""Turns of what was said next."""
 LONGEST = 1000
 """Characters of the words that show an outcome."""
 
@@ -95,7 +93,7 @@ def _ended(item: Item, episode: Sequence[Said], ending: Ending) -> Ended:
 
 def _read(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
     """The rows of the item's episode, and what the person said next."""
-    if item.role == "note" or item.conversation_id is None:
+    if item.conversation_id is None:
         raise UsageFault(f"{item.id} is of no conversation", "Only what was asked and answered has an outcome.")
     known = outcomes.of_turn(database, item)
     first = known.first_index if known else 0
@@ -137,7 +135,7 @@ def _sheet(database: Database, one: Ended) -> Sheet:
         answered=_ends("\n".join(answers), WIDTH),
         done=done_in(turns),
         results=tuple(_ends(text, RESULT_WIDTH) for text in results[-RESULTS:]),
-        said_next=_ends("\n".join(turn.content for turn in islice(_next(database, one), SPOKEN)), WIDTH),
+        said_next=_ends("\n".join(turn.content for turn in _next(database, one)), WIDTH),
         outcome=said(database, one.ending),
         source_path=where.path,
         source_line=where.line or None,

@@ -100,6 +100,16 @@ def test_inside_the_same_commands_do(shell: Shell, arguments: list[str]) -> None
     assert told_of(said.stdout), said
 
 
+def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
+    judged = ["worked", "--because", "a line that stands nowhere"]
+    found = {
+        shell("judge", str(id_), *judged, at=shell.home / "balloon").status
+        for id_ in range(1, 21)
+        if shell("show", str(id_), at=shell.home / "balloon").status == 1
+    }
+    assert found == {1}
+
+
 def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     asked = ["check-prior-work", "Why does the ballast pump of the submarine stall? The bulkhead is wet."]
     said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}

@@ -13,6 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes.judging import judge, take_back
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.render import judged_text
 from pastchats_memory.store import judgements, outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
@@ -78,7 +79,35 @@ def test_of_long_texts_a_sheet_has_the_beginning_and_more_of_the_end(memory: Mem
     ((sheet, *_), _), _ = memory.unjudged("garden")
     assert sheet.answered.startswith("It begins.")
     assert sheet.answered.endswith("It ends.")
-    assert len(sheet.answered) <= 1003
+    assert 900 < len(sheet.answered) <= 1003
+
+
+def test_a_sheet_has_all_that_was_answered_and_what_commands_answered_last(memory: Memory, history: Path) -> None:
+    runs = [("tool", f"$ pytest -q tests/{place}\n{place} failed in 0.2s") for place in range(1, 5)]
+    said = (("user", ASKED), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
+    memory.index([write_messages(history, *said)])
+    (sheet,) = [one for one in memory.unjudged("garden", "unknown,failed")[0].sheets if one.asked == ASKED]
+    assert sheet.answered == f"I try each.\n{ANSWER}"
+    assert [text.split()[-4] for text in sheet.results] == ["2", "3", "4"]
+
+
+def test_answers_that_nobody_asked_for_are_not_what_was_asked(memory: Memory, history: Path) -> None:
+    memory.index(
+        [write_messages(history, ("assistant", "Welcome to the garden."), ("user", ASKED), ("assistant", ANSWER))]
+    )
+    sheet, _ = memory.judge(memory.search("Welcome", mode="keyword")[0].id, "unknown")
+    assert sheet is not None
+    assert (sheet.asked, sheet.answered) == ("", "Welcome to the garden.")
+    assert judged_text(sheet).startswith("> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index")
+
+
+def test_of_a_long_question_the_answer_to_a_judgement_has_the_beginning(memory: Memory, history: Path) -> None:
+    long = f"{ASKED} {'And why? ' * 40}"
+    memory.index([write_messages(history, ("user", long), ("assistant", ANSWER))])
+    sheet, _ = memory.judge(memory.search("Which index", mode="keyword")[0].id, "unknown")
+    assert sheet is not None
+    first = judged_text(sheet).partition("\n")[0]
+    assert (first[:20], first[-1], len(first)) == (f"> {ASKED}"[:20], "…", 122)
 
 
 def test_only_questions_that_were_answered_are_laid_out(memory: Memory, history: Path) -> None:
@@ -175,6 +204,14 @@ def test_with_any_turn_that_it_rests_on_a_judgement_goes(
     database = memory._database  # noqa: SLF001 - nothing of it may stay
     assert [database.value(f"SELECT count(*) FROM {table}") for table in ("judgements", "judgement_reads")] == [0, 0]
     assert all("judged" not in outcome_of(memory, hit.id)[1] for hit in memory.search("index", mode="keyword"))
+
+
+def test_words_that_were_said_twice_are_quoted_where_they_were_said_last(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ("user", ASKED), ("assistant", ANSWER), ("user", f"'{ANSWER}' it is."))])
+    id_ = memory.search(ASKED, mode="keyword")[0].id
+    sheet, _ = memory.judge(id_, "worked", ANSWER)
+    assert sheet is not None
+    assert sheet.outcome.evidence[0].source_line == 3
 
 
 def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(memory: Memory, asked: str) -> None:

@@ -240,6 +240,18 @@ def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked
     assert database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3") == by_piece
 
 
+def test_what_is_due_from_an_earlier_row_stays_so(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ASKED, ANSWER)])
+    database, (project, conversation) = (
+        database_of(memory),
+        database_of(memory).run("SELECT source_project, conversation_id FROM outcomes")[0],
+    )
+    for from_index in (2, 0, 4):
+        with database.transaction():
+            outcomes.mark(database, outcomes.Due(project, conversation, from_index))
+    assert outcomes.due(database, 9) == [outcomes.Due(project, conversation, 0)]
+
+
 def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, GREEN, ANSWER)])
     database = database_of(memory)

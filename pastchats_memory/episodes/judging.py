@@ -34,7 +34,7 @@ LONGEST = 1000
 
 
 def unjudged(database: Database, filters: Filters, limit: int) -> Unjudged:
-    """The newest answered questions of which one of the filters' outcomes is said, and not by a judgement. Raises StoreFault."""
+    """The newest questions of which one of the filters' outcomes is said, and not by a judgement; of unknown ones those that were answered. Raises StoreFault."""
     found, total = outcomes.unjudged(database, filters.project, filters.hidden, filters.outcomes, SIGNAL, limit)
     return Unjudged(tuple(_sheet(database, one) for one in found), total - len(found))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -58,8 +59,15 @@ def signers(lines: Sequence[str]) -> dict[str, str]:
     """Role by what stands before the colon of the first words, and of Copilot's, as in a chat of VS Code's that was copied whole; empty where no words begin so."""
     begun = (line for line in lines if line.strip())
     first = next((line for line in begun if not line.startswith("#") or _SIGNED.match(line)), "")
-    answer = f"{BOLD}{COPILOT}" if first.startswith(HEADED) else COPILOT
-    return {found[1]: "user", answer: "assistant"} if (found := _SIGNED.match(first)) else {}
+    if not (found := _SIGNED.match(first)):
+        return {}
+    # Whoever files a chat may put lines of their own above it, such as a date.
+    names = [
+        found[1],
+        *(one[1] for above, line in pairwise(lines) if not above.strip() and (one := _SIGNED.match(line))),
+    ]
+    account = max(takewhile(COPILOT.__ne__, names), key=names.count, default=found[1])
+    return {account: "user", f"{BOLD}{COPILOT}" if account.startswith(HEADED) else COPILOT: "assistant"}
 
 
 def without_notes(lines: Sequence[str]) -> tuple[list[str], list[Deed]]:

@@ -296,11 +296,11 @@ def told_of(database: Database, project: str | None, hidden: Sequence[str], most
 def unjudged(
     database: Database, project: str | None, hidden: Sequence[str], said: Sequence[str], signal: str, most: int
 ) -> tuple[list[Ended], int]:
-    """The newest answered questions of which one of these is said, but not by that signal, and how many there are; of one project or of all but the hidden ones. Raises StoreFault."""
+    """The newest questions of which one of these is said, but not by that signal, and how many there are, of unknown ones those that were answered; of one project or of all but the hidden ones. Raises StoreFault."""
     which = (
         "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND o.signal != ? "
-        "AND p.role NOT IN ('assistant', 'tool') AND EXISTS (SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
-        f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant') AND {KNOWN} "
+        "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS (SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
+        f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
     )
     values = (LEAST_CONFIDENCE, orjson.dumps(said).decode(), signal, project, orjson.dumps(hidden).decode())

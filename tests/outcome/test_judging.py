@@ -118,6 +118,14 @@ def test_only_questions_that_were_answered_are_laid_out(memory: Memory, history:
     assert listed(memory) == [ASKED, "Which flour is best for pizza?"]
 
 
+def test_what_is_said_of_a_prompt_without_an_answer_can_be_read_over(memory: Memory, history: Path) -> None:
+    stopped = ("user", "[Request interrupted by user]")
+    memory.index(
+        [write_session(history, ("user", ASKED), stopped, ("user", "And for receipts?"), ("assistant", ANSWER))]
+    )
+    assert listed(memory, "failed") == [ASKED]
+
+
 def test_what_was_judged_is_not_laid_out_again_unless_it_is_taken_back(memory: Memory, asked: str) -> None:
     memory.judge(asked, "unknown")
     assert ASKED not in listed(memory)

@@ -18,11 +18,11 @@ _PIECE = re.compile(r"(?P<blank>\s+)|[*`#>\u200b-\u200f\u2060\ufeff]+|(?P<word>[
 
 
 class _Plain(NamedTuple):
-    """A text without marks, every run of blanks one blank, and where its pieces stood."""
+    """A text without marks, every run of blanks one blank, and where its words stood."""
 
     text: str
     starts: list[int]
-    """Of each piece in this text, ascending."""
+    """Of each word in this text, ascending."""
     places: list[int]
     """The same in the text it was made of."""
 
@@ -44,28 +44,25 @@ def found_in(text: str, quoted: str) -> tuple[int, int] | None:
 
 def _plain(text: str) -> _Plain:
     told, starts, places, length = list[str](), list[int](), list[int](), 0
-    blank, last = -1, ""
+    is_parted, last = False, ""
     for piece in _PIECE.finditer(text):
-        if piece["blank"]:
-            blank = piece.start() if blank < 0 else blank
-            continue
+        is_parted = is_parted or piece["blank"] is not None
         if (word := piece["word"]) is None:
             continue
-        if blank >= 0 and told and not (last >= WIDE and word[0] >= WIDE):
+        if is_parted and told and not (last >= WIDE and word[0] >= WIDE):
             told.append(" ")
-            starts.append(length)
-            places.append(blank)
             length += 1
         told.append(word)
         starts.append(length)
         places.append(piece.start())
-        length, blank, last = length + len(word), -1, word[-1]
+        length, is_parted, last = length + len(word), False, word[-1]
     return _Plain("".join(told), starts, places)
 
 
 def _place(plain: _Plain, at: int) -> int:
-    piece = bisect_right(plain.starts, at) - 1
-    return plain.places[piece] + at - plain.starts[piece]
+    """Where a character of a word stood."""
+    word = bisect_right(plain.starts, at) - 1
+    return plain.places[word] + at - plain.starts[word]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

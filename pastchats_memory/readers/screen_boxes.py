@@ -48,7 +48,7 @@ def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
         opens = bool(_EDGE.match(above))
         begins = opens or _FURTHER.match(text)
         if row is None:
-            within = "" if line.strip() else within
+            within = ""
             yield nothing if _EDGE.match(line) else line
         elif begins and (call := _CALL.match(text)):
             within, mark, is_first = "call", call["mark"], True

@@ -222,9 +222,25 @@ def test_words_that_were_said_twice_are_quoted_where_they_were_said_last(memory:
     assert sheet.outcome.evidence[0].source_line == 3
 
 
-def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(memory: Memory, asked: str) -> None:
+def test_who_quotes_a_page_is_asked_for_a_line(memory: Memory, history: Path) -> None:
+    page = "The list filters by the first and orders by the second column. " * 17
+    memory.index([write_messages(history, ("user", ASKED), ("assistant", page))])
+    with pytest.raises(UsageFault, match="1,070 characters are no quotation"):
+        memory.judge(memory.search(ASKED, mode="keyword")[0].id, "worked", page)
+
+
+def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, asked: str, history: Path) -> None:
+    memory.judge(asked, "worked", "The page opens at once")
+    memory.index([history], force=True)
+    assert outcome_of(memory, asked) == ("worked", "judged by")
+
+
+@pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": ASKED}])
+def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
+    memory: Memory, asked: str, forgotten: dict[str, str]
+) -> None:
     item = memory.show(asked, neighbours=0)[0]
-    memory.forget(conversation="c1")
+    memory.forget(**forgotten)
     for judged in (lambda: judge(memory._database, item, "unknown", None), lambda: take_back(memory._database, item)):  # noqa: SLF001
         with pytest.raises(UsageFault, match="is gone"):
             judged()

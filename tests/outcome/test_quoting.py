@@ -8,7 +8,7 @@ import pytest
 
 from pastchats_memory.episodes.quoting import found_in
 
-TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mondays`\n- ok\n试了一下可以了，接着\n  改归档页面\ntotal: 12 passed"
+TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mondays`\n- ok\n试了一下可以了，接着\n  改归档页面\ntotal: 12 passed\nthe run_total is 12 of it"
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mond
         ("the list", None),
         ("otal: 12 passed", None),
         ("total: 12 pass", None),
+        ("total is 12 of it", None),
         ("THE LIST IS _FAST_", None),
         (".", None),
         ("**", None),

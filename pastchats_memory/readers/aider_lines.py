@@ -87,14 +87,7 @@ def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
     reporting = False
     for line, ours, is_unclosed in zip(lines, ended, unclosed, strict=True):
         kind: Kind | None = "answer" if line.strip() else None
-        if (
-            fence
-            and is_unclosed
-            and typed
-            and not before
-            and line.startswith("#### ")
-            and line.endswith(_MADE_BY_AIDER)
-        ):
+        if fence and is_unclosed and typed and line.startswith("#### ") and line.endswith(_MADE_BY_AIDER):
             fence = ""  # the answer was broken off within a block
         if HEADER.match(line):
             kind, reporting = "header", False

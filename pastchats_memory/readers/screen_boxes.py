@@ -59,7 +59,7 @@ def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
         elif within == "prompt":
             yield f"  {text.strip()}"
         elif within == "call":
-            yield nothing if mark == _CANCELLED else _answered(text.strip(), mark, is_first=is_first)
+            yield _answered(text.strip(), mark, is_first=is_first)
             is_first = is_first and not text.strip()
         else:
             yield line

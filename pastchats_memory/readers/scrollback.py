@@ -93,8 +93,6 @@ CALLING = {"assistant": _CALL, "user": _BANG}
 _RULE = re.compile(r"[─━]{8,}\s*\Z")
 """Above and below what is being typed, and was not sent."""
 _TYPED = "> "
-LONGEST_NAME = 6
-"""Words of what a call may be told by ("Searched for 2 patterns")."""
 WRAPPED = 60
 """Characters of a line that may have been too long for the screen."""
 MOST_BLANK = 3
@@ -287,7 +285,7 @@ def _parted(text: str, line: str) -> tuple[str, str]:
 
 def _is_prose(text: str) -> bool:
     """Whether words stand in the place of a call: below them something answers that is not told by its name."""
-    return len(text.split()) > LONGEST_NAME and text.endswith((".", ":", "!", "?", "。", "："))
+    return text.endswith((".", ":", "!", "?", "。", "："))
 
 
 def _ends(lines: list[str], number: int, mark: str) -> bool:

@@ -5,6 +5,7 @@ from golden import turns
 
 from pastchats_memory.commands import is_editor
 from pastchats_memory.readers import scrollback
+from pastchats_memory.readers.screen_boxes import has_boxes
 
 BARRED = """▌ hold() is to return kelvins.
 
@@ -151,3 +152,17 @@ def test_what_the_client_says_between_is_no_answer(tmp_path):
         "❯ Hi.\n\n⏺ Hi!\n\n※ recap: You said hi;\n  next is work.\n\n❯ Go.\n\n⏺ Gone.\n\n✻ Conversation compacted (ctrl+o for history)\n\n❯ Thanks.\n\n⏺ Welcome.\n",
     )
     assert [content for role, content in told if role == "assistant"] == ["Hi!", "Gone.", "Welcome."]
+
+
+def test_only_a_screen_of_gemini_clis_has_calls_in_boxes():
+    box = [" ╭──────────────────╮", " │ ✔  Shell make   │", " ╰──────────────────╯"]
+    assert has_boxes(["✦ I build it.", *box])
+    assert not has_boxes(["● I build it.", *box])
+    assert not has_boxes(["● I build it.", "✦ a star", *box])
+
+
+def test_what_stands_below_an_input_line_at_the_very_top_of_a_screen_moves_nothing(tmp_path):
+    said(tmp_path, "  95% left · ~/kiln\n› light it\n\n• It is lit.\n\n› and now\n\n• It burns.\n\n› typed\n")
+    assert [(turn.role, turn.line) for turn in turns(scrollback, tmp_path / "screen.txt")] == [
+        ("user", 2), ("assistant", 4), ("user", 6), ("assistant", 8), ("user", 10),
+    ]  # fmt: skip

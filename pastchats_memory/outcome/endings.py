@@ -43,7 +43,7 @@ from pastchats_memory.outcome.next_words import (
     thanked,
     went_on,
 )
-from pastchats_memory.outcome.requests import is_inquiry, is_question
+from pastchats_memory.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -179,7 +179,7 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
     waits = asks_back(episode) or (ends_asking(episode) and not is_shown(episode))
     shown = is_shown(episode) and (is_at_length(episode) or picked(episode))
     went = went_on(episode) or goes_on(episode) or agreed(episode) or shown
-    if not went or (waits and not is_kept) or _is_hurt(episode):
+    if not went or (waits and not is_kept) or _is_hurt(episode) or is_greeting(episode):
         return ()
     is_told = is_finished(episode) and not is_inquiry(episode)
     claim = claimed_before(episode) if is_told else ()
@@ -197,6 +197,7 @@ def stands(episode: Episode) -> tuple[Evidence, ...]:
     is_untried = not _green(episode) and _LEFT_TO_TRY.search(last_answer(episode)[1][-2 * OPENING :])
     is_open = (
         opening(episode)
+        or is_greeting(episode)
         or is_untried
         or _is_hurt(episode)
         or _last_failed(episode)

@@ -77,13 +77,13 @@ STILL = Pattern(
     |\b(?:does|do|did)\ (?:absolutely\ )?nothing\b(?!\ (?:else|but|wrong))
     |\A\W*(?:i|we)\ (?:did|have|tried|already\ did)\b[^\n]{0,60}\b(?:anyway|regardless)\b
     |\b(?:cant|can't|cannot|can\ not)\ see\ (?:it|anything|them)\b
-    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b
+    |\bnothing\ (?:happens|happened|changed|changes|works|shows|appears)\b|\bno\ (?:change|effect|luck|difference)\b|\A\W*no\ (?:output|sound|response)\b
     |\bhasn't\ changed\b|\bkeeps\ (?:fail|crash|gett|happen|giv|throw)\w*|\b(?:ще|ше|ещ[её])\ ?раз\b|не\ работает
     |не\ помогло|не\ исправ|вс[её]\ ещ[её]|та\ же\ ошибка|опять|ты\ зациклился|не\ працює|все\ ще|вс[еі]рівно
     |та\ ж\ помилка|то\ саме|знову|funktioniert\ (?:immer\ noch\ )?nicht|geht\ (?:immer\ noch\ )?nicht|immer\ noch
     |klappt\ nicht|gleiche[rn]?\ fehler|tut\ sich\ nichts|hilft\ nicht|stimmt\ (?:so\ )?nicht|passt\ (?:so\ )?nicht
     |(?:kommt|gibt|bekomme)\ (?:ein(?:en|e)?\ )?fehler|\A\W*(?:furt|pořád|porad|stále)\b|no\ funciona|sigue\ (?:sin|fallando|dando|igual)|mismo\ error
-    |ne\ (?:marche|fonctionne)\ (?:pas|toujours)|ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même)
+    |ne\ (?:marche|fonctionne)\ (?:pas|toujours)|ça\ ne\ change\ rien|toujours\ (?:pas|la\ même|le\ même|l[àa]\b)|\btj(?:r|rs|s)\ (?:l[àa]\b|pas)
     |même\ erreur|não\ funciona|ainda\ (?:não|dá)|mesmo\ erro|(?:deu|dá|dando)\ erro
     |(?:me\ )?(?:da|sale|dio)\ (?:un\ )?error|j'ai\ (?:une|toujours)\ (?:une\ )?erreur|(?:mi\ )?dà\ errore
     |выда[её]т\ ошибк|continua\ (?:dando|com|igual|não)|stesso\ errore|nadal|nog\ steeds|hâlâ|non\ funziona
@@ -106,8 +106,8 @@ STILL = Pattern(
     |\bno\ (?:me\ )?(?:funciona|deja|sale|muestra)\b|\bn[ãa]o\ (?:est[áa]\ )?(?:carregou|mostra|salva|roda|rodou)\b
     |\bquá\ (?:xấu|tệ|chậm)\b|\bvẫn\ (?:\w+\ )?(?:lỗi|không|bị|chưa)|\bkhông\ (?:hoạt\ động|chạy|được|hiển\ thị)
     |\b(?:hala|olmadı|aynı\ hata|hata\ (?:verdi|alıyorum|veriyor))\b|لا\ (?:يعمل|يظهر)|(?:ما|لا)\ ?(?:زال|يزال)
-    |نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|\A\W*(?:现在|刚才|刚刚)?(?:出错|报错|崩溃)了(?![吗么?？])|没有?(?:变|成功|出现|用处)
-    |(?:直ら|変わら|表示され|動作し)(?:ない|ません)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""
+    |نفس\ (?:الخطأ|المشكلة)|کار\ نمی|هنوز|काम\ नहीं|अभी\ भी|又(?:报错|出错|失败)|\A[^。！？\n]{0,20}遇到(?:了|以下|一个|个){0,2}(?:问题|错误|报错)|\A\W*(?:现在|刚才|刚刚)?(?:出错|报错|崩溃)了(?![吗么?？])|没有?(?:变|成功|出现|用处)
+    |(?:直ら|変わら|表示され|動作し)(?:ない|ません)|何も(?:更新|反映|変更|表示)され(?:ていません|ていない|ない)|(?:작동|동작)하지\ 않|에러가|안\ ?되"""
 )
 """It is as it was, or does not work: that was not reached, whatever the answer says."""
 TROUBLED = Pattern(
@@ -159,7 +159,7 @@ NO = Pattern(
         [,.!?:;—，。-]|\s*$
         |\s+(?:
             i|it|it's|that|that's|this|you|you're|we|do|don't|not|still|the|wait|on|way|dude|please|but|а|я|это|ich
-            |das|es|eso|ça|我|你|这|那
+            |das|es|eso|ça|c'est|il\ y\ en\ a|我|你|这|那
         )\b
     )
     |\A\W*(?:that(?:'s|\ is|\ was)|this\ is|it's|it\ is)\ (?:\w+\ )?
@@ -183,6 +183,7 @@ FLAT_NO = Pattern(
     )\b
     |\A\W*(?:that|this|it\ (?:just|now))\ broke\b
     |\A\W*(?:the\ )?(?:ci|build|pipeline|tests?)\ (?:(?:is|are)\ now|went|turned)\ (?:all\ )?(?:red|failing|broken)\b
+    |\A\W*(?:no\b\W+)?you\ (?:(?:just|have)\ )?(?:failed\b|did(?:n't|\ not)\ (?:do|perform|complete|follow)\b)
     |\A\W*you\ (?:just\ )?broke\b|\A\W*(?:no\W+)?that(?:'s|\ is)\ not\ it\b
     |\bi\ asked\ (?:you\ )?for\b[^.,\n]{1,60},\ not\b
     |\bwhat\ (?:the\ (?:fuck|hell|heck)|on\ earth)\ (?:are|did|have)\ you\b

@@ -82,6 +82,16 @@ _INQUIRES = Pattern(
     |\btell\ me\b|\blook\ into\b|\bfailing\ test\b"""
 )
 
+_GREETING = Pattern(
+    r"""
+    \W*(?:
+        hi|hello|hey|hiya|good\ (?:morning|evening|afternoon)|hallo|guten\ (?:tag|morgen|abend)|moin|hola|buenas|buenos\ d[ií]as|ol[áa]|oi
+        |bom\ dia|bonjour|salut|ciao|buongiorno|hej|привет|здравствуй(?:те)?|你好|您好|嗨|こんにちは|おはよう(?:ございます)?|안녕(?:하세요)?
+        |مرحبا|السلام\ عليكم|salam|merhaba|selam|halo|xin\ chào
+        |thanks|thank\ you|thx|谢谢|ありがとう(?:ございます)?|danke|merci|gracias|obrigad[oa]|спасибо
+    )(?:[\ ,]+(?:there|all|claude|gemini|codex|cursor|copilot|again|so\ much|a\ lot))?\W*\Z"""
+)
+
 _QUESTION = Pattern(
     r"""
     \A\W*/ask\b
@@ -102,6 +112,11 @@ _POLITE = Pattern(
 def is_inquiry(episode: Episode) -> bool:
     """Whether the person asked what is so, or for a look at something: the answer is the work."""
     return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
+
+
+def is_greeting(episode: Episode) -> bool:
+    """Whether the person greets or thanks, and asks for nothing."""
+    return bool(_GREETING.match(episode.asked[:OPENING]))
 
 
 def is_question(episode: Episode) -> bool:

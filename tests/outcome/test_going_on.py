@@ -238,3 +238,11 @@ def test_what_is_not_done_without_being_asked_is_no_giving_up() -> None:
         "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
     )
     assert verdict(told, following="Create a file with a command") == "unknown"
+
+
+@pytest.mark.parametrize("asked", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
+def test_to_greet_or_to_thank_asks_for_nothing_that_could_have_worked(asked: str) -> None:
+    greeted = Row("user", "prompt", asked)
+    assert outcome_of((greeted, MADE)).verdict == outcome_of((greeted, MADE), GOES_ON).verdict == "unknown"
+    wanted = Row("user", "prompt", f"{asked} make the button blue")
+    assert outcome_of((wanted, MADE)).verdict == outcome_of((wanted, MADE), GOES_ON).verdict == "worked"

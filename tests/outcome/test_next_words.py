@@ -175,7 +175,14 @@ def test_a_correction_may_be_of_a_part_of_the_work_in_sight_or_of_all(words: str
 
 
 @pytest.mark.parametrize(
-    "words", ["None of it is urgent, do the header next.", "什么时候会报错？", "现在会报错吗？", "出错了吗？"]
+    "words",
+    [
+        "None of it is urgent, do the header next.",
+        "Add a switch for no output.",
+        "什么时候会报错？",
+        "现在会报错吗？",
+        "出错了吗？",
+    ],
 )
 def test_what_only_names_trouble_is_no_blame(words: str) -> None:
     assert verdict(MADE, following=words) != "failed"
@@ -241,6 +248,13 @@ def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
         ("None of the buttons work", "failed"),
         ("Hang on, what the hell are you doing?", "failed"),
         ("what on earth did you change", "failed"),
+        ("non c'est tjr là !!", "failed"),
+        ("le carré est toujours là", "failed"),
+        ("no output from C", "failed"),
+        ("確認しましたが、何も更新されていません", "failed"),
+        ("注册遇到以下问题Build Error", "failed"),
+        ("NO, YOU DIDN'T PERFORM YOUR TASK.", "failed"),
+        ("you failed, I want the names", "failed"),
     ],
 )
 def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(words: str, expected: str) -> None:

@@ -149,7 +149,7 @@ _QUOTATION = re.compile(r"'[^']*'|\"[^\"]*\"")
 """What stands in quotes in a command: words of a message."""
 _BRINGS_BACK = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
 _WANTS_IT_BACK = Pattern(
-    r"\b(?:(?:take|get|back)\w*\ (?:\w+\ ){0,3}?(?:back|out|rid)|revert\w*|undo\w*|reset\w*|restor\w*|rol+\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
+    r"\b(?:(?:take|get|back)\w*\ (?:\w+\ ){0,3}?(?:back|out|rid)|revert\w*|undo\w*|reset\w*|restor\w*|rol\w*\ back|discard\w*|stash\w*|checkout|throw\ away|clean\ up)\b"
 )
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _ENDED = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")

@@ -17,7 +17,7 @@ BASES: Mapping[str, str] = {
     "stands": "nothing said after",
     "built_on": SAID_NEXT,
     "task_completed": "task completed",
-    "judged": "judged by",
+    "judged": "judged",
 }
 """What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
 
@@ -111,6 +111,8 @@ class Sheet(NamedTuple):
     source_line: int | None
     citation: Citation | None = None
     """Whether it still stands there; None for one of no file."""
+    was: str = ""
+    """Of one that was just judged, what was said of it before: `worked`, `failed`, `mixed` or `unknown`; else empty."""
 
 
 class Unjudged(NamedTuple):

@@ -258,7 +258,8 @@ def judged_text(sheet: Sheet) -> str:
     """How an episode ended, on two lines: what was asked, quoted, and where, with the outcome."""
     asked = one_line(sheet.asked or sheet.answered)
     asked = quoted(asked if len(asked) <= ASKED_WIDTH else f"{asked[: ASKED_WIDTH - 1]}…")
-    return f"{asked}\nOutcome: {outcome_text(sheet.outcome)} · id {sheet.id}\n"
+    was = f"; was {sheet.was}" if sheet.was else ""
+    return f"{asked}\nOutcome: {outcome_text(sheet.outcome)}{was} · id {sheet.id}\n"
 
 
 def _sheet_text(place: int, sheet: Sheet) -> str:

@@ -142,6 +142,7 @@ def judge_json(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str
             "source_path": sheet.source_path,
             "source_line": sheet.source_line,
             "citation": sheet.citation and sheet.citation.state,
+            **({"was": sheet.was} if sheet.was else {}),
         }
         for sheet in sheets
     ]

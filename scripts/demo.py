@@ -1,4 +1,4 @@
-"""Index the transcripts of this repository into a database of its own, search it, recall from it.
+"""Index the transcripts of this repository into a database of its own, search it, recall from it, judge and learn.
 
 `make demo` runs it. Every step is the real program, printed as a reader would type it; nothing of the reader's is touched.
 """
@@ -31,6 +31,14 @@ STEPS = (
     (
         "What an agent asks before it starts to work: what was tried, what failed, what worked, and where that is written.",
         ["recall", "--query", "build webhook retries"],
+    ),
+    (
+        "Whoever reads an episode whose end no rule knows says how it ended, by words that stand there.",
+        ["judge", "16", "worked", "--because", "With chunks it ran, peak 480 MB"],
+    ),
+    (
+        "What failed more than once and then worked: this one is known since that was said.",
+        ["lessons", "--all"],
     ),
 )
 

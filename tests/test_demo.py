@@ -32,7 +32,9 @@ def test_the_demo_indexes_searches_and_recalls_in_a_place_of_its_own(program: Pr
     assert "$ pastchats-memory recall --query 'build webhook retries'\n" in done.stdout
     assert "thundering herd" in done.stdout
     assert "Outcome: failed (Deployed to staging." in done.stdout
-    assert done.stdout.count("\nSource: ") >= 3
+    assert "\nOutcome: worked (judged: With chunks it ran, peak 480 MB); was unknown · id 16\n" in done.stdout
+    assert "## 1. tidemark · failed 2 times\n" in done.stdout
+    assert done.stdout.count("\nSource: ") >= 6
     assert list(program.home.iterdir()) == []
 
 

@@ -18,7 +18,8 @@ OUTCOMES = ("worked", "failed", "mixed", "unknown")
     epilog="""
 Worked: what was asked for is there, and something says so: a check that passed, the edit or the result itself, or the person's next
 words, which beat what the answer says of itself. Failed: the last check failed, the answer gives up, the work was stopped or taken
-back, or the next words find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it.
+back, or the next words find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it, as where nobody
+took an answer up or a plan waits for a go. A quotation is a line, or enough of one to tell something, in upper and lower case as it stands.
 
 \b
 Examples:
@@ -27,14 +28,18 @@ Examples:
   pastchats-memory judge 16 worked --because 'With chunks it ran, peak 480 MB'
   pastchats-memory judge 18 unknown
   pastchats-memory judge --outcome failed
+  pastchats-memory judge --judged --all
   pastchats-memory judge 16 --undo
 """,
 )
 @click.argument("id_", metavar="[ID]", required=False)
-@click.argument("outcome", metavar="[OUTCOME]", type=click.Choice(OUTCOMES), required=False)
-@click.option("--because", metavar="WORDS", help="Words of the answer, or of what was said next, that show it.")
+@click.argument("outcome", metavar="[OUTCOME]", type=click.Choice(OUTCOMES, case_sensitive=False), required=False)
+@click.option(
+    "--because", metavar="WORDS", help="Words of the answer, of a result, or of what was said next, that show it."
+)
 @click.option("--undo", is_flag=True, help="Let the rules say again how it ended.")
-@click.option("--outcome", "listed", metavar="A,B", help="List what ended so by the rules [default: unknown].")
+@click.option("--outcome", "listed", metavar="A,B", help="List what ended so [default: unknown].")
+@click.option("--judged", is_flag=True, help="List what somebody has judged.")
 @options.project
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Episodes at most.")
@@ -50,51 +55,54 @@ def command(
     db: str | None,
     *,
     undo: bool,
+    judged: bool,
     everywhere: bool,
     as_json: bool,
 ) -> int:
     """List the newest episodes of the project you are in whose end no rule knows, or say how that of ID ended: worked, failed, mixed, unknown.
 
     A judgement stands in the place of what the rules say, in recall and everywhere else, until more is said or what it rests on
-    changes: what was asked, the last answer, what was said next, and the words that show it. `show ID` has the turns whole.
+    changes: what was asked, the last answer, what was said next, and the words that show it. ID alone lays that episode out.
     """
     if id_ is None:
         if because is not None or undo:
             raise UsageFault(
                 "no episode is named", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
             )
-        return _list(None if everywhere else project or ".", listed or "unknown", limit, db, as_json=as_json)
-    if listed is not None or (outcome is None) != undo or (undo and because is not None):
+        return _list(None if everywhere else project or ".", listed, limit, db, judged=judged, as_json=as_json)
+    if listed is not None or judged or (outcome is not None and undo) or (outcome is None and because is not None):
         raise UsageFault(
-            "say how it ended, or --undo",
-            f"Such as: pastchats-memory judge {id_ if id_.isdecimal() else 16} worked --because 'words that show it'.",
+            "say how it ended, or --undo", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
         )
+    warnings: tuple[str, ...] = ()
     with options.open_memory(db) as memory:
-        if outcome is None:
+        if outcome is not None:
+            sheet, warnings = memory.judge(id_, outcome, because)
+        elif undo:
             sheet, warnings = memory.unjudge(id_)
         else:
-            sheet, warnings = memory.judge(id_, outcome, because)
+            sheet = memory.laid_out(id_)
     if as_json:
         emit_json(judge_json([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
     else:
-        click.echo(hanging(judged_text(sheet)), nl=False)
+        click.echo(hanging(judged_text(sheet) if outcome or undo else sheets_text([sheet])), nl=False)
     warn(warnings)
     return NOTHING if sheet is None else DONE
 
 
-def _list(project: str | None, listed: str, limit: int, db: str | None, *, as_json: bool) -> int:
+def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:
     with options.open_memory(db) as memory:
-        (sheets, left), warnings = memory.unjudged(project, listed, limit)
+        (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
     if as_json:
         emit_json(judge_json(sheets, left, warnings))
     elif sheets:
         click.echo(hanging(sheets_text(sheets)), nl=False)
         if left:
-            click.echo(hanging(f"{left:,} more are not judged; --limit shows more of them.", err=True), err=True)
+            click.echo(hanging(f"{left:,} more; --limit shows more of them.", err=True), err=True)
     else:
         further = "." if project is None else " here; --all looks in every project."
-        click.echo(hanging(f"There is nothing to judge{further}", err=True), err=True)
+        click.echo(hanging(f"There is nothing {'judged' if judged else 'to judge'}{further}", err=True), err=True)
     warn(warnings)
     return DONE if sheets else NOTHING

@@ -33,9 +33,9 @@ LONGEST = 1000
 """Characters of the words that show an outcome."""
 
 
-def unjudged(database: Database, filters: Filters, limit: int) -> Unjudged:
-    """The newest questions of which one of the filters' outcomes is said, and not by a judgement; of unknown ones those that were answered. Raises StoreFault."""
-    found, total = outcomes.unjudged(database, filters.project, filters.hidden, filters.outcomes, SIGNAL, limit)
+def listed(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
+    """The newest questions of which one of the filters' outcomes is said, by judgements or not by them; of unknown ones those that were answered. Raises StoreFault."""
+    found, total = outcomes.by_signal(database, filters, SIGNAL, limit, among=judged)
     return Unjudged(tuple(_sheet(database, one) for one in found), total - len(found))
 
 
@@ -53,7 +53,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
         StoreFault: it cannot be written.
     """
     if verdict == "unknown" and because is not None:
-        raise UsageFault("what is unknown is shown by nothing", "Leave --because out, or say how it ended.")
+        raise UsageFault("what is unknown is shown by nothing", "Leave the words (`because`) out, or say how it ended.")
     with database.transaction():
         episode, spoken = _read(database, item)
         answered = episode[len(spoken_first(episode)) :] or episode
@@ -65,21 +65,27 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
         judgement = Judgement(asking(episode).id, verdict, turn, start, length, read_of(episode, spoken, turn))
         judgements.put(database, judgement)
         outcomes.mark(database, _due(item, episode))
+        known = outcomes.of_turn(database, item)
         sheet = _sheet(database, _ended(item, episode, ending_by(judgement, episode, spoken)))
-    return sheet, catch_up(database)
+    return sheet._replace(was=known.said if known else "unknown"), catch_up(database)
 
 
 def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
     """Let the rules say again how the item's episode ended; the episode, and warnings. Raises UsageFault, StoreFault."""
     with database.transaction():
-        episode, spoken = _read(database, item)
+        episode, _ = _read(database, item)
         is_judged = judgements.drop(database, asking(episode).id)
         outcomes.mark(database, _due(item, episode))
     behind = catch_up(database)
     with database.snapshot():
-        ending = outcomes.of_turn(database, item) or ending_of(episode, spoken)
-        sheet = _sheet(database, _ended(item, episode, ending))
+        sheet = sheet_of(database, item)
     return sheet, (*(() if is_judged else ("nobody had judged it",)), *behind)
+
+
+def sheet_of(database: Database, item: Item) -> Sheet:
+    """The item's episode, as far as its outcome is derived. Raises UsageFault, StoreFault."""
+    episode, spoken = _read(database, item)
+    return _sheet(database, _ended(item, episode, outcomes.of_turn(database, item) or ending_of(episode, spoken)))
 
 
 def _due(item: Item, episode: Sequence[Said]) -> Due:
@@ -108,7 +114,7 @@ def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, i
     """The turn in which the words stand last, the character at which they begin, and how many they are."""
     words = because.strip().strip(ELLIPSIS).strip()
     if not words:
-        hint = "Quote with --because the words that do, of the answer or of what was said next."
+        hint = "Quote (`because`) the words that do: of the answer, of a result, or of what was said next."
         raise UsageFault("nothing shows it", hint)
     if len(words) > LONGEST:
         raise UsageFault(
@@ -117,7 +123,11 @@ def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, i
     for turn in reversed(turns):
         if found := found_in(turn.content, words):
             return turn.id, *found
-    hint = f"Quote a line of the answer, or of what was said next, as `pastchats-memory show {item.id} --neighbours 9` prints it."
+    if any(found_in(turn.content, words, least=0) for turn in turns):
+        raise UsageFault("these words stand there, and are too few to tell anything", "Quote more of their line.")
+    hint = (
+        f"Quote a line as it stands there, in upper and lower case: item {item.id} and its neighbours have them whole."
+    )
     raise UsageFault("these words stand neither in the answer nor in what was said next", hint)
 
 

@@ -27,16 +27,16 @@ class _Plain(NamedTuple):
     """The same in the text it was made of."""
 
 
-def found_in(text: str, quoted: str) -> tuple[int, int] | None:
+def found_in(text: str, quoted: str, least: int = LEAST) -> tuple[int, int] | None:
     """Where the quoted words stand last: the character at which they begin, and how many they are; None where they do not.
 
-    They stand there as whole words; fewer than a dozen characters tell nothing unless they are a line of their own.
+    They stand there as whole words; fewer than so many characters do not count unless they are a line of their own.
     """
     plain, words = _plain(text), _plain(quoted).text.strip()
     at = plain.text.rfind(words) if words else -1
     while at >= 0:
         start, end = _place(plain, at), _place(plain, at + len(words) - 1) + 1
-        if _is_whole(plain.text, at, at + len(words)) and (_weight(words) >= LEAST or _is_line(text, start, end)):
+        if _is_whole(plain.text, at, at + len(words)) and (_weight(words) >= least or _is_line(text, start, end)):
             return start, end - start
         at = plain.text.rfind(words, 0, at + len(words) - 1)
     return None

@@ -33,6 +33,8 @@ AFTERWARDS = ".with-pastchats-memory"
 """What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
 SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
+COMMAND = "pastchats-memory"
+"""As the skills call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +115,19 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
     agent = AGENTS[target]
+    notes = list(agent.notes)
+    if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
+        notes.append(f"The skills call `{COMMAND}`, which is not on your PATH: its folder has to be.")
     if not agent.switches:
-        return list(agent.notes)
+        return notes
     config = settings_path(target, environment).with_name(agent.switches)
     try:
         features = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get("features", {})
     except tomllib.TOMLDecodeError:
-        return list(agent.notes)  # the agent itself will say so
+        return notes  # the agent itself will say so
     if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
-        return [*agent.notes, f"Hooks are switched off in {config}: let `hooks` be true below [features]."]
-    return list(agent.notes)
+        notes.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
+    return notes
 
 
 @_explained()

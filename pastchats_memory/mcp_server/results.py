@@ -118,7 +118,7 @@ class Sheet(BaseModel):
 class SheetsResult(BaseModel):
     """The newest first."""
 
-    left: int = Field(default=0, description="How many more there are.")
+    left: int | None = Field(default=None, description="How many more there are; null where one was judged.")
     results: list[Sheet]
     warnings: list[str] = []
 

@@ -265,7 +265,7 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Annotated[CallToolResult, results.SheetsResult]:
         """The newest episodes whose end no rule knows, for you to read and `judge`; with `outcome` those that ended so by the rules."""
-        found, warnings = self.memory.unjudged(project, outcome or "unknown", limit)
+        found, warnings = self.memory.unjudged(project, outcome, limit)
         told = [laid_out(one) for one in found.sheets]
         body = results.SheetsResult(left=found.left, results=told, warnings=list(warnings))
         nothing = f"There is nothing to judge{_elsewhere(project)}"
@@ -275,13 +275,16 @@ class Tools:
     @_one_at_a_time
     def judge(
         self,
-        id: Annotated[str, Field(description="Of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
-        outcome: Literal["worked", "failed", "mixed", "unknown"],
+        id: Annotated[str, Field(coerce_numbers_to_str=True, description="Of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
+        outcome: Annotated[
+            Literal["worked", "failed", "mixed", "unknown"] | None,
+            Field(description="How it ended; null takes a judgement back."),
+        ],
         because: Annotated[
             str | None,
             Field(
                 max_length=LONGEST_QUOTATION,
-                description="A line of the answer, or of what was said next, that shows it; not for unknown.",
+                description="A line of the answer, of a result or of what was said next that shows it, as it stands; not for unknown.",
             ),
         ] = None,
     ) -> Annotated[CallToolResult, results.SheetsResult]:
@@ -291,7 +294,8 @@ class Tools:
         answer says of itself. Failed: the last check failed, the answer gives up, the work was stopped or taken back, or the next words
         find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it.
         """
-        sheet, warnings = self.memory.judge(id, outcome, because)
+        memory = self.memory
+        sheet, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
         if sheet is None:
             raise UsageFault(f"there is no item {id}", ID_HINT)
         body = results.SheetsResult(results=[laid_out(sheet)], warnings=list(warnings))

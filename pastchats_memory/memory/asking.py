@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from pastchats_memory.arguments import filters_of, source_named
+from pastchats_memory.arguments import OUTCOMES, filters_of, source_named
 from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hit, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
-from pastchats_memory.recollection import Block, Command, Lesson, Outcome, Unjudged
+from pastchats_memory.recollection import Block, Command, Lesson, Outcome, Sheet, Unjudged
 from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
 
 if TYPE_CHECKING:
@@ -251,25 +251,41 @@ class Asking(Opened):
         return how_ended(self._database, item)
 
     def unjudged(
-        self, project: str | None = ".", outcome: str = "unknown", limit: int = 10
+        self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
     ) -> tuple[Unjudged, tuple[str, ...]]:
-        """The newest episodes that ended so and that nobody has judged, laid out for who reads them (`judge`), how many more there are, and warnings.
+        """The newest episodes whose end no rule knows, laid out for who reads them (`judge`), how many more there are, and warnings.
 
         Args:
             project: `.` is the one of the working directory, None all.
-            outcome: what is said of them now, with commas between several.
+            outcome: instead, those of which this is said, with commas between several.
             limit: episodes at most.
+            judged: instead, what somebody has judged.
 
         Raises:
             UsageFault: there is no working directory, or no such outcome.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.judging import unjudged
+        from pastchats_memory.episodes.judging import listed
+        from pastchats_memory.search.absent import nothing_passes
 
-        filters = filters_of(project=project, outcome=outcome)._replace(hidden=hidden_projects(self._database, None))
+        hidden = hidden_projects(self._database, None)
+        wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
+        filters = filters_of(project=project, outcome=wanted)._replace(hidden=hidden)
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            return unjudged(self._database, filters, limit), behind
+            found = listed(self._database, filters, limit, judged=judged)
+            absent = () if found.sheets else nothing_passes(self._database, filters._replace(outcomes=()))
+        return found, (*absent, *behind)
+
+    def laid_out(self, id_: str) -> Sheet | None:
+        """The episode of a turn as `unjudged` has it; None for no such item. Raises UsageFault, StoreFault."""
+        from pastchats_memory.episodes.judging import sheet_of
+
+        item = self._item(id_)
+        if item is None:
+            return None
+        with self._database.snapshot():
+            return sheet_of(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import orjson
 
-from pastchats_memory.model import Item, Metadata
+from pastchats_memory.model import Filters, Item, Metadata
 from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.judgements import of_conversation
@@ -293,17 +293,20 @@ def told_of(database: Database, project: str | None, hidden: Sequence[str], most
     return [_ended(row) for row in rows]
 
 
-def unjudged(
-    database: Database, project: str | None, hidden: Sequence[str], said: Sequence[str], signal: str, most: int
-) -> tuple[list[Ended], int]:
-    """The newest questions of which one of these is said, but not by that signal, and how many there are, of unknown ones those that were answered; of one project or of all but the hidden ones. Raises StoreFault."""
+def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:
+    """The newest questions of which one of the filters' outcomes is said, by that signal or by others, and how many there are. Raises StoreFault.
+
+    Of the filters count outcomes, project and hidden projects. What nothing is said of has to have an answer.
+    """
     which = (
-        "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND o.signal != ? "
-        "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS (SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
+        "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "
+        "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
+        "SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
         f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
     )
-    values = (LEAST_CONFIDENCE, orjson.dumps(said).decode(), signal, project, orjson.dumps(hidden).decode())
+    said, hidden = (orjson.dumps(values).decode() for values in (filters.outcomes, filters.hidden))
+    values = (LEAST_CONFIDENCE, said, signal, among, filters.project, hidden)
     rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
     total = database.value(f"SELECT count(*) FROM outcomes o JOIN prompts p ON p.id = o.prompt_id {which}", values)
     return [_ended(row) for row in rows], int(total)

@@ -70,3 +70,12 @@ def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
     assert person("uninstall", target).status == 0
     assert sorted(path.name for path in skills.iterdir()) == ["plain-questions", "semantic-search"]
     assert not list(person.home.glob(f"{folder}/**/*.with-pastchats-memory*SKILL*"))
+
+
+@pytest.mark.parametrize("target", ["claude-code", "cursor"])
+def test_where_the_skills_would_not_find_the_program_install_says_so(program: Program, target: str) -> None:
+    beside = program.with_variables(XDG_STATE_HOME=str(program.home / "state"), PATH="/nowhere")
+    said = beside("install", target).stderr
+    assert ("which is not on your PATH" in said) == (target == "claude-code")
+    here = beside.with_variables(PATH=str(Path(program.command[0]).parent))
+    assert "which is not on your PATH" not in here("install", target).stderr

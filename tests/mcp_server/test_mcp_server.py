@@ -263,14 +263,17 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     async def judging(client: Client):
         laid_out = await client.call_tool("unjudged", {"project": None, "limit": 1})
         judged = await client.call_tool(
-            "judge", {"id": "2", "outcome": "worked", "because": "It runs, and for the well?"}
+            "judge", {"id": 2, "outcome": "worked", "because": "It runs, and for the well?"}
         )
         refused = await client.call_tool("judge", {"id": "1", "outcome": "worked", "because": "It flies"})
         none = await client.call_tool("judge", {"id": "99", "outcome": "unknown"})
+        back = await client.call_tool("judge", {"id": "3", "outcome": "unknown"})
+        back = await client.call_tool("judge", {"id": "3", "outcome": None})
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        return laid_out, judged, refused, none, tools
+        return laid_out, judged, refused, none, back, tools
 
-    laid_out, judged, refused, none, tools = talk(program, judging, "--allow-write")
+    laid_out, judged, refused, none, back, tools = talk(program, judging, "--allow-write")
+    assert (back.structured_content["results"][0]["basis"], back.structured_content["left"]) == ("", None)
     assert tools["unjudged"].annotations.read_only_hint
     assert not tools["judge"].annotations.read_only_hint
     for answer, name in ((laid_out, "unjudged"), (judged, "judge")):
@@ -281,15 +284,15 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     assert (one["id"], one["outcome"], one["basis"], one["shown_by"]) == (
         "1",
         "worked",
-        "judged by",
+        "judged",
         "It runs, and for the well?",
     )
-    assert "Outcome: worked (judged by: It runs, and for the well?) · id 1" in text_of(judged)
+    assert "Outcome: worked (judged: It runs, and for the well?); was unknown · id 1" in text_of(judged)
     assert refused.is_error
     assert "in what was said next" in text_of(refused)
     assert none.is_error
     assert "there is no item 99" in text_of(none)
-    assert "Outcome: worked (judged by: It runs, and for the well?)" in program("show", "1").stdout
+    assert "Outcome: worked (judged: It runs, and for the well?)" in program("show", "1").stdout
 
 
 def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program: Program) -> None:

@@ -48,11 +48,11 @@ def test_what_was_judged_is_said_everywhere_with_the_words_that_show_it(memory: 
     assert sheet is not None
     assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (asked, "worked", "judged", ())
     block = memory.recall(ASKED)
-    assert "Outcome: worked (judged by: The page opens at once with that index)\n" in block.text
+    assert "Outcome: worked (judged: The page opens at once with that index)\n" in block.text
     (shown,) = block.memories[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
     assert [hit.content for hit in memory.search(ASKED, outcome="worked")] == [ASKED, ANSWER]
-    assert outcome_of(memory, str(int(asked) + 1)) == ("worked", "judged by"), "any turn of the episode"
+    assert outcome_of(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"
 
 
 def test_episodes_are_laid_out_with_what_they_are_judged_by(memory: Memory, history: Path) -> None:
@@ -188,9 +188,9 @@ def test_what_is_said_later_is_judged_anew(memory: Memory, history: Path, furthe
     memory.index([write_messages(history, *SAID[:2])])
     ((first, *_), _), _ = memory.unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
-    assert outcome_of(memory, first.id) == ("worked", "judged by")
+    assert outcome_of(memory, first.id) == ("worked", "judged")
     memory.index([write_messages(history, *SAID[:2], further)])
-    assert outcome_of(memory, first.id)[1] != "judged by"
+    assert outcome_of(memory, first.id)[1] != "judged"
 
 
 def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, history: Path) -> None:
@@ -199,7 +199,7 @@ def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, his
     memory.judge(id_, "worked", "The page opens at once")
     memory.index([write_messages(history, *SAID, ("user", "Then leave it."), ("assistant", "Left."))])
     memory.reindex_outcomes()
-    assert outcome_of(memory, id_) == ("worked", "judged by")
+    assert outcome_of(memory, id_) == ("worked", "judged")
 
 
 @pytest.mark.parametrize("forgotten", [ASKED, ANSWER, TAKEN_UP])
@@ -232,7 +232,7 @@ def test_who_quotes_a_page_is_asked_for_a_line(memory: Memory, history: Path) ->
 def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, asked: str, history: Path) -> None:
     memory.judge(asked, "worked", "The page opens at once")
     memory.index([history], force=True)
-    assert outcome_of(memory, asked) == ("worked", "judged by")
+    assert outcome_of(memory, asked) == ("worked", "judged")
 
 
 @pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": ASKED}])
@@ -268,7 +268,7 @@ def test_a_judgement_rests_on_what_was_asked_the_last_answer_what_was_said_next_
     id_ = memory.search(ASKED, mode="keyword")[0].id
     memory.judge(id_, "mixed", "INDEX READY")
     memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
-    assert (outcome_of(memory, id_) == ("mixed", "judged by")) is holds
+    assert (outcome_of(memory, id_) == ("mixed", "judged")) is holds
 
 
 def taken_back(memory: Memory, asked: str) -> judgements.Judgement:
@@ -288,7 +288,7 @@ def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
 
 def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(memory: Memory, asked: str) -> None:
     write_down(memory, taken_back(memory, asked))
-    assert outcome_of(memory, asked) == ("worked", "judged by")
+    assert outcome_of(memory, asked) == ("worked", "judged")
     assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
 
 
@@ -315,7 +315,7 @@ def test_a_backup_and_a_mended_database_have_what_was_judged(memory: Memory, ask
     Memory.mend(tmp_path / "copy.db")
     with Memory.open(tmp_path / "copy.db") as mended:
         mended.reindex_outcomes()
-        assert outcome_of(mended, asked) == ("worked", "judged by")
+        assert outcome_of(mended, asked) == ("worked", "judged")
 
 
 def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
@@ -338,24 +338,35 @@ def test_the_command_lists_says_and_takes_back(own: Program) -> None:
     run = own("judge", "--all", "--limit", "1")
     assert run.status == 0
     assert run.stdout.startswith("## 1. garden · 2026-05-04 08:02\nOutcome: unknown\nAsked:\n> The page opens")
-    assert run.stderr == "1 more are not judged; --limit shows more of them.\n"
+    assert run.stderr == "1 more; --limit shows more of them.\n"
     run = own("judge", "1", "worked", "--because", "The page opens at once")
     assert (run.status, run.stderr) == (0, "")
-    assert run.stdout == f"> {ASKED}\nOutcome: worked (judged by: The page opens at once) · id 1\n"
-    assert "Outcome: worked (judged by: The page opens at once)" in own("show", "1").stdout
-    assert own("judge", "3", "unknown").stdout.endswith("Outcome: unknown (judged) · id 3\n")
+    assert run.stdout == f"> {ASKED}\nOutcome: worked (judged: The page opens at once); was unknown · id 1\n"
+    assert "Outcome: worked (judged: The page opens at once)" in own("show", "1").stdout
+    assert own("judge", "3", "unknown").stdout.endswith("Outcome: unknown (judged); was unknown · id 3\n")
     run = own("judge", "--all")
     assert (run.status, run.stdout, run.stderr) == (1, "", "There is nothing to judge.\n")
+    judged = own("judge", "--judged", "--all").stdout
+    assert judged.count("\nOutcome: ") == 2
+    assert "## 2. garden · 2026-05-04 08:00\nOutcome: worked (judged: The page opens at once)\nAsked:" in judged
+    assert own("judge", "2").stdout == judged.partition("## 2. ")[2].join(("## 1. ", ""))
     assert own("judge", "1", "--undo").stdout.endswith(
         "Outcome: unknown (said next: The page opens at once with that index, **what about** the archive?) · id 1\n"
     )
     assert own("judge", "1", "--undo").stderr == "Warning: nobody had judged it\n"
+    run = own("judge", "--project", "nowhere")
+    assert (
+        run.stderr
+        == "There is nothing to judge here; --all looks in every project.\nWarning: nothing is stored of the project nowhere\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["1"], "say how it ended, or --undo"),
+        (["1", "--because", "The page"], "say how it ended, or --undo"),
+        (["1", "--judged"], "say how it ended, or --undo"),
+        (["1", "worked", "--because", "index"], "are too few to tell anything"),
         (["1", "worked"], "nothing shows it"),
         (["1", "worked", "--because", "It was not said"], "stand neither in the answer nor in what was said next"),
         (["1", "unknown", "--because", "The page"], "what is unknown is shown by nothing"),

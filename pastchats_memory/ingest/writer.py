@@ -250,9 +250,7 @@ class Writer:
             is_other_reader = (
                 was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
             )
-            if not file.is_resumed and (
-                {file.format, was} & SUPERSEDING or (is_other_reader and file.plan.is_known_whole)
-            ):
+            if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_as_it_was(file))):
                 self._report.superseded += sources.supersede(self._database, source_id, file.seen)
             stored = tasks.store(
                 self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
@@ -265,6 +263,14 @@ class Writer:
             # What a reader would go on with has text as it stands in the file, also of what is not to be kept.
             resume = None if file.forgotten or file.is_opted_out else file.resume
             sources.finish_source(self._database, _state(file, self._options), resume)
+
+
+def _is_as_it_was(file: Reading) -> bool:
+    """Whether the file is as it was when it was last read: by its size and time, or, where it was copied or checked out anew, by its bytes."""
+    before = file.plan.state
+    return file.plan.is_known_whole or (
+        before is not None and before.fingerprint is not None and before.fingerprint == file.fingerprint
+    )
 
 
 def _state(file: Reading, options: IndexOptions) -> SourceState:

@@ -133,11 +133,14 @@ def test_a_reader_that_is_asked_before_the_one_that_took_a_file_is_shown_it(
     assert stored(memory, "SELECT count(*) FROM prompts WHERE role = 'note'") == [(0,)]
 
 
+@pytest.mark.parametrize("touched", [False, True], ids=["as it was", "copied anew"])
 def test_a_reader_that_reads_better_leaves_no_row_of_the_old_reading(
-    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch, touched: bool
 ) -> None:
     file = chat(tmp_path / "chat.jsonl")
     memory.index([file])
+    if touched:
+        os.utime(file, (1, 1))
     stored(memory, "UPDATE prompts SET content_hash = 'old ' || id, content = 'misread ' || id, echo_hash = NULL")
     monkeypatch.setitem(changes.VERSIONS, "messages", 99)
     report = memory.index([file])

@@ -11,7 +11,7 @@ from pastchats_memory.episodes.around import NEIGHBOURS, said
 from pastchats_memory.episodes.derive import catch_up, ending_of
 from pastchats_memory.episodes.done import done_in
 from pastchats_memory.episodes.judged import SIGNAL, ending_by, read_of
-from pastchats_memory.episodes.quoting import found_in
+from pastchats_memory.episodes.quoting import LONGEST, found_in
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import ELLIPSIS
 from pastchats_memory.model import Filters, Item
@@ -29,8 +29,6 @@ HEAD = 0.3
 RESULTS = 3
 """What commands answered last."""
 RESULT_WIDTH = 300
-LONGEST = 1000
-"""Characters of the words that show an outcome."""
 
 
 def listed(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
@@ -57,17 +55,15 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
     with database.transaction():
         episode, spoken = _read(database, item)
         answered = episode[len(spoken_first(episode)) :] or episode
+        before = _known(database, item, episode, spoken)
         turn, start, length = (
-            (None, 0, 0)
-            if because is None and verdict == "unknown"
-            else _place(because or "", [*answered, *spoken], item)
+            (None, 0, 0) if verdict == "unknown" else _place(because or "", [*answered, *spoken], item)
         )
         judgement = Judgement(asking(episode).id, verdict, turn, start, length, read_of(episode, spoken, turn))
         judgements.put(database, judgement)
         outcomes.mark(database, _due(item, episode))
-        known = outcomes.of_turn(database, item)
         sheet = _sheet(database, _ended(item, episode, ending_by(judgement, episode, spoken)))
-    return sheet._replace(was=known.said if known else "unknown"), catch_up(database)
+    return sheet._replace(was=before.said), catch_up(database)
 
 
 def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
@@ -85,7 +81,15 @@ def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
 def sheet_of(database: Database, item: Item) -> Sheet:
     """The item's episode, as far as its outcome is derived. Raises UsageFault, StoreFault."""
     episode, spoken = _read(database, item)
-    return _sheet(database, _ended(item, episode, outcomes.of_turn(database, item) or ending_of(episode, spoken)))
+    return _sheet(database, _ended(item, episode, _known(database, item, episode, spoken)))
+
+
+def _known(database: Database, item: Item, episode: Sequence[Said], spoken: Sequence[Said]) -> Ending:
+    """How the item's episode ended before anybody says more of it."""
+    if ending := outcomes.of_turn(database, item):
+        return ending
+    judged_here = judgements.of_conversation(database, item.project, str(item.conversation_id))
+    return ending_of(episode, spoken, judgement=judged_here.get(asking(episode).id))
 
 
 def _due(item: Item, episode: Sequence[Said]) -> Due:

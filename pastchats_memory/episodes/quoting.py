@@ -12,6 +12,8 @@ OF_WIDE = 4
 """Characters that one of these counts for."""
 LEAST = 12
 """Characters from which on a part of a line tells something; a shorter line has to be quoted whole."""
+LONGEST = 1000
+"""Characters of a quotation at most: it is a line, or a part of one."""
 NEAR = 200
 """Characters on each side in which the rest of a line is looked for."""
 _PIECE = re.compile(r"(?P<blank>\s+)|[*`#>\u200b-\u200f\u2060\ufeff]+|(?P<word>[^\s*`#>\u200b-\u200f\u2060\ufeff]+)")

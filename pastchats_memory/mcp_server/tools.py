@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
+from pastchats_memory.episodes import quoting
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
@@ -53,7 +54,6 @@ ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."
 
 LONGEST = 100_000
 """Characters of what is asked: a question of millions would keep all others waiting."""
-LONGEST_QUOTATION = 1000
 Query = Annotated[
     str, Field(max_length=LONGEST, description="What to look for, in a few words; nothing in it is syntax.")
 ]
@@ -283,7 +283,7 @@ class Tools:
         because: Annotated[
             str | None,
             Field(
-                max_length=LONGEST_QUOTATION,
+                max_length=quoting.LONGEST,
                 description="A line of the answer, of a result or of what was said next that shows it, as it stands; not for unknown.",
             ),
         ] = None,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from pastchats_memory.commands import is_editor, is_shell
@@ -77,11 +78,17 @@ def _told(tool: str, subject: str) -> str:
     """`Shell(make kiln)`."""
     if is_shell(tool):
         spelled = _AS_JSON.match(subject)
-        subject = json.loads(f'"{spelled[1]}"', strict=False) if spelled else _WHERE.sub("", subject)
-        subject = " ".join(subject.split())
+        subject = " ".join((_unescaped(spelled[1]) if spelled else _WHERE.sub("", subject)).split())
     elif is_editor(tool):
         subject = subject.removeprefix(_WRITING).partition(": ")[0]
     return f"{tool}({subject})"
+
+
+def _unescaped(text: str) -> str:
+    """What stands in a string of JSON; as it is where that is none, as of a path of Windows."""
+    with suppress(json.JSONDecodeError):
+        return str(json.loads(f'"{text}"', strict=False))
+    return text
 
 
 def _answered(text: str, mark: str, *, is_first: bool) -> str:

@@ -141,7 +141,15 @@ def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
     (one,) = memory.unjudged("garden", "worked")[0].sheets
     sheet, _ = memory.judge(one.id, "unknown")
     assert sheet is not None
-    assert (sheet.outcome.verdict, sheet.outcome.shown_by) == ("unknown", "Thanks, it works!")
+    assert (sheet.outcome.verdict, sheet.outcome.shown_by, sheet.was) == ("unknown", "Thanks, it works!", "worked")
+    sheet, _ = memory.judge(one.id, "failed", "Thanks, it works!")
+    assert sheet is not None
+    assert sheet.was == "unknown"
+    sheet, _ = memory.judge(one.id, "worked", "Thanks, it works!")
+    assert sheet is not None
+    assert sheet.was == "failed"
+    assert judged_text(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
+    memory.judge(one.id, "unknown")
     assert not memory.search(ASKED, outcome="worked")
 
 
@@ -288,6 +296,9 @@ def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
 
 def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(memory: Memory, asked: str) -> None:
     write_down(memory, taken_back(memory, asked))
+    sheet = memory.laid_out(asked)
+    assert sheet is not None
+    assert (sheet.outcome.verdict, sheet.outcome.signal) == ("worked", "judged")
     assert outcome_of(memory, asked) == ("worked", "judged")
     assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
 

@@ -36,6 +36,25 @@ def test_what_something_stands_below_was_sent(tmp_path):
     assert asked == ["hold() is to return kelvins.", "Now the relay."]
 
 
+@pytest.mark.parametrize(
+    ("spelled", "command"),
+    [
+        (r"dir \"C:\\kilns\"", r'dir "C:\kilns"'),
+        (r"dir C:\Users\kilns", r"dir C:\Users\kilns"),
+        (r"echo \ud83d", "echo \ufffd"),
+    ],
+    ids=["escaped", "bare", "half a character"],
+)
+def test_a_command_that_is_spelled_as_json_on_geminis_screen_is_read_as_far_as_it_is_json(tmp_path, spelled, command):
+    screen = tmp_path / "screen.txt"
+    edge = "─" * 60
+    screen.write_text(
+        f'> Where are the kilns?\n╭{edge}╮\n│ ✔ Shell {{"command":"{spelled}"}} │\n╰{edge}╯\n✦ There.\n',
+        encoding="utf-8",
+    )
+    assert [turn.metadata.get("tools") for turn in turns(scrollback, screen)] == [None, [f"Shell {command}"]]
+
+
 CODEX = """› Show subtasks below their task.
 
 • I look at the list first.

@@ -20,8 +20,8 @@ from judged import Bools, Floats, Rows, Set, asked_for, logistic, until
 from recall_floor import FEWEST_ROWS, embedded
 
 from pastchats_memory.model import Filters
-from pastchats_memory.search.query import FUNCTION_WORDS, words
 from pastchats_memory.store import fulltext, vectors
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 INJECTED = 0.05
 TOP = 10

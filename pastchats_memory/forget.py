@@ -10,11 +10,11 @@ import numpy as np
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
-from pastchats_memory.search.query import words
 from pastchats_memory.store import deletion, fulltext, tasks, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import Choice, Reach, Shown
 from pastchats_memory.store.tombstones import Forgetting
+from pastchats_memory.text.words import words
 
 MOST_SHOWN = 1000
 MOST_REMEMBERED = 50

@@ -17,9 +17,9 @@ from pastchats_memory.memory.requests import project_here, project_named, task_f
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.render import one_line, sanitised
 from pastchats_memory.render_json import search_json
-from pastchats_memory.search.query import moment
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.text.dates import moment
 
 
 @click.group(

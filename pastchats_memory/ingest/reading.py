@@ -11,7 +11,7 @@ from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import BadJson, NotText, Source
-from pastchats_memory.formats.registry import FORMATS, detect_format
+from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
@@ -115,7 +115,7 @@ NOTHING_IN_IT = "an empty list or object"
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
 TABLES = frozenset({".csv", ".tsv"})
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in FORMATS}
+BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
 def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:

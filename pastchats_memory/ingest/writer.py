@@ -13,14 +13,8 @@ import orjson
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.files.project import project_at
-from pastchats_memory.formats.agents.claude_code.tasks import CLAUDE_TASKS
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.markdown.notes import FORMAT as NOTES
-from pastchats_memory.formats.tasks.beads import BEADS
-from pastchats_memory.formats.tasks.checklist import CHECKLIST
-from pastchats_memory.formats.tasks.github_issues import GITHUB_ISSUES
-from pastchats_memory.formats.tasks.issue_files import ISSUE_FILES
-from pastchats_memory.formats.tasks.taskmaster import TASKMASTER
+from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
@@ -49,9 +43,7 @@ from pastchats_memory.text.recall_block import without_echoes
 
 # Tasks that readers find, on their way into the database in the transaction of their file's turns.
 
-TASK_FORMATS = frozenset(
-    reader.name for reader in (BEADS, CHECKLIST, CLAUDE_TASKS, GITHUB_ISSUES, ISSUE_FILES, TASKMASTER)
-)
+TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
 """Formats whose files are lists of tasks: what is no longer in one of them is gone."""
 
 
@@ -191,7 +183,7 @@ MOST_PROBLEMS = 100
 MOST_CONVERSATIONS = 1000
 """In a file that is gone on with; how many turns each has is remembered."""
 OPTED_OUT = "turns of projects that are kept out were left out of it"
-SUPERSEDING = frozenset({NOTES})
+SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
 """Formats whose files say what holds now, so that what is no longer in them is gone."""
 
 

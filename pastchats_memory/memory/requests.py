@@ -16,9 +16,9 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.line_anchor import located
 from pastchats_memory.model import STATUSES, Filters, priority_of, utf8, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
-from pastchats_memory.search.query import moment
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.dates import moment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.registry import History
@@ -237,11 +237,12 @@ def wanted_files(
 def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
     """The histories of other programs on this machine, and the configured roots. Raises UsageFault without a home."""
     from pastchats_memory.config import load
-    from pastchats_memory.formats.registry import History, Surroundings, histories
+    from pastchats_memory.formats.base.locations import Environment
+    from pastchats_memory.formats.registry import History, discover
 
     try:
         home = Path.home()
     except RuntimeError as fault:
         raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
     roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return histories(Surroundings(environment, home, sys.platform)) + roots
+    return discover(Environment(environment, home, sys.platform)) + roots

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import Format, certain
 from pastchats_memory.formats.base.session import (
     About,
     At,
@@ -354,9 +353,6 @@ def _pair(line: str) -> tuple[str, str] | None:
     return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None
 
 
-CURSOR = Format(FORMAT, VERSION, certain(recognise, 90), read)
-
-
 # Cursor's own chats, from the `state.vscdb` in which the editor keeps its state: a row a chat and a row a bubble.
 #
 # Earlier versions had the bubbles inside the chat, and before that all chats of a window in one value of `ItemTable`.
@@ -490,6 +486,3 @@ def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
             elif bubble.get("type") == "ai":
                 telling.answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
         yield from telling.rest()
-
-
-CURSOR_IDE = Format(IDE_FORMAT, IDE_VERSION, certain(recognise_ide, 90), read_ide)

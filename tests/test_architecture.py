@@ -41,7 +41,6 @@ PURE = {
     "questions",
     "spans",
     "dates",
-    "rulebook",
 }
 SEARCHING = {"search", "episodes", "recall", "context", "tasks"}
 BELOW = (
@@ -79,7 +78,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pieces": set(),
     "spelled_ids": set(),
     "whole_file": set(),
-    "rulebook": set(),
     "redact": {"model", "errors"},
     "excerpt": {"pieces"},
     "decisive": {"excerpt"},
@@ -99,9 +97,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ingest": {"readers", "embed", "store", "episodes", "project", "packed", "located", "passages", "model", "errors"}
     | PURE,
     **{room: {"embed", "store", "citations", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
-    "health": {"embed", "store", "rulebook", "model", "errors"},
+    "health": {"embed", "store", "redact", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
-    "rescan": {"embed", "store", "episodes", "redact", "rulebook", "errors"},
+    "rescan": {"embed", "store", "episodes", "redact", "errors"},
     "forget": {"store", "model", "errors"} | PURE,
     "configured": {"config", "embed", "ingest", "model"},
     "arguments": {"project", "model", "errors"} | PURE,

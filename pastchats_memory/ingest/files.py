@@ -15,7 +15,7 @@ from pastchats_memory.model import LeftOut, Unreadable, utf8
 from pastchats_memory.packed import ARCHIVES, is_bomb
 from pastchats_memory.project import MARKER, opted_out
 from pastchats_memory.readers.together import DATABASE_SUFFIXES, is_read_with_others, read_with, told_elsewhere
-from pastchats_memory.redact import redacted_path
+from pastchats_memory.redact import redact_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
@@ -74,7 +74,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 def name_of(path: Path | str) -> str:
     """A path as it is stored and printed."""
-    return redacted_path(utf8(str(path)))
+    return redact_path(utf8(str(path)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from pastchats_memory.project import project_at
 from pastchats_memory.readers import beads, checklist, claude_tasks, github_issues, issue_files, taskmaster
 from pastchats_memory.readers.clean import clean_value
 from pastchats_memory.readers.text import clean
-from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.redact.tasks import redacted_task
+from pastchats_memory.redact import redact, redact_json, redact_task
 from pastchats_memory.store import projects, task_exchange, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.task_texts import Embed, encoded, texts_to_come
@@ -61,7 +60,7 @@ def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> l
 def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
     """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
     task = _clean(task)
-    safe = redacted_task(task)
+    safe = redact_task(task)
     return Filed(
         safe._replace(title=safe.title[:LONGEST_TITLE]),
         redact(project).text,
@@ -78,7 +77,7 @@ def wrong_with(task: Task) -> str | None:
 
 
 def _as_exported(task: Task, exported: Metadata) -> Filed:
-    body = dict(redacted_value(exported))
+    body = dict(redact_json(exported))
     filed = task_exchange.task_of(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
 

@@ -9,7 +9,7 @@ from pastchats_memory.echo import without_echoes
 from pastchats_memory.ingest.identity import text_hash
 from pastchats_memory.model import Origin, Prompt, Turn
 from pastchats_memory.readers.clean import clean
-from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 
 
 def without_our_words(turn: Turn) -> Turn | None:
@@ -24,7 +24,7 @@ def prompt_of(
 ) -> Prompt:
     """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
     safe = _safe(turn)
-    metadata = {**redacted_value(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,
@@ -41,16 +41,16 @@ def prompt_of(
 def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
     """A turn that an export tells of as it was stored, without what is known for a secret by now."""
     safe = _safe(turn)
-    places = tuple(place._replace(path=redacted_path(place.path)) for place in origin.places)
+    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
     return Prompt(
-        source_path=redacted_path(origin.source_path),
+        source_path=redact_path(origin.source_path),
         project=_name(project or turn.project or ""),
         turn_index=origin.turn_index,
         turn=safe._replace(origin=origin._replace(places=places)),
         content_hash=origin.hashes[0],
         echo_hash=origin.hashes[1],
         text_hash=text_hash(safe.content),
-        metadata=redacted_value(dict(turn.metadata)),
+        metadata=redact_json(dict(turn.metadata)),
     )
 
 
@@ -60,7 +60,7 @@ def _safe(turn: Turn) -> Turn:
         content=redact(turn.content).text,
         conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
         native_id=None if turn.native_id is None else redact(turn.native_id).text,
-        cwd=None if turn.cwd is None else redacted_path(turn.cwd),
+        cwd=None if turn.cwd is None else redact_path(turn.cwd),
     )
 
 
@@ -92,5 +92,5 @@ def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed
     """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
     if before.turn.conversation_id != after.turn.conversation_id:
         return before, after
-    said = without_split_secret(before.turn.content, after.turn.content)
+    said = redact_split(before.turn.content, after.turn.content)
     return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))

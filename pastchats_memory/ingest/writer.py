@@ -18,8 +18,8 @@ from pastchats_memory.ingest.report import FileReport, IndexReport
 from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact import redact, redact_json
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import prompts as corpus
 from pastchats_memory.store import redactions, sources, vectors
 from pastchats_memory.store.database import Database
@@ -98,7 +98,7 @@ def _is_to_be_cleaned(state: object) -> bool:
     together = "\n".join(_texts(state))
     if without_echoes(together) != together:
         return True
-    return redact(together).text != together and json.dumps(redacted_value(state)) != json.dumps(state)
+    return redact(together).text != together and json.dumps(redact_json(state)) != json.dumps(state)
 
 
 def _texts(state: object) -> Iterator[str]:
@@ -199,7 +199,7 @@ class Writer:
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
-            redactions.claim_rules(self._database, rules_of_secrets())
+            redactions.claim_rules(self._database, rules_version())
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):

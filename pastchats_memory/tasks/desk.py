@@ -14,7 +14,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
 from pastchats_memory.redact import redact
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.spelled_ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.statuses import RESOLVED, STATUSES, TYPES, is_status, priority_of, status_of
 from pastchats_memory.store import projects, redactions, sources, task_rows, vectors
@@ -123,7 +123,7 @@ class Desk:
     def writer(self, ready: dict[bytes, str] | None = None) -> TaskWriter:
         """Inside a transaction: what stores tasks. Raises ModelChanged where the database has another model's vectors."""
         sources.claim_model(self._database, self._embedder.name, self._embedder.version, self._embedder.dim)
-        redactions.claim_rules(self._database, rules_of_secrets())
+        redactions.claim_rules(self._database, rules_version())
         return TaskWriter(self._database, self._embedder.name, self._vectors, ready)
 
     def task(self, name: str) -> StoredTask:

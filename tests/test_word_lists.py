@@ -23,7 +23,7 @@ def checker() -> Iterator[ModuleType]:
 def test_no_data_file_has_a_problem(checker: ModuleType) -> None:
     problems = {file: list(check()) for file, check in checker.CHECKS.items()}
     assert problems
-    assert problems == dict.fromkeys(problems, [])
+    assert not any(problems.values()), problems
 
 
 def test_a_redaction_rule_whose_example_another_rule_finds_is_reported(checker: ModuleType) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from pastchats_memory.redact import heuristics
 from pastchats_memory.redact.heuristics import Judgement
@@ -213,19 +214,16 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_SENTENCE, frozenset({"key"}), heuristics.is_unnamed_key),
 )
 """In the order in which they are tried."""
-_MARK_OF_KIND = {"pass": "password"}
+_MARK_OF_KIND = {"pass": "password"}  # nosec B105 - names of kinds
 """The kind that stands in the mark, where it differs from the kind of the name."""
 
 _GROUP = re.compile(r"\(\?P[<=]\w+")
-_BRACKETED_REST = re.compile(
-    r"""
+_BRACKETED_REST = r"""
     (?:
         [()\[\]{}]++ [^\s\"'`<>.,;:|\\()\[\]{}]{2,} [^\s\"'`<>,;|\\]*+
     )+
     (?= \s | \Z | \\n | \\?\" )
-    """,
-    re.VERBOSE,
-)
+"""
 """Matches the rest of a generated password that has brackets in it; no program goes on like this."""
 _ENCODED_END = re.compile(r"%(?:2[026C7]|3[BbCcEe]|0[AaDd]|7[BbDd])|%2c")
 """Matches the URL form of a blank, quote, bracket, `&`, `,` or `;`, which ends a value in a URL."""
@@ -234,6 +232,12 @@ _FOREIGN = re.compile(r"[\u2010-\u2e7f\u3000-\uffef]")
 _IN_QUERY = re.compile(r"[?&][\w.\-%]{0,80}\Z")
 _CONTINUATIONS = ("(", "[", "...", "…")
 """Follow what is no value: a call, an index, an omission."""
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile a verbose pattern that few texts need."""
+    return re.compile(pattern, re.VERBOSE)
 
 
 class _JoinedForms:
@@ -315,8 +319,9 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
         value = _ENCODED_END.split(value, 1)[0]
     value = value.rstrip(".,;:?*\\)" if is_bare else "\\")
     end = start + len(value)
-    if is_bare and group.sign and text[end : end + 1] in "()[]{}" and (longer := _BRACKETED_REST.match(text, end)):
-        value, end = text[start : longer.end()], longer.end()
+    if is_bare and group.sign and text[end : end + 1] in "()[]{}":
+        rest = _compile(_BRACKETED_REST).match(text, end)
+        value, end = (text[start : rest.end()], rest.end()) if rest else (value, end)
     if (
         text.startswith(_CONTINUATIONS, end)
         or len(value) < LEAST_LENGTH

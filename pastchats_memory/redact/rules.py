@@ -10,6 +10,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from pastchats_memory.redact.rules_version import strip_documentation
+
 RULES_FILE = Path(__file__).with_name("rules.toml")
 BOUNDARY = r"""(?:
     (?<![A-Za-z0-9])
@@ -128,5 +130,5 @@ def load_rules() -> tuple[Rule, ...]:
             is_token=entry.get("token", True),
             rank=entry.get("rank", 0),
         )
-        for entry in tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))["rules"]
+        for entry in tomllib.loads(strip_documentation(RULES_FILE.read_text(encoding="utf-8")))["rules"]
     )

@@ -21,16 +21,25 @@ _NO_CODE = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 """Matches text between the statements of a module, as `ruff format` lays it out; a raw string may be a pattern."""
-_NO_DATA = re.compile(r"^(?:[ \t]*(?:#[^\n]*)?|(?:description|(?:counter_)?example|overlap) = [^\n]*)\n", re.MULTILINE)
+_DOCUMENTATION = re.compile(
+    r"^(?:[ \t]*(?:#[^\n]*)?|(?:description|(?:counter_)?example|overlap) = [^\n]*)\n", re.MULTILINE
+)
 """Matches lines of a TOML file that only people and tests read."""
+
+
+def strip_documentation(toml: str) -> str:
+    """Remove comments, descriptions and examples from TOML rules; what is left parses in half the time."""
+    return _DOCUMENTATION.sub("", toml)
 
 
 def hash_rules(files: Iterable[Path]) -> str:
     """Return twelve hexadecimal digits that stand for what some modules and TOML files state."""
-    statements = (
-        (_NO_DATA if file.suffix == ".toml" else _NO_CODE).sub("", file.read_text(encoding="utf-8")) for file in files
-    )
-    return hashlib.sha256("\0".join(statements).encode()).hexdigest()[:12]
+    return hashlib.sha256("\0".join(map(_read_statements, files)).encode()).hexdigest()[:12]
+
+
+def _read_statements(file: Path) -> str:
+    text = file.read_text(encoding="utf-8")
+    return strip_documentation(text) if file.suffix == ".toml" else _NO_CODE.sub("", text)
 
 
 @cache

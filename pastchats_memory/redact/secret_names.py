@@ -227,7 +227,7 @@ _REST_OF_NAME = re.compile(
 
 What is `computed` is a secret only behind a name in capitals. The test is early, since all forms would be tried.
 """
-_ASSIGNMENTS = {name.kind: assignments_by_character(name.kind) for name in NAMES}
+_ASSIGNMENTS = {kind: assignments_by_character(kind) for kind in {name.kind for name in NAMES}}
 PASSWORD_WORDS = "(?:password|passwd|passphrase|passcode|pwd|pass)"  # noqa: S105 - a pattern # nosec B105
 SECRET_WORDS = rf"(?:secret|token|(?:{KEY_WORDS})[_\-. ]?key(?:_base)?)"
 """Whole names in lower case, as patterns: those of passwords, and those of other secrets."""

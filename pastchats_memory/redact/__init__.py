@@ -6,7 +6,8 @@ The rules load with the first text, so importing this package is cheap.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.model import Attachment, Task, TaskState
@@ -26,9 +27,14 @@ def redact(text: str) -> Redaction:
 
     Redacting the result again changes nothing.
     """
+    return _load_marker()(text)
+
+
+@cache
+def _load_marker() -> Callable[[str], Redaction]:
     from pastchats_memory.redact.marks import mark_secrets  # it loads the rules
 
-    return mark_secrets(text)
+    return mark_secrets
 
 
 def redact_json(value: Any) -> Any:

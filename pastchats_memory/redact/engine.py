@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from typing import Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
@@ -26,7 +26,7 @@ from pastchats_memory.redact.decoding import (
     unescape_lines,
 )
 from pastchats_memory.redact.random_runs import find_in_long_runs
-from pastchats_memory.redact.rules import Finder, KeywordRule, ScannedText, Secret, load_rules
+from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
 from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
 from pastchats_memory.redact.settings import SETTINGS
 
@@ -58,30 +58,23 @@ class KeywordIndex(Generic[T]):
         return found
 
 
-class _Indexes(NamedTuple):
-    """The keywords of everything that finds secrets, and those of tokens alone."""
-
-    all: KeywordIndex[Finder]
-    tokens: KeywordIndex[Finder]
-
-
-@cache
-def _indexes() -> _Indexes:
-    rules = [(keyword.lower(), KeywordRule(rule, keyword)) for rule in load_rules() for keyword in rule.keywords]
-    return _Indexes(
-        KeywordIndex(
-            [
-                *rules,
-                *((name.part, name) for name in NAMES),
-                *((grammar.keyword, grammar) for grammar in GRAMMARS),
-                *((setting.part, setting) for setting in SETTINGS),
-                *COLUMNS,
-                *((phrase.words, phrase) for phrase in NAMING_PHRASES),
-            ]
-        ),
-        # It scans short texts only, and this automaton is built in a quarter of the time.
-        KeywordIndex([(keyword, rule) for keyword, rule in rules if rule.rule.is_token], Implementation.ContiguousNFA),
-    )
+_RULES: tuple[tuple[Rule, str, Finder], ...] = tuple(
+    (rule, keyword.lower(), partial(rule.find, keyword)) for rule in load_rules() for keyword in rule.keywords
+)
+_EVERYTHING = KeywordIndex[Finder](
+    [
+        *((keyword, find) for _, keyword, find in _RULES),
+        *((name.part, name.find) for name in NAMES),
+        *((grammar.keyword, grammar.find) for grammar in GRAMMARS),
+        *((setting.part, setting.find) for setting in SETTINGS),
+        *((keyword, columns.find) for keyword, columns in COLUMNS),
+        *((phrase.words, phrase.find) for phrase in NAMING_PHRASES),
+    ]
+)
+_TOKENS = KeywordIndex[Finder](
+    [(keyword, find) for rule, keyword, find in _RULES if rule.is_token],
+    Implementation.ContiguousNFA,  # it scans short texts only, and is built in a quarter of the time
+)
 
 
 def find_secrets(text: str, depth: int = 0) -> list[Secret]:
@@ -108,25 +101,32 @@ def find_secrets(text: str, depth: int = 0) -> list[Secret]:
 def find_tokens(text: str) -> Iterator[Secret]:
     """Find the secrets of a text that are known by their shape alone, in no order."""
     scanned = ScannedText(text, text.lower(), {})
-    for _, rule, places in _indexes().tokens.find_places(text.encode("latin-1", "replace").lower()):
-        yield from rule.find(scanned, places)
+    for _, find, places in _TOKENS.find_places(text.encode("latin-1", "replace").lower()):
+        yield from find(scanned, places)
 
 
 def _find_at_keywords(text: str, letters: bytes) -> list[Secret]:
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters become two in lower case, which would shift all places
-        lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
-    scanned = ScannedText(text, lowered, {})
     secrets: list[Secret] = []
-    for _, finder, places in _indexes().all.find_places(letters.lower()):
-        secrets += finder.find(scanned, places)
-    if not text.isascii():
-        for name in FOREIGN_NAMES:
-            if name.part in lowered:
-                secrets += name.find(scanned, (found.start() for found in re.finditer(name.part, lowered)))
+    places = _EVERYTHING.find_places(letters.lower())
+    if places or not text.isascii():
+        scanned = ScannedText(text, _lower_in_place(text), {})
+        for _, find, at in places:
+            secrets += find(scanned, at)
+        if not text.isascii():
+            for name in FOREIGN_NAMES:
+                if name.part in scanned.lowered:
+                    secrets += name.find(scanned, (found.start() for found in re.finditer(name.part, scanned.lowered)))
     if MANIFEST_KIND in text:
         secrets += find_in_manifests(text)
     return secrets
+
+
+def _lower_in_place(text: str) -> str:
+    """Return a text in lower case, with every character at its place."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters become two in lower case
+        lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return lowered
 
 
 def _find_encoded(text: str, runs: list[int], depth: int) -> Iterator[Secret]:

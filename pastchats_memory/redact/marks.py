@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pastchats_memory.redact import engine
+from pastchats_memory.redact.engine import find_secrets, find_tokens
 from pastchats_memory.redact.rules import TOKEN_MARK, Secret
 
 LONGEST_PIECE = 300
@@ -30,7 +30,7 @@ class Redaction(NamedTuple):
 def mark_secrets(text: str) -> Redaction:
     """Replace every secret in a text, also one that shows only when its neighbour is gone."""
     kinds: Counter[str] = Counter()
-    every = engine.find_secrets(text)
+    every = find_secrets(text)
     secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
     while secrets:
         pieces: list[str] = []
@@ -46,9 +46,9 @@ def mark_secrets(text: str) -> Redaction:
             kinds[secret.kind] += 1
         text = "".join((*pieces, text[end:]))
         near = [
-            secret._replace(start=secret.start + start, end=secret.end + start)
+            Secret(secret.start + start, secret.end + start, secret.kind, secret.rank)
             for start, end in _lines_around(text, marks)
-            for secret in engine.find_secrets(text[start:end])
+            for secret in find_secrets(text[start:end])
         ]
         secrets = _merge_overlaps(_outside_marks(text, near)) if near else []
     return Redaction(text, kinds)
@@ -57,7 +57,7 @@ def mark_secrets(text: str) -> Redaction:
 def mark_tokens(text: str) -> str:
     """Replace the secrets that are known by their shape alone."""
     pieces, end = [], 0
-    for secret in _merge_overlaps(engine.find_tokens(text)):
+    for secret in _merge_overlaps(find_tokens(text)):
         pieces += [text[end : secret.start], _mark_of(secret)]
         end = secret.end
     return "".join((*pieces, text[end:]))
@@ -69,9 +69,9 @@ def mark_split(before: str, after: str) -> tuple[str, str] | None:
     if head is None or tail is None:
         return None
     split = len(tail[0])
-    if not TOKEN_MARK.search(head[0]) and any(secret.end == split for secret in engine.find_secrets(tail[0])):
+    if not TOKEN_MARK.search(head[0]) and any(secret.end == split for secret in find_secrets(tail[0])):
         return None  # the secret ends with the first text, and the next one begins with a word
-    for secret in _merge_overlaps(engine.find_secrets(tail[0] + head[0])):
+    for secret in _merge_overlaps(find_secrets(tail[0] + head[0])):
         if secret.start < split < secret.end:
             mark = _mark_of(secret)
             return before[: tail.start() + secret.start] + mark, mark + after[secret.end - split :]
@@ -121,7 +121,7 @@ def _merge_overlaps(secrets: Iterable[Secret]) -> list[Secret]:
         if merged and secret.start < merged[-1].end:
             last = merged[-1]
             kind = last.kind if last.rank <= secret.rank else secret.kind
-            merged[-1] = last._replace(end=max(last.end, secret.end), kind=kind, rank=min(last.rank, secret.rank))
+            merged[-1] = Secret(last.start, max(last.end, secret.end), kind, min(last.rank, secret.rank))
         else:
             merged.append(secret)
     return merged

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pastchats_memory.redact.rules_version import strip_documentation
 
@@ -57,11 +57,8 @@ class ScannedText(NamedTuple):
         return end is not None and self.text[end : end + 1] in " \r\n"
 
 
-class Finder(Protocol):
-    """Find secrets at the places of a keyword."""
-
-    def find(self, scanned: ScannedText, places: Iterable[int]) -> Iterable[Secret]:
-        """Return secrets from left to right; `places` are those of the keyword in lower case."""
+Finder = Callable[[ScannedText, Iterable[int]], Iterable[Secret]]
+"""Returns the secrets at the places of a keyword in lower case, from left to right."""
 
 
 @dataclass(frozen=True)
@@ -103,18 +100,6 @@ class Rule:
             secrets.append(Secret(secret_start, secret_end, self.kind, self.rank))
             end = found.end()
         return secrets
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordRule:
-    """A rule at one of its keywords."""
-
-    rule: Rule
-    keyword: str
-
-    def find(self, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
-        """Return the rule's secrets at the keyword's places, from left to right."""
-        return self.rule.find(self.keyword, scanned, places)
 
 
 @cache

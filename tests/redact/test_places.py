@@ -56,6 +56,7 @@ PLACES = (
     "sqlplus scott/{}@ORCL",
     "het wachtwoord is {}",
     "I changed my password from {} to something else",
+    'headers["Authorization"] = "Bearer " + "{}"',
 )
 
 

@@ -13,7 +13,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DiskFull
-from pastchats_memory.redact import engine
+from pastchats_memory.redact import marks
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.rescan import without_secrets
 from pastchats_memory.store import redactions, vectors
@@ -58,8 +58,8 @@ def stored_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     (folder / ".beads" / "issues.jsonl").write_bytes(b"\n".join(map(orjson.dumps, (issue, *named))))
     (folder / "attached.txt").write_text(f"push with {SECRET}\n" * 200, encoding="utf-8")
     with monkeypatch.context() as earlier, Memory.open(program.database) as memory:
-        earlier.setattr(engine, "find_secrets", lambda *_: iter(()))
-        earlier.setattr(engine, "find_tokens", lambda *_: iter(()))
+        earlier.setattr(marks, "find_secrets", lambda *_: iter(()))
+        earlier.setattr(marks, "find_tokens", lambda *_: iter(()))
         memory.index([history.parent, folder / "plain", folder / ".beads"])
         memory.forget(project=f"none-{SECRET}")
         memory.tasks.attach("garden-1", folder / "attached.txt")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pastchats_memory.redact import redact
@@ -48,10 +46,6 @@ def test_other_columns_and_other_names_stay(harmless: str) -> None:
 @pytest.mark.parametrize(
     "line", ["password,a\n", "|--|\n", "| token |\n|---|\n", "a is the password ", "password,token,"]
 )
-def test_many_heads_of_columns_take_a_time_that_grows_with_the_text(line: str) -> None:
-    def seconds(times: int) -> float:
-        start = time.process_time()
-        redact(line * times)
-        return time.process_time() - start
-
-    assert min(seconds(4000) for _ in range(2)) < 12 * max(min(seconds(1000) for _ in range(2)), 0.01)
+def test_a_text_of_many_heads_of_columns_stays_as_it_is(line: str) -> None:
+    text = line * 10_000  # time that grows with the square of it would reach the time limit of tests
+    assert redact(text).text == text

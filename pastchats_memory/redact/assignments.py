@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pastchats_memory.redact import heuristics
 from pastchats_memory.redact.heuristics import Judgement
@@ -159,8 +159,7 @@ _QUOTES = "\"'`\\"
 _BEFORE_SIGN = _QUOTES + "] \t\n:=!?|：是は는은%"
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """One form of writing a value behind a name."""
 
     pattern: str

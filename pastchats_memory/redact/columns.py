@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import is_random_secret, is_secret_in_prose
@@ -19,8 +19,7 @@ _NAMES = re.compile(r"[\w\"][\w .\-\"]*(?:,[\w\"][\w .\-\"]*)+\Z")
 _AROUND_CELL = " \t\"'`*\r"
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(NamedTuple):
     """The rows below a line of names."""
 
     separator: str

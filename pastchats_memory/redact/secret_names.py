@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import ANYTHING, RANK, SPACED_EQUALS, assignments_by_character
 from pastchats_memory.redact.heuristics import is_mixed_secret, is_random_secret
@@ -20,8 +20,7 @@ _NAME_CLOSERS = " =/"
 """A part with one of these at its end is no beginning of a longer name."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretName:
+class SecretName(NamedTuple):
     """A part of names of secrets, in lower case."""
 
     kind: str
@@ -243,8 +242,7 @@ _VALUE_BEFORE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NamingPhrase:
+class NamingPhrase(NamedTuple):
     """A phrase between a value and its name: `… as the API key`, `… is my password`."""
 
     words: str

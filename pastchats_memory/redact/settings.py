@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import LEAST_PASSWORD, is_placeholder
@@ -53,8 +53,7 @@ REACH = 2000
 """Characters before a line in which the head of its section is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """The end of a name, in lower case, behind which a word is a secret."""
 
     kind: str

@@ -11,25 +11,21 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-_NO_CODE = re.compile(
-    r"""
+_NO_CODE = r"""(?msx)
     # an empty line, a comment, or a docstring; the quotes that end a pattern are followed by no letter
-    ^[ \t]* (?: \#[^\n]* | \"{3}(?![\s,)])(?: [^"\\] | \\. | "(?!"") )*\"{3}[ \t]* )? \n
+    ^[ \t]* (?: \#[^\n]* | \"{3}(?![\s,)])(?: [^"\\]++ | \\. | "(?!"") )*+\"{3}[ \t]* )? \n
     # a comment behind code
   | [ ]{2}\#[ ][^'"\n]*$
-    """,
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
-)
+"""
 """Matches text between the statements of a module, as `ruff format` lays it out; a raw string may be a pattern."""
-_DOCUMENTATION = re.compile(
-    r"^(?:[ \t]*(?:#[^\n]*)?|(?:description|(?:counter_)?example|overlap) = [^\n]*)\n", re.MULTILINE
-)
-"""Matches lines of a TOML file that only people and tests read."""
+_DOCUMENTATION = ("#", "description = ", "example = ", "counter_example = ", "overlap = ")
+"""Begin lines of a TOML file that only people and tests read."""
 
 
 def strip_documentation(toml: str) -> str:
     """Remove comments, descriptions and examples from TOML rules; what is left parses in half the time."""
-    return _DOCUMENTATION.sub("", toml)
+    lines = toml.splitlines(keepends=True)
+    return "".join(line for line in lines if (text := line.lstrip()) and not text.startswith(_DOCUMENTATION))
 
 
 def hash_rules(files: Iterable[Path]) -> str:
@@ -39,7 +35,7 @@ def hash_rules(files: Iterable[Path]) -> str:
 
 def _read_statements(file: Path) -> str:
     text = file.read_text(encoding="utf-8")
-    return strip_documentation(text) if file.suffix == ".toml" else _NO_CODE.sub("", text)
+    return strip_documentation(text) if file.suffix == ".toml" else re.sub(_NO_CODE, "", text)
 
 
 @cache

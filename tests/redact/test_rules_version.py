@@ -41,7 +41,7 @@ def shorten(found: re.Match[str]) -> str:
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_statement_of_a_module_counts(module: Path) -> None:
     text = module.read_text(encoding="utf-8")
-    statements = rules_version._NO_CODE.sub(shorten, text)  # noqa: SLF001 - what the version leaves out
+    statements = re.sub(rules_version._NO_CODE, shorten, text)  # noqa: SLF001 - what the version leaves out
     assert dump_statements(statements) == dump_statements(text)
     assert len(statements) < len(text)
 

@@ -1,4 +1,4 @@
-"""Passwords that are words: taken out where nothing but a value can stand, left where a program may mean a variable."""
+"""A word is a password where only a value can stand, and stays where a program may name a variable."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_word_that_is_set_as_a_password_is_taken_out(text: str) -> None:
         "the password is forgotten",
     ],
 )
-def test_what_may_be_a_variable_a_type_or_a_label_stays(text: str) -> None:
+def test_a_variable_a_type_or_a_label_stays(text: str) -> None:
     assert redact(text).text == text
 
 

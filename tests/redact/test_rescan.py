@@ -1,4 +1,4 @@
-"""What an earlier release stored is looked through again by newer rules, and nothing of a secret is left anywhere."""
+"""Newer rules redact what an earlier release stored, and leave nothing of a secret anywhere."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
     assert not holds(program, SECRET)
 
 
-def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_reports_secrets_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     for answer in ((), ("--no",)):
         said = program("redact", "--rescan", *answer)
@@ -193,7 +193,7 @@ def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     assert program("status", "--json").results[0]["is_redacted"] is True
 
 
-def test_what_is_stored_beside_text_of_other_rules_does_not_make_all_of_it_new(
+def test_text_of_new_rules_does_not_make_older_text_current(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = stored_before(tmp_path, monkeypatch)
@@ -214,7 +214,7 @@ def test_a_new_memory_is_by_the_rules_of_today(program: Program) -> None:
     assert "no secret" in said.stdout
 
 
-def test_a_run_that_ends_half_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_run_completes_an_interrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     with Memory.open(program.database) as memory:
         found = memory.find_secrets()

@@ -1,4 +1,4 @@
-"""Secrets in a column below their name, and those that are called one behind them."""
+"""Secrets are found in a column below their name, and before a phrase that names them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
         "(`{}`) is the Stripe secret key for staging",
     ],
 )
-def test_what_stands_in_a_column_of_secrets_or_is_called_one_is_taken_out(written: str) -> None:
+def test_a_secret_below_or_before_its_name_is_replaced(written: str) -> None:
     redacted = redact(written.format(KEY)).text
     kind = "password" if "password" in written else "secret"
     assert redacted == written.format(f"[redacted:{kind}]")

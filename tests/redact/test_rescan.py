@@ -193,9 +193,7 @@ def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     assert program("status", "--json").results[0]["is_redacted"] is True
 
 
-def test_text_of_new_rules_does_not_make_older_text_current(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_of_new_rules_does_not_make_older_text_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     more = write_messages(
         tmp_path / "more.jsonl", ("user", "Prune the apple tree."), ("assistant", "Done."), conversation="more"

@@ -44,7 +44,7 @@ def fill_example(example: str) -> str:
 
     The same example always gives the same text.
     """
-    draw = random.Random(example)  # noqa: S311 - no secret is made with it
+    draw = random.Random(example)  # noqa: S311 - no secret is made with it # nosec B311
     return re.sub(
         r"\{([a-zA-Z])(\d+)\}", lambda mark: "".join(draw.choices(ALPHABETS[mark[1]], k=int(mark[2]))), example
     )
@@ -99,10 +99,10 @@ def _check_rule(rule: Rule, example: str, counter_example: str, overlap: str) ->
     if not any(keyword in counter_example for keyword in rule.keywords):
         yield f"{rule.id}: its counter-example has none of its keywords"
     if redact(counter_example).kinds:
-        yield f"{rule.id}: its counter-example is taken for a secret"
+        yield f"{rule.id}: its counter-example is redacted"
     overlaps = find_overlaps(rule, example)
     if overlaps and not overlap:
-        yield f"{rule.id}: {', '.join(overlaps)} find its example; delete the rule, or give the reason as `overlap`"
+        yield f"{rule.id}: {', '.join(overlaps)} find its example: delete the rule, or give the reason as `overlap`"
     if overlap and not overlaps:
         yield f"{rule.id}: has an `overlap`, but no other rule finds its example"
 

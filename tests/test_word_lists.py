@@ -42,5 +42,5 @@ def test_a_redaction_rule_that_misses_its_example_or_finds_its_counter_example_i
     problems = list(checker._check_rule(github, "ghp_short", token, ""))  # noqa: SLF001 - as above
     assert problems == [
         "github-token: does not find its example",
-        "github-token: its counter-example is taken for a secret",
+        "github-token: its counter-example is redacted",
     ]

@@ -18,6 +18,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
+	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
 
 # Every regular expression against texts made to hold it up, of up to LONGEST characters; ONLY='redact' for a room alone.

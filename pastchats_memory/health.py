@@ -12,7 +12,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, deletion, redactions, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.recover import Saved
@@ -107,7 +107,7 @@ def status(database: Database) -> Status:
         database=utf8(str(database.path)),
         bytes=size,
         gone=_gone(checks.source_paths(database)),
-        is_redacted=redactions.are_all_by(database, rules_of_secrets()),
+        is_redacted=redactions.are_all_by(database, rules_version()),
         **counts,
     )
 
@@ -199,7 +199,7 @@ def _erased(database: Database) -> Finding:
 
 
 def _redacted(database: Database) -> Finding:
-    is_redacted = redactions.are_all_by(database, rules_of_secrets())
+    is_redacted = redactions.are_all_by(database, rules_version())
     return Finding(
         "secrets",
         is_redacted,

@@ -12,7 +12,7 @@ import orjson
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
-from pastchats_memory.redact import redacted_value
+from pastchats_memory.redact import redact_json
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import interchange, tasks, vectors
 from pastchats_memory.store.atomic_file import write_lines
@@ -145,4 +145,4 @@ def _body(line: str, number: int) -> dict[str, Any]:
         raise UsageFault(f"line {number} of the import is no task", "Import what `task export` wrote.")
     if (wrong := interchange.fault_of(body)) is not None:
         raise UsageFault(f"line {number} of the import has no proper {wrong!r}", "Import what `task export` wrote.")
-    return dict(redacted_value(body))
+    return dict(redact_json(body))

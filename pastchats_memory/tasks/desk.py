@@ -31,7 +31,7 @@ from pastchats_memory.model import (
     utf8,
 )
 from pastchats_memory.redact import redact
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, tasks, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import (
@@ -139,7 +139,7 @@ class Desk:
     def writer(self, ready: dict[bytes, str] | None = None) -> TaskWriter:
         """Inside a transaction: what stores tasks. Raises ModelChanged where the database has another model's vectors."""
         sources.claim_model(self._database, self._embedder.name, self._embedder.version, self._embedder.dim)
-        redactions.claim_rules(self._database, rules_of_secrets())
+        redactions.claim_rules(self._database, rules_version())
         return TaskWriter(self._database, self._embedder.name, self._vectors, ready)
 
     def task(self, name: str) -> StoredTask:

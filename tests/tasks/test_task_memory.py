@@ -1,4 +1,4 @@
-"""By hand, in the real store with the real model: capture, likeness, verdicts, what solved tasks tell."""
+"""Edit, capture, compare and question tasks in a real store with the real model."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.likeness import GUIDE, are_opposite, differ, identifiers, label_of, likeness, words_of
 from pastchats_memory.memory.requests import task_filters
 from pastchats_memory.model import priority_of, status_of, wanted_statuses
 from pastchats_memory.task_render import whole
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
-TODAY = date.today()  # noqa: DTZ011 - tasks are made now, in the zone of whoever runs the tests
+TODAY = date.today()  # noqa: DTZ011 - tasks are created now, in the local zone
 
 
 @pytest.fixture
@@ -34,21 +31,21 @@ def add(memory: Memory, title: str, **fields: object) -> str:
 
 
 def never(_: object) -> str:
-    raise AssertionError("nobody is to be asked")
+    raise AssertionError("the user was asked")
 
 
-def test_a_new_thought_is_a_task_and_the_same_again_is_found(memory: Memory) -> None:
+def test_capture_creates_a_task_once_and_then_finds_it(memory: Memory) -> None:
     first = memory.tasks.capture("Fix the login bug", "shop", never)
     assert (first.outcome, first.task.key, first.task.project) == ("created", "T-1", "shop")
     again = memory.tasks.capture("fix the  login bug", "shop", lambda _: "nothing")
-    assert (again.outcome, again.similar.likeness.score) == ("found", 1.0)
-    assert len(memory.tasks.listed(task_filters())) == 1
+    assert (again.outcome, again.similar.match.score) == ("found", 1.0)
+    assert len(memory.tasks.list_tasks(task_filters())) == 1
 
 
-def test_a_similar_thought_becomes_a_comment_or_a_linked_task(memory: Memory) -> None:
+def test_capture_comments_on_a_similar_task_or_links_a_new_one(memory: Memory) -> None:
     add(memory, "Fix the login bug")
-    said = memory.tasks.capture("Users cannot sign in", "shop", lambda _: "comment")
-    assert (said.outcome, [comment.content for comment in said.task.comments]) == (
+    commented = memory.tasks.capture("Users cannot sign in", "shop", lambda _: "comment")
+    assert (commented.outcome, [comment.content for comment in commented.task.comments]) == (
         "commented",
         ["Users cannot sign in"],
     )
@@ -56,53 +53,9 @@ def test_a_similar_thought_becomes_a_comment_or_a_linked_task(memory: Memory) ->
     assert (made.outcome, [(link.kind, link.target) for link in made.task.links]) == ("created", [("related", "T-1")])
 
 
-def test_a_long_thought_has_its_first_line_as_title(memory: Memory) -> None:
+def test_capture_takes_the_first_line_as_title(memory: Memory) -> None:
     task = memory.tasks.capture("Move the shop\n\nto the new server", "", never).task
     assert (task.title, task.description) == ("Move the shop", "Move the shop\n\nto the new server")
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Fix the login bug", "Fix the logout bug"),
-        ("Add a user to a team", "Remove a user from a team"),
-        ("Enable gzip for responses", "Disable gzip for responses"),
-        ("Upgrade Django to 4.2", "Upgrade Django to 5.1"),
-    ],
-)
-def test_opposites_and_other_numbers_are_not_the_same_task(memory: Memory, first: str, second: str) -> None:
-    add(memory, first)
-    (found,) = memory.tasks.find_duplicates(second)
-    assert not found.likeness.is_duplicate
-    assert found.likeness.is_related
-    (same,) = memory.tasks.find_duplicates(first)
-    assert same.likeness.score == 1.0
-
-
-def test_words_for_the_same_are_no_opposites() -> None:
-    assert are_opposite(words_of("Logging in fails"), words_of("Logging out fails"))
-    assert not are_opposite(words_of("Add and remove tags"), words_of("Remove tags"))
-    assert not are_opposite(words_of("Cannot sign in"), words_of("Login broken"))
-    assert differ(identifiers("Upgrade to v1.2"), identifiers("Upgrade to v1.3"))
-    assert not differ(identifiers("Fix parse_date()"), identifiers("parse_date() is wrong"))
-
-
-@given(st.text(max_size=40), st.text(max_size=40), st.floats(-1, 1), st.floats(-1, 1))
-def test_likeness_is_symmetric_and_between_0_and_1(first: str, second: str, cosine: float, titles: float) -> None:
-    found = likeness(cosine, titles, first, second)
-    assert 0 <= found.score <= 1
-    assert found.label in {label for _, label in GUIDE}
-    assert likeness(cosine, titles, second, first).score == pytest.approx(found.score, abs=0.06)  # words in order
-
-
-@given(st.text(max_size=30), st.text(max_size=30), st.floats(-1, 0.99), st.floats(0, 0.01))
-def test_nearer_titles_are_never_less_alike(first: str, second: str, cosine: float, more: float) -> None:
-    near, nearer = (likeness(value, value, first, second).score for value in (cosine, cosine + more))
-    assert nearer >= near
-
-
-def test_the_guide_has_a_word_for_every_score() -> None:
-    assert [label_of(score) for score in (1, 0.9, 0.6, 0.3, 0)] == [label for _, label in GUIDE]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +70,7 @@ def test_the_guide_has_a_word_for_every_score() -> None:
         ("superseded", "superseded"),
     ],
 )
-def test_prior_work_is_judged_by_the_state_of_the_task_that_says_the_same(
-    memory: Memory, status: str, verdict: str
-) -> None:
+def test_the_status_of_the_same_task_decides_the_verdict(memory: Memory, status: str, verdict: str) -> None:
     add(memory, "Retry failed webhook deliveries with exponential backoff", status=status)
     add(memory, "Translate the interface into German")
     work = memory.check_prior_work(
@@ -130,14 +81,14 @@ def test_prior_work_is_judged_by_the_state_of_the_task_that_says_the_same(
     assert len(work.results) <= 3
 
 
-def test_something_nobody_did_is_new(memory: Memory) -> None:
+def test_work_without_a_similar_task_is_new(memory: Memory) -> None:
     assert memory.check_prior_work("Sort the leaderboard").verdict == "new"
     add(memory, "Translate the interface into German", status="done")
     work = memory.check_prior_work("Database connection pool runs out under load")
     assert (work.verdict, work.results) == ("new", ())
 
 
-def test_only_solved_tasks_are_consulted_and_bring_their_comments(memory: Memory) -> None:
+def test_episodic_memory_returns_resolved_tasks_with_their_comments(memory: Memory) -> None:
     solved = add(memory, "Sessions expire at random behind the proxy", status="done")
     memory.tasks.comment(solved, "The clock of the second node was off by an hour", "ada")
     add(memory, "Sessions expire at random on mobile", status="doing")
@@ -147,9 +98,7 @@ def test_only_solved_tasks_are_consulted_and_bring_their_comments(memory: Memory
     assert memory.consult_episodic_memory("clock of a node is off")[0][0].task.key == solved
 
 
-def test_comments_and_attachments_are_found_by_their_words_and_lead_to_their_task(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_search_finds_a_task_by_its_comments_and_attachments(memory: Memory, tmp_path: Path) -> None:
     key = add(memory, "Build fails on CI")
     memory.tasks.comment(key, "The linker runs out of memory")
     (tmp_path / "build.log").write_text("error: undefined reference to quaternion_slerp\n" * 100, encoding="utf-8")
@@ -164,7 +113,7 @@ def test_comments_and_attachments_are_found_by_their_words_and_lead_to_their_tas
     assert memory.search("linker memory", type="comment") == []
 
 
-def test_a_status_filter_takes_synonyms_and_raw_words(memory: Memory) -> None:
+def test_a_status_filter_accepts_synonyms_and_raw_words(memory: Memory) -> None:
     for number, status in enumerate(("todo", "doing", "done", "wont_fix")):
         add(memory, f"Paint wall number {number}", status=status)
     keys = {status: {hit.task.key for hit in memory.search("paint wall", type="task", status=status)}
@@ -185,26 +134,26 @@ def test_a_status_filter_takes_synonyms_and_raw_words(memory: Memory) -> None:
         ({"parent": "T-9"}, "there is no task T-9"),
     ],
 )
-def test_what_a_task_cannot_be_is_refused_with_a_sentence(memory: Memory, change: dict, words: str) -> None:
+def test_an_impossible_change_is_refused_with_a_reason(memory: Memory, change: dict, words: str) -> None:
     key = add(memory, "Paint the fence")
     with pytest.raises(UsageFault, match=words):
         memory.tasks.update(key, Change(**change))
-    assert memory.tasks.task(key).title == "Paint the fence"
+    assert memory.tasks.get_task(key).title == "Paint the fence"
 
 
-def test_a_task_that_is_looked_at_lists_its_parts(memory: Memory) -> None:
+def test_a_task_lists_its_parts(memory: Memory) -> None:
     top, first, second = (add(memory, title) for title in ("House", "Cellar", "Roof"))
     for key in (first, second):
         memory.tasks.update(key, Change(parent=top))
     memory.tasks.update(first, Change(status="done"))
-    parts = [(part.key, part.title, part.status) for part in memory.tasks.task(top).parts]
+    parts = [(part.key, part.title, part.status) for part in memory.tasks.get_task(top).parts]
     assert parts == [(first, "Cellar", "completed"), (second, "Roof", "pending")]
-    said = whole(memory.tasks.task(top))
-    assert "Parts (1 of 2 done):\n    " + first + "  [completed] Cellar\n" in said
-    assert memory.tasks.task(second).parts == ()
+    text = whole(memory.tasks.get_task(top))
+    assert "Parts (1 of 2 done):\n    " + first + "  [completed] Cellar\n" in text
+    assert memory.tasks.get_task(second).parts == ()
 
 
-def test_a_parent_or_a_dependency_that_makes_a_circle_is_refused(memory: Memory) -> None:
+def test_a_parent_or_dependency_that_closes_a_circle_is_refused(memory: Memory) -> None:
     top, middle, low = add(memory, "Top"), add(memory, "Middle"), add(memory, "Low")
     memory.tasks.update(middle, Change(parent=top))
     memory.tasks.update(low, Change(parent=middle))
@@ -213,25 +162,25 @@ def test_a_parent_or_a_dependency_that_makes_a_circle_is_refused(memory: Memory)
                     lambda: memory.tasks.update(top, Change(parent=top))):  # fmt: skip
         with pytest.raises(UsageFault, match="circle"):
             attempt()
-    assert [memory.tasks.task(key).parent for key in (top, middle, low)] == [None, top, middle]
+    assert [memory.tasks.get_task(key).parent for key in (top, middle, low)] == [None, top, middle]
     memory.tasks.update(low, Change(parent=""))
     memory.tasks.depend(low, [top], remove=True)
-    assert (memory.tasks.task(low).parent, memory.tasks.task(low).links) == (None, ())
+    assert (memory.tasks.get_task(low).parent, memory.tasks.get_task(low).links) == (None, ())
 
 
-def test_a_comment_on_a_task_that_is_gone_is_refused(memory: Memory) -> None:
+def test_a_deleted_task_cannot_be_commented_or_compared(memory: Memory) -> None:
     key = add(memory, "Paint the fence")
     memory.tasks.delete(key)
     for attempt in (
         lambda: memory.tasks.comment(key, "Green?"),
         lambda: memory.tasks.delete("c:1"),
-        lambda: memory.tasks.similar(key),
+        lambda: memory.tasks.find_similar(key),
     ):
         with pytest.raises(UsageFault, match="there is no"):
             attempt()
 
 
-def test_a_binary_attachment_is_known_by_its_name_and_a_missing_one_refused(memory: Memory, tmp_path: Path) -> None:
+def test_a_binary_attachment_is_found_by_name_and_a_missing_file_is_refused(memory: Memory, tmp_path: Path) -> None:
     key = add(memory, "Paint the fence")
     (tmp_path / "sunset-colours.png").write_bytes(b"\x89PNG\0\0\xff")
     (attached,) = memory.tasks.attach(key, tmp_path / "sunset-colours.png").attachments
@@ -250,7 +199,7 @@ def test_a_secret_in_a_task_does_not_reach_the_disk(memory: Memory) -> None:
     assert "redacted" in task.title
 
 
-def test_megabytes_are_attached_in_seconds_and_every_word_is_found(memory: Memory, tmp_path: Path) -> None:
+def test_every_word_of_a_large_attachment_is_found(memory: Memory, tmp_path: Path) -> None:
     key = add(memory, "Look through the log")
     lines = (f"line {number} all is well here and nothing happens at all\n" for number in range(40_000))
     (tmp_path / "app.log").write_text("".join(lines) + "xylophone\n", encoding="utf-8")
@@ -258,7 +207,7 @@ def test_megabytes_are_attached_in_seconds_and_every_word_is_found(memory: Memor
     assert [hit.task.key for hit in memory.search("xylophone", type="attachment", mode="keyword")] == [key]
 
 
-def test_a_title_of_a_tracker_cannot_colour_the_terminal(program) -> None:
+def test_a_title_cannot_send_control_characters_to_the_terminal(program) -> None:
     (program.home / "issues.jsonl").write_text(
         json.dumps({"id": "yard-1", "title": "Paint \u009b31mred", "status": "open", "issue_type": "task",
                     "created_at": "2026-01-01T10:00:00Z", "updated_at": "2026-01-01T10:00:00Z", "priority": 1}) + "\n",
@@ -271,7 +220,7 @@ def test_a_title_of_a_tracker_cannot_colour_the_terminal(program) -> None:
         assert "\u009b" not in run.stdout
 
 
-def test_questions_are_answered_from_the_tasks(memory: Memory) -> None:
+def test_a_question_returns_the_matching_tasks(memory: Memory) -> None:
     epic = add(memory, "Payments", type="epic")
     card = add(memory, "Pay by card", parent=epic, status="blocked", priority="1", tags=["bug"])
     bank = add(memory, "Pay by bank transfer", status="done")
@@ -294,7 +243,7 @@ def test_questions_are_answered_from_the_tasks(memory: Memory) -> None:
     assert memory.ask("how many open tasks?", TODAY).total == 3
 
 
-def test_a_task_of_a_tracker_with_several_lists_is_named_by_its_number_alone(memory: Memory, tmp_path: Path) -> None:
+def test_a_question_can_name_a_task_of_several_lists_by_number(memory: Memory, tmp_path: Path) -> None:
     def listed(*titles: str) -> dict[str, list[dict[str, object]]]:
         ids = range(101, 101 + len(titles))
         return {"tasks": [{"id": id_, "title": title, "status": "pending", "dependencies": [id_ - 1] * (id_ > 101)}
@@ -320,7 +269,7 @@ def test_a_task_of_a_tracker_with_several_lists_is_named_by_its_number_alone(mem
         assert memory.ask(f"what depends on {name}?", TODAY).warnings == (f"there is no task {name!r}",)
 
 
-def test_every_word_for_a_status_means_one_of_ours() -> None:
+def test_status_and_priority_words_map_to_known_values() -> None:
     assert {status_of(word) for word in ("todo", "Open", "to-do", "BACKLOG")} == {"pending"}
     assert [status_of(word) for word in ("In Progress", "wont_fix", "closed", "hooked", "zzz")] == [
         "in_progress", "cancelled", "completed", "pending", "unknown",
@@ -338,7 +287,7 @@ def test_every_word_for_a_status_means_one_of_ours() -> None:
     ]
 
 
-def test_two_captures_of_one_text_at_one_moment_are_one_task(program) -> None:
+def test_concurrent_captures_of_one_text_create_one_task(program) -> None:
     program("task", "add", "Something else")
     with ThreadPoolExecutor(4) as pool:
         runs = list(pool.map(lambda _: program("capture", "Fix the login bug"), range(4)))
@@ -346,7 +295,7 @@ def test_two_captures_of_one_text_at_one_moment_are_one_task(program) -> None:
     assert [task["title"] for task in program("task", "list", "--json").results].count("Fix the login bug") == 1
 
 
-def test_show_leads_from_every_id_to_the_task(program) -> None:
+def test_show_accepts_the_id_of_a_task_comment_or_attachment(program) -> None:
     program("task", "add", "Pay by card")
     program("task", "comment", "T-1", "The bank wants a form")
     (program.home / "form.txt").write_text("IBAN and name", encoding="utf-8")
@@ -361,7 +310,7 @@ def test_show_leads_from_every_id_to_the_task(program) -> None:
     assert [program("show", id_).status for id_ in ("t:T-9", "c:9", "a:x")] == [1, 1, 1]
 
 
-def test_the_words_of_capture_and_its_exit_codes(program) -> None:
+def test_capture_prints_its_result_and_sets_the_exit_code(program) -> None:
     made = program("capture", "Fix the login bug")
     assert (made.status, made.stdout) == (0, "✅ Task created: T-1\n")
     found = program("capture", "Fix the login bug")

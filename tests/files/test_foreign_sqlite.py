@@ -9,7 +9,7 @@ import pytest
 
 from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.files.foreign_sqlite import ForeignFault
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 
 SCHEMA = """
 CREATE TABLE notes(id INTEGER PRIMARY KEY, Text TEXT, kind TEXT);
@@ -276,7 +276,7 @@ def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_m
 def test_a_value_that_is_longer_than_any_line_is_left_out_unread_and_told_of(path, monkeypatch):
     made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 1000)
-    told = Source(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
+    told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
     *rows, left_out = told
     assert rows == [(None, "note"), ("short", "note")]
     assert left_out.reason.startswith("1 × a value of more than")

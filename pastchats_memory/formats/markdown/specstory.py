@@ -19,16 +19,16 @@ import orjson
 
 from pastchats_memory.formats.agents.droid import executed
 from pastchats_memory.formats.agents.gemini.content import shell_output
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
+from pastchats_memory.formats.base.questions import is_question_tool
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import (
-    BOOKKEEPING,
     UNKNOWN_CALL,
     ToolCall,
     ToolResult,
-    is_question_tool,
     parse_call,
     parse_result,
 )
@@ -196,7 +196,7 @@ REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "Us
 
 NO_CODE = ("run_terminal", "run_in_terminal")
 """Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
-UNTOLD = ("<tool_use_error>", "Failed to edit", *BOOKKEEPING)
+UNTOLD = ("<tool_use_error>", "Failed to edit", *COMMON.noise)
 """Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
@@ -294,7 +294,7 @@ def told_by(block: Sequence[str], name: str = "") -> Told:
     call = parse_call(name, inputs)
     if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
-    return Told(call, output, _replies(fold.outside) if is_question_tool(name) else "")
+    return Told(call, output, _replies(fold.outside) if is_question_tool(name, COMMON.question_tools) else "")
 
 
 def _inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:

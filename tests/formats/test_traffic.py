@@ -2,9 +2,10 @@ import time
 
 import pytest
 
+from pastchats_memory.formats.agents.claude_code import dialect as claude_code
+from pastchats_memory.formats.agents.codex import dialect as codex
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
-from pastchats_memory.formats.base.wrappers import typed_in_claude, typed_in_codex
 from pastchats_memory.text.shell import is_editor
 
 
@@ -50,8 +51,8 @@ def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
 )  # fmt: skip
 def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
     started = time.monotonic()
-    typed_in_claude(text)
-    typed_in_codex(text)
+    claude_code.parse_prompt(text)
+    codex.strip_context(text)
     assert time.monotonic() - started < 2
 
 

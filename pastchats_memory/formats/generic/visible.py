@@ -6,9 +6,10 @@ import re
 from html import unescape
 
 from pastchats_memory.formats.base.source import Json
-from pastchats_memory.formats.base.wrappers import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.generic.shapes.naming import TEXT, has, words_of
 from pastchats_memory.formats.generic.speakers import DOING, Speaker, kind_of
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE
 
 TEXT_KEYS = (
@@ -110,9 +111,9 @@ def shown_of(text: str, role: str) -> str:
         return text
     if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
         return span(text, tag).strip() or text
-    if injected_in_codex(text) or _TOOL_RESULT.match(start):
+    if _TOOL_RESULT.match(start):
         return ""
-    return without_rim(typed_in_claude(text).text, EDITOR_TAGS)
+    return without_rim(any_dialect().parse_prompt(text).text, EDITOR_TAGS)
 
 
 def _pasted(fields: Json) -> list[str]:

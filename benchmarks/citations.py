@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pastchats_memory import Memory, recall
-from pastchats_memory.citations import QUICK, Files
-from pastchats_memory.episodes import around, threads
+from pastchats_memory.episodes import load as around
+from pastchats_memory.episodes import threads
+from pastchats_memory.episodes.cite import QUICK, Files
 from pastchats_memory.store import cited
 
 SESSIONS, TURNS, ASKED = 40, 50, 60

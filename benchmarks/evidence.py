@@ -17,7 +17,7 @@ from pathlib import Path
 import citations
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes import around
+from pastchats_memory.episodes import load as around
 
 TOPICS = ("till", "basket", "coupons", "invoices", "delivery")
 RECORD = 4000

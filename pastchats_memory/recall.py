@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.citations import cited_hits
 from pastchats_memory.decisive import decisive
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.around import episode_around, said
-from pastchats_memory.episodes.done import FAILED, done_in
+from pastchats_memory.episodes.actions import FAILED, done_in
+from pastchats_memory.episodes.cite import cited_hits
+from pastchats_memory.episodes.load import episode_around, said
 from pastchats_memory.episodes.threads import Thread, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt, present
@@ -270,7 +270,7 @@ def _is_in(hit: Hit, turn: Item, ending: Ending) -> bool:
 
 def _asks(text: str) -> bool:
     # Patterns that are compiled where something short was said, and not in every hook.
-    from pastchats_memory.outcome.requests import is_request
+    from pastchats_memory.episodes.outcome.requests import is_request
 
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from draw import HERE
 from score import VERDICTS, wilson
 
-from pastchats_memory.outcome import Outcome, Row, outcome_of
+from pastchats_memory.episodes.outcome import Outcome, Row, outcome_of
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 FENCES = ("```", "<<<<<<<", ">>>>>>>")

@@ -24,12 +24,12 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from score import labels, rule, table, wilson
 
-from pastchats_memory.outcome import Row
-from pastchats_memory.outcome.answers import asks_back, ends_asking, is_finished
-from pastchats_memory.outcome.endings import is_shown
-from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, went_on
-from pastchats_memory.outcome.requests import is_inquiry
-from pastchats_memory.outcome.rows import Episode as Judged
+from pastchats_memory.episodes.outcome import Row
+from pastchats_memory.episodes.outcome.answers import asks_back, ends_asking, is_finished
+from pastchats_memory.episodes.outcome.endings import is_shown
+from pastchats_memory.episodes.outcome.episode import Episode as Judged
+from pastchats_memory.episodes.outcome.feedback import agreed, goes_on, is_at_length, went_on
+from pastchats_memory.episodes.outcome.requests import is_inquiry
 
 BEFORE = {
     "test": "0814db1", "later": "e85a34b", "last": "30701fd", "rest": "bd7d815",

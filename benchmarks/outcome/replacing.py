@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.episodes.replacing import replacements, replaces
+from pastchats_memory.episodes.supersession import replacements, replaces
 
 TABLE = Path(__file__).with_suffix(".tsv")
 PARTS = ("build", "untouched", "second")

@@ -22,7 +22,7 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
-from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
+from pastchats_memory.episodes.outcome import TABLE, Outcome, Row, outcome_of
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 

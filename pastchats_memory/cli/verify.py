@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, 
 from pastchats_memory.render import one_line
 
 if TYPE_CHECKING:
-    from pastchats_memory.citations import Failed, Verified
+    from pastchats_memory.episodes.cite import Failed, Verified
 
 MOST_SHOWN = 20
 MEANINGS = {

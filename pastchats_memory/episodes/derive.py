@@ -12,7 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.episodes import asking, episodes, is_spoken, judged, spoken_first
+from pastchats_memory.episodes import asking, episodes, is_spoken, spoken_first
+from pastchats_memory.episodes import judgement as judged
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.rulebook import version_of
@@ -22,7 +23,7 @@ from pastchats_memory.store.judgements import Judgement
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
 
 if TYPE_CHECKING:
-    from pastchats_memory.outcome import Evidence
+    from pastchats_memory.episodes.outcome import Evidence
 
 BATCH_ROWS = 2000
 """After so many rows what was derived is written down."""
@@ -59,8 +60,8 @@ def rules() -> str:
     """The version of the rules: of all that says what an episode is and how it ended."""
     here = Path(__file__)
     package = here.parent.parent
-    beside = [here.with_name("__init__.py"), here.with_name("judged.py")]
-    return version_of([here, *beside, package / "commands.py", *sorted((package / "outcome").glob("*.py"))])
+    beside = [here.with_name("__init__.py"), here.with_name("judgement.py")]
+    return version_of([here, *beside, package / "commands.py", *sorted((here.parent / "outcome").glob("*.py"))])
 
 
 def derive(
@@ -172,8 +173,8 @@ def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -
 
 def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
     """The evidence with its turn; of several in which the person went on, the one that is quoted, or in which the quotation begins, up to its end."""
-    from pastchats_memory.outcome.rows import LONGEST, plain
-    from pastchats_memory.outcome.said import words_of
+    from pastchats_memory.episodes.outcome.episode import LONGEST, plain
+    from pastchats_memory.episodes.outcome.said import words_of
 
     quoted = plain(shown.quotation.rstrip("…"))
     going_on = spoken if shown.place == len(turns) - 1 else ()
@@ -197,7 +198,7 @@ def ending_of(
     if judgement is not None and judged.holds(judgement, episode, spoken):
         return judged.ending_by(judgement, episode, spoken)
     # Dozens of patterns, which a run that finds nothing new can do without.
-    from pastchats_memory.outcome import Row, outcome_of
+    from pastchats_memory.episodes.outcome import Row, outcome_of
 
     span = (episode[0].turn_index, episode[-1].turn_index)
     if not any(not is_spoken(turn) or turn.metadata.get("flags") for turn in episode):

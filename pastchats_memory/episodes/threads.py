@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from pastchats_memory.citations import cited_items
 from pastchats_memory.commands import wanted
 from pastchats_memory.decisive import decisive
-from pastchats_memory.episodes.around import NEIGHBOURS
+from pastchats_memory.episodes.cite import cited_items
+from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Hit, Item
@@ -151,7 +151,7 @@ def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hi
     if not later:
         return None
     # Patterns that are compiled where a later question was found, and not in every hook.
-    from pastchats_memory.episodes.replacing import replacements, replaces
+    from pastchats_memory.episodes.supersession import replacements, replaces
 
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
         if not any(replaces(one, asked, answered) for one in replacements(hit.content)):

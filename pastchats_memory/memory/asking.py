@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import OUTCOMES, filters_of, source_named
-from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.episodes.cite import cited_hits, cited_items
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hit, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
@@ -17,8 +17,8 @@ from pastchats_memory.search import Request, Scoring, search, search_terms, with
 if TYPE_CHECKING:
     from datetime import date
 
-    from pastchats_memory.citations import Progress as VerifyProgress
-    from pastchats_memory.citations import Verified
+    from pastchats_memory.episodes.cite import Progress as VerifyProgress
+    from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.tasks.ask import Answer
     from pastchats_memory.tasks.board import TaskBoard
     from pastchats_memory.tasks.prior_work import PriorWork, Resolved
@@ -239,14 +239,14 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.citations import verify
+        from pastchats_memory.episodes.cite import verify
 
         filters = filters_of(project=project)._replace(hidden=hidden_projects(self._database, None))
         return verify(self._database, filters, () if source is None else source_named(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""
-        from pastchats_memory.episodes.around import how_ended
+        from pastchats_memory.episodes.load import how_ended
 
         return how_ended(self._database, item)
 
@@ -265,7 +265,7 @@ class Asking(Opened):
             UsageFault: there is no working directory, or no such outcome.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.judging import listed
+        from pastchats_memory.episodes.judge import listed
         from pastchats_memory.search.absent import nothing_passes
 
         hidden = hidden_projects(self._database, None)
@@ -279,7 +279,7 @@ class Asking(Opened):
 
     def laid_out(self, id_: str) -> Sheet | None:
         """The episode of a turn as `unjudged` has it; None for no such item. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import sheet_of
+        from pastchats_memory.episodes.judge import sheet_of
 
         item = self._item(id_)
         if item is None:
@@ -319,7 +319,7 @@ class Asking(Opened):
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.how import commands
+        from pastchats_memory.episodes.working_commands import commands
         from pastchats_memory.recall import worth_saying
 
         filters = filters_of(project=project, outcome="worked")

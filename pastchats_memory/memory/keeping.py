@@ -176,7 +176,7 @@ class Keeping(Opened):
             UsageFault: it is no id, the turn has no outcome, or these words do not stand there; nothing is changed.
             StoreFault: it cannot be written; nothing is changed.
         """
-        from pastchats_memory.episodes.judging import judge
+        from pastchats_memory.episodes.judge import judge
 
         verdict = outcome_named(verdict)
         item = self._item(id_)
@@ -184,7 +184,7 @@ class Keeping(Opened):
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import take_back
+        from pastchats_memory.episodes.judge import take_back
 
         item = self._item(id_)
         return (None, ()) if item is None else take_back(self._database, item)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.done import done_in
+from pastchats_memory.episodes.actions import done_in
+from pastchats_memory.episodes.load import episode_around
 from pastchats_memory.episodes.problems import are_one, subject
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault

@@ -14,8 +14,8 @@ from pastchats_memory import Memory
 from pastchats_memory.budget import count_tokens
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.episodes.outcome import Row, outcome_of
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes

@@ -1,0 +1,248 @@
+"""Whether the person goes on from an answer, or takes up what it offers: what was asked for is there then."""
+
+from __future__ import annotations
+
+import pytest
+from one_episode import ANSWER, ASKED, GOES_ON, MADE, RED, verdict
+
+from pastchats_memory.episodes.outcome import Row, outcome_of
+
+
+def test_a_yes_to_leave_to_an_offered_fix_or_to_a_plan_shows_nothing() -> None:
+    leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
+    offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
+    plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
+    assert verdict(leave, following="yes") == "unknown"
+    assert verdict(offer, following="yes please") == "unknown"
+    assert verdict(plan, following="yes") == "unknown"
+    assert verdict(ANSWER, following="可以，开始实施") == "unknown"
+
+
+def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answer() -> None:
+    question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
+    told = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
+    assert outcome_of((question, told), "sure").verdict == "worked"
+    needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
+    assert outcome_of((question, needs), "sure").verdict == "unknown"
+    assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
+    for wish in ("Could you try the release without publishing it?", "Do the release without publishing it"):
+        assert outcome_of((Row("user", "prompt", wish), told), "sure").verdict == "unknown", "it is a request"
+    look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
+    assert outcome_of((look, told), "proceed").verdict == "unknown", "more is wanted than an answer"
+
+
+@pytest.mark.parametrize(
+    "words", ["b", "It's B, the smaller one", "option 2", "let's go with the second one", "both", "y, both"]
+)
+def test_who_picks_what_comes_next_after_an_edit_had_what_was_asked_for(words: str) -> None:
+    edited = Row(
+        "assistant",
+        "answer",
+        "Updated the header. Next is (a) the menu or (b) the footer?",
+        {"tools": ["Edit head.tsx"]},
+    )
+    assert verdict(edited, following=words) == "worked"
+    meant = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
+    assert verdict(meant, following=words) == "unknown", "nothing is done yet"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "다시해줘.",
+        "もう一度お願いします",
+        "请重新生成",
+        "请重做菜单",
+        "请再试一次",
+        "faça de novo",
+        "faça o menu novamente",
+        "hazlo otra vez",
+        "haz el menú de nuevo",
+        "fais le menu encore une fois",
+        "peux-tu refaire le menu",
+        "bitte noch mal",
+        "Erstelle das Menü erneut",
+        "сделай меню заново",
+        "можешь переделать меню",
+        "зроби меню заново",
+        "tolong ulangi menunya",
+    ],
+)
+def test_who_wants_it_done_over_had_not_what_was_asked_for(words: str) -> None:
+    assert verdict(MADE, following=words) != "worked"
+
+
+def test_a_pick_after_a_claim_that_nothing_shows_tells_nothing() -> None:
+    told = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
+    assert [verdict(told, following=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
+
+
+@pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
+def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: str) -> None:
+    edited = Row(
+        "assistant",
+        "answer",
+        "Updated the header. Next is (a) the menu or (b) the footer?",
+        {"tools": ["Edit head.tsx"]},
+    )
+    assert verdict(edited, following=words) != "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "add a test for the logout button",
+        "Follow the rules in icons.md for the menu",
+        "WORK ON ALL OF THIS",
+        "reword the title",
+        "rephrase the caption",
+        "shorten the footer",
+        "elaborate on the legend",
+        "ok, now please rename it to submit",
+        "Can you also expand the tooltip?",
+        "If there is no text in the box, hide the icon.",
+        "the header should have one too",
+        "Review the search bar. While I type, every letter sends a request that is thrown away, which costs us much.",
+        "/diff",
+        "@docs/icons.md",
+        "请把标题也改成蓝色",
+        "agora adicione um botão no rodapé",
+        "Desarrolla el botón de borrar",
+        "ajoute aussi une légende",
+        "フッターにも追加してください",
+        "Как теперь настроить иконку в шапке?",
+        "@docs/icons.md 改成英文",
+    ],
+)
+def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
+    assert verdict(MADE, following=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "agent is walking into walls",
+        "Somehow the picture next to it became invisible. Give it a border.",
+        "the icon is 4 px too low",
+        "add it again, properly this time",
+        "Put the old one back",
+        "I think the label is cut",
+    ],
+)
+def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody_knows(words: str) -> None:
+    assert verdict(MADE, following=words) in ("unknown", "failed", "mixed")
+
+
+def test_an_answer_that_asks_something_is_an_end_only_where_more_than_a_claim_shows_the_work() -> None:
+    text = "The icon is in place. Which colour shall the label have?"
+    for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
+        asks = Row("assistant", "answer", text, {"tools": (tool,)})
+        assert verdict(asks, following="Add a label too.") == expected
+        assert verdict(asks, following="blue") == "unknown", "it answers the question"
+
+
+def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unless_a_word_is_against_it() -> None:
+    at_length = (
+        "Two observations from the other page: its label is grey, and the menu below it opens to the left on a phone."
+    )
+    assert verdict(MADE, following=at_length) == "worked"
+    assert verdict(MADE, following=at_length[:60]) == "unknown", "a short statement is as often a complaint"
+    assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
+    assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
+    assert verdict(MADE, following=f"{at_length} Fix that.") == "unknown"
+    greek = (
+        "Σου δίνω το στιγμιότυπο της οθόνης για να καταλάβεις πως έχεις κάνει πολλά πράγματα, θα τα δούμε ένα ένα τώρα."
+    )
+    assert verdict(MADE, following=greek) == "unknown", "its words against the work would not be known"
+    assert verdict(MADE, RED, following=at_length) != "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Can you use the right edit format, your changes weren't made. Write them again.",
+        "Let's continue debugging the button. Currently it shows, but a click on it does nothing.",
+        "Right now the icon is drawn twice, I just want one",
+        "now all buttons are at the bottom",
+        "there should be 5 items, I count 3",
+        "it should be on the left side",
+        "please read what I wrote",
+        "it's the same as before",
+        "Make it actually work",
+    ],
+)
+def test_who_corrects_the_work_has_not_gone_on(words: str) -> None:
+    assert outcome_of((ASKED, MADE), words).verdict in ("failed", "unknown")
+
+
+def test_what_may_come_about_is_no_fault_and_a_go_for_what_was_not_finished_is_no_yes() -> None:
+    assert outcome_of((ASKED, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
+    looking = Row("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
+    assert outcome_of((Row("user", "prompt", "why is the bar empty?"), looking), "continue").verdict == "unknown"
+
+
+@pytest.mark.parametrize("words", ["do that", "please patch them", "go ahead and make this change", "applique cela"])
+def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
+    asked = Row("user", "prompt", "Why does the login test fail?")
+    assert outcome_of((asked, ANSWER), words).verdict == "worked"
+    assert verdict(ANSWER, following=words) == "unknown", "nobody had asked a question"
+
+
+def test_a_yes_to_a_list_of_choices_shows_nothing() -> None:
+    asks = Row("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
+    assert verdict(asks, following="yes do that") == "unknown"
+
+
+def test_a_y_is_a_yes_only_alone() -> None:
+    for words, expected in (("y", "worked"), ("y los archivos de prueba", "unknown")):
+        assert outcome_of((Row("user", "prompt", "Why does the login test fail?"), ANSWER), words).verdict == expected
+
+
+def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
+    offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
+    assert verdict(offer, following="Ok, proceed.") == "unknown"
+
+
+def test_who_tries_what_was_done_says_something_of_it_only_afterwards() -> None:
+    for trial in ("/run python door.py", "/test pytest -q", "!make"):
+        assert verdict(MADE, following=trial) == "unknown"
+        assert verdict(MADE, following=f"{trial}\n/drop door.py\n{GOES_ON}") == "worked"
+        assert verdict(MADE, following=f"{trial}\nit still does not work") == "failed"
+
+
+@pytest.mark.parametrize(
+    "wish", ["Go through the app and let me know what you would change.", "Search for problems that you can fix."]
+)
+def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing(wish: str) -> None:
+    asked = Row("user", "prompt", wish)
+    read = Row(
+        "assistant",
+        "answer",
+        "I've explored the app and listed two bugs. As requested, I have not made any changes.",
+        {"tools": ["Read app.py"]},
+    )
+    red = Row("tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2")
+    assert outcome_of((asked, read)).verdict == "unknown"
+    assert outcome_of((asked, red, read)).verdict == "unknown", "what was searched for"
+
+
+def test_what_cannot_be_told_besides_is_no_giving_up() -> None:
+    told = Row("assistant", "answer", "The version is 2.1.10.\n\nI cannot check your tags; `git tag` lists them.")
+    assert verdict(told, following="Which one is the latest?") == "unknown"
+    gave_up = Row("assistant", "answer", "I cannot check your tags; `git tag` lists them.\n\nThe version is 2.1.10.")
+    assert verdict(gave_up, following="Which one is the latest?") == "failed"
+
+
+def test_what_is_not_done_without_being_asked_is_no_giving_up() -> None:
+    told = Row(
+        "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
+    )
+    assert verdict(told, following="Create a file with a command") == "unknown"
+
+
+@pytest.mark.parametrize("asked", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
+def test_to_greet_or_to_thank_asks_for_nothing_that_could_have_worked(asked: str) -> None:
+    greeted = Row("user", "prompt", asked)
+    assert outcome_of((greeted, MADE)).verdict == outcome_of((greeted, MADE), GOES_ON).verdict == "unknown"
+    wanted = Row("user", "prompt", f"{asked} make the button blue")
+    assert outcome_of((wanted, MADE)).verdict == outcome_of((wanted, MADE), GOES_ON).verdict == "worked"

@@ -1,0 +1,435 @@
+"""What shows how an episode ended, signal by signal, and which of two signals wins: what was done, and what was said of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
+
+from pastchats_memory.episodes.outcome import Evidence, Outcome, Row, outcome_of
+
+
+def test_an_answer_that_nothing_follows_is_unknown() -> None:
+    assert outcome_of((ASKED, ANSWER)) == Outcome("unknown", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("following", "told"),
+    [
+        ("And the pizza?\n\nWhere is that?", "And the pizza? Where is that?"),
+        ("/clear\nWhere is the calendar?", "Where is the calendar?"),
+        ("/clear", None),
+        ("/ask why is it blue?", "/ask why is it blue?"),
+        ("[Request interrupted by user for tool use]", None),
+        (f"Where is it? {'On. ' * 60}", f"Where is it? {'On. ' * 60}"[:119] + "…"),
+    ],
+    ids=[
+        "on one line",
+        "without commands to the client",
+        "commands alone",
+        "a question to its model",
+        "a notice",
+        "its beginning",
+    ],
+)
+def test_where_no_signal_is_sure_what_was_said_next_is_there_to_be_read(following: str, told: str | None) -> None:
+    ended = outcome_of((Row("user", "prompt", "Is the clock fixed?"), ANSWER), following)
+    assert ended == Outcome("unknown", 0.0, () if told is None else (Evidence(told, 2),))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Nothing has been pushed to it.",
+        "Once the migration is applied, the column is there.",
+        "The test is not fixed.",
+        "I'll get this fixed now.",
+    ],
+)
+def test_what_is_denied_conditional_or_announced_is_no_claim(claim: str) -> None:
+    assert verdict(LOOKING, Row("assistant", "answer", claim)) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("$ pytest -q\n12 passed in 0.81s", "worked"),
+        ("$ go test ./...\n--- FAIL: TestTotal (0.00s)\nFAIL", "failed"),
+        ("$ cargo build 2>&1 | tail\nerror[E0382]: borrow of moved value", "failed"),
+        ("$ npx tsc --noEmit; echo EXIT=$?\nEXIT=0", "worked"),
+        ("$ npx tsc --noEmit\nsrc/a.ts(3,1): error TS2322: Type", "failed"),
+        ("$ npm run build\n> shop@1.0.0 build", "worked"),
+        ("$ npm run build | tail -1\n> shop@1.0.0 build", "unknown"),
+    ],
+)
+def test_the_result_of_a_check_decides_where_nobody_says_anything(output: str, expected: str) -> None:
+    told = Row("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
+    assert verdict(LOOKING, Row("tool", "result", output), told) == expected
+
+
+def test_each_kind_of_check_counts_by_its_last_run() -> None:
+    lint = Row("tool", "result", "$ ruff check .\nAll checks passed!")
+    told = Row("assistant", "answer", "The names are in order, and the list is sorted.")
+    assert verdict(RED, lint, told) == "unknown"
+    assert verdict(RED, lint, GREEN, told) == "worked"
+
+
+def test_an_edit_after_a_red_check_gives_a_claim_its_weight_back() -> None:
+    edit = Row("assistant", "answer", "Let me mend it.", {"tools": ("Edit app.py",)})
+    assert verdict(LOOKING, edit, RED, DONE) == "unknown"
+    assert verdict(LOOKING, RED, edit, DONE) == "worked"
+
+
+def test_the_last_check_beats_earlier_ones() -> None:
+    assert verdict(RED, LOOKING, RED, GREEN, ANSWER) == "worked"
+    assert verdict(GREEN, LOOKING, RED, ANSWER) == "failed"
+
+
+def test_a_failing_grep_is_no_check() -> None:
+    assert verdict(Row("tool", "error", "$ grep -n todo app.py\nExit code 1"), ANSWER) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "claim", ["Push and re-run, it should work now.", "If this still fails, clear the cache.", "Try running it again."]
+)
+def test_an_edit_that_the_answer_leaves_to_others_to_try_shows_nothing_yet(claim: str) -> None:
+    made = Row("assistant", "answer", f"Changed the token in the workflow. {claim}", {"tools": ("Edit release.yml",)})
+    assert verdict(made) == "unknown"
+    assert verdict(made, GREEN, Row("assistant", "answer", f"Changed the token in the workflow. {claim}")) == "worked"
+    assert verdict(made, following=GOES_ON) == "worked"
+
+
+def test_an_earlier_claim_shows_nothing_where_its_edit_did_not_fit() -> None:
+    claim = Row("assistant", "answer", "I've updated the block, it matches now.")
+    refused = Row(
+        "tool", "error", "The LLM did not conform to the edit format.\n# 1 SEARCH/REPLACE block failed to match!"
+    )
+    missing = Row("assistant", "answer", "That section does not exist in the file, so there is nothing to replace.")
+    assert verdict(claim, missing, following=GOES_ON) == "worked"
+    assert verdict(claim, refused, missing, following=GOES_ON) == "unknown"
+
+
+def test_a_line_of_a_check_is_quoted_without_the_bracket_that_was_opened_before_it() -> None:
+    lint = Row("tool", "result", "$ npx eslint .\n✖ 4 problems (0 errors, 4 warnings)")
+    ended = outcome_of((ASKED, MADE, lint, Row("assistant", "answer", "All errors are fixed.")))
+    assert ended.evidence[-1].quotation == "0 errors, 4 warnings"
+
+
+def test_an_error_that_nobody_answered_is_failed() -> None:
+    assert verdict(LOOKING, Row("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
+
+
+def test_prose_about_interruptions_is_none() -> None:
+    prose = f"{'The loop runs until the queue is empty. ' * 9}A KeyboardInterrupt ends it."
+    assert verdict(Row("assistant", "answer", prose)) == "unknown"
+    assert verdict(Row("assistant", "answer", "API Error: 529 overloaded_error")) == "failed"
+    assert verdict(ANSWER, Row("tool", "error", "Traceback (most recent call last):\n^C KeyboardInterrupt")) == "failed"
+    assert verdict(ANSWER, Row("tool", "error", "^C again to exit\n\n^C KeyboardInterrupt")) == "unknown"
+
+
+def test_an_interruption_is_failed_unless_it_was_done_before() -> None:
+    flagged = {"flags": ("interrupted",), "tools": ("Read app.py",)}
+    assert verdict(LOOKING, Row("assistant", "answer", "Let me read on.", flagged)) == "failed"
+    fixed = {**flagged, "tools": ("Edit app.py", "Read app.py")}
+    assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", fixed)) == "worked"
+
+
+def test_an_answer_that_was_stopped_when_it_was_whole_is_one_and_an_error_of_the_client_s_ends_it() -> None:
+    for flag, text, expected in (
+        ("interrupted", "The clock is read twice.", "unknown"),
+        ("interrupted", "> ===== test session starts =====\n> ===== 4 passed in 0.48s =====", "unknown"),
+        ("interrupted", "The clock is read twice, and", "failed"),
+        ("interrupted", "The clock is read twice, so I mend the test:", "failed"),
+        ("api_error", "The clock is read twice.", "failed"),
+    ):
+        assert verdict(Row("assistant", "answer", text, {"flags": (flag,)})) == expected, (flag, text)
+
+
+def test_an_answer_torn_in_the_middle_of_a_block_is_no_end() -> None:
+    whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
+    torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
+    applied = {"files": ("app.py",)}
+    assert verdict(Row("assistant", "answer", whole, applied)) == "worked"
+    assert verdict(Row("assistant", "answer", torn), following="go on") == "failed"
+    assert verdict(Row("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
+    assert verdict(Row("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
+    assert verdict(Row("assistant", "answer", torn), following="thanks, that was enough") == "worked"
+    nested = Row("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
+    assert verdict(nested, following="go on") == "unknown", "a fence within a fence, then prose to its end"
+    left_out = Row("assistant", "answer", "I write the table of terms.\n\n```markdown:docs/terms.md")
+    assert verdict(left_out, following="go on") == "unknown", "SpecStory left out what the block held"
+
+
+def test_a_commit_and_an_edit_in_sight_are_worked() -> None:
+    assert verdict(Row("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "worked"
+    block = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    applied = Row("assistant", "answer", block, {"files": ("app.py",)})
+    unmatched = Row("tool", "error", "# 1 block failed to match!")
+    assert verdict(Row("assistant", "answer", block)) == "unknown"
+    assert verdict(applied) == "worked"
+    by_subagent = Row(
+        "assistant",
+        "answer",
+        "Done.\n\n- Commit: `6dec692a`\n- No push performed.",
+        {"tools": ("task Commit the work",)},
+    )
+    assert verdict(by_subagent) == "worked"
+    assert verdict(Row("assistant", "answer", block), unmatched) == "failed"
+    assert verdict(Row("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
+
+
+def test_an_error_that_nobody_answered_takes_the_weight_from_a_claim() -> None:
+    claim = Row("assistant", "answer", "```\n```\n\nI've created the empty file.", {"tools": ("Write logs/a.log",)})
+    skipped = Row("tool", "error", "Skipping edits to logs/a.log that matches gitignore spec.")
+    assert verdict(LOOKING, claim, following="now fill it") == "worked"
+    assert verdict(LOOKING, claim, skipped, following="now fill it") == "unknown"
+
+
+def test_evidence_has_words() -> None:
+    claim = Row("assistant", "answer", "```\n```\n\n我已按照要求创建了文件。")
+    (shown,) = outcome_of((ASKED, LOOKING, claim), "谢谢").evidence or ()
+    assert shown.quotation == "谢谢"
+    (shown,) = outcome_of((ASKED, LOOKING, claim), "请添加测试").evidence
+    assert shown.quotation == "我已按照要求创建了文件。"
+
+
+def test_an_edit_that_the_client_committed_is_done_whatever_the_answer_asks() -> None:
+    asks = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nPlease confirm if you would like to proceed."
+    for commits, expected in ((("6dec692",), "worked"), ((), "unknown")):
+        made = Row("assistant", "answer", asks, {"files": ("app.py",), "commits": commits})
+        assert verdict(made, following="Add a test for the clock.") == expected
+
+
+def test_a_claim_at_the_end_counts_too() -> None:
+    told = f"{'The clock was read twice in that test. ' * 20}The change was applied successfully."
+    assert verdict(LOOKING, Row("assistant", "answer", told), following=GOES_ON) == "worked"
+
+
+def test_a_claim_counts_only_where_something_was_to_be_done_and_somebody_goes_on_from_it() -> None:
+    assert verdict(DONE, following=GOES_ON) == "worked"
+    assert verdict(DONE) == "unknown"
+    question = Row("user", "prompt", "Is the clock fixed?")
+    assert outcome_of((question, DONE), "Where is the calendar?").verdict == "unknown"
+    assert verdict(LOOKING, DONE) == "unknown"
+    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
+    waits = Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")
+    assert verdict(LOOKING, waits, following=GOES_ON) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("tools", "then", "expected"),
+    [
+        (("Edit app.py",), (), "worked"),
+        (("apply_patch app.py",), (), "worked"),
+        (("Read app.py",), (), "unknown"),
+        (("Bash git commit -m 'Read the clock once'",), (), "worked"),
+        (("Bash git push",), (Row("tool", "error", "$ git push\nrejected: non-fast-forward"),), "unknown"),
+        (("Bash gh pr create --fill",), (), "worked"),
+    ],
+)
+def test_what_tools_did_counts_where_no_error_follows(
+    tools: tuple[str, ...], then: tuple[Row, ...], expected: str
+) -> None:
+    step = Row("assistant", "answer", "On with it.", {"tools": tools})
+    assert verdict(step, *then, Row("assistant", "answer", "The clock is read in one place.")) == expected
+
+
+def test_an_edit_amid_a_list_of_tasks_that_is_not_done_is_no_end() -> None:
+    done, doing = "completed", "in_progress"
+    assert outcome_of((ASKED, MADE), tasks=(done,)).verdict == "worked"
+    assert outcome_of((ASKED, MADE), tasks=(done, doing)).verdict == "unknown"
+    assert outcome_of((ASKED, MADE), GOES_ON, (done, doing)).verdict == "worked", "the person says so"
+    announces = Row("assistant", "answer", "The changelog is there. Next are the notes.", {"tools": ("Edit a.md",)})
+    assert verdict(announces) == "unknown"
+
+
+def test_a_task_that_was_completed_tells_the_end() -> None:
+    def ended(*states: str) -> str:
+        return outcome_of((ASKED, LOOKING, ANSWER), tasks=states).verdict
+
+    assert ended("completed", "completed") == "worked"
+    assert ended("blocked") == ended("in_progress") == ended("completed", "in_progress") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ERROR: No feature description provided.",
+        "Je ne peux pas intervenir physiquement sur votre matériel.",
+        "Saya dalam Plan Mode, tidak bisa menjalankan implementasi saat ini.",
+        "No puedo abrir ese archivo.",
+    ],
+)
+def test_who_could_not_says_so_in_many_languages(words: str) -> None:
+    assert verdict(Row("assistant", "answer", words)) == "failed"
+
+
+def test_an_answer_that_ends_in_a_call_spelled_as_words_is_no_end() -> None:
+    call = '<function name="Bash">\n<parameter name="command">ls</parameter>\n</function>\n</tool_call>'
+    ended = Row("assistant", "answer", f"{DONE.content}\n{call}")
+    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
+    assert verdict(LOOKING, ended, following=GOES_ON) == "unknown"
+
+
+def test_a_red_check_after_the_last_words_is_failed_whatever_they_claim() -> None:
+    claim = Row(
+        "assistant",
+        "answer",
+        "The tests are in place. I run them now.",
+        {"tools": ("Write test_login.py", "Bash pytest -q")},
+    )
+    assert verdict(LOOKING, claim, RED) == "failed"
+
+
+def test_an_admission_is_failed_and_beside_a_result_mixed() -> None:
+    admission = Row("assistant", "answer", "I could not reproduce it.")
+    assert verdict(admission) == "failed"
+    assert verdict(GREEN, Row("assistant", "answer", "I can't test the upload itself.")) == "mixed"
+
+
+def test_the_evidence_names_the_line_and_the_turn() -> None:
+    (shown,) = outcome_of((ASKED, LOOKING, GREEN, ANSWER)).evidence
+    assert (shown.quotation, shown.place) == ("12 passed in 0.81s", 2)
+    (said,) = outcome_of((ASKED, ANSWER), "Thanks!\nAnd the port?").evidence
+    assert (said.quotation, said.place) == ("Thanks!", 2)
+
+
+def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
+    code = (
+        "import re; made = []; compile_ = re._compiler.compile\n"
+        "re._compiler.compile = lambda p, f=0: made.append(p) or compile_(p, f)\n"
+        "import pastchats_memory.episodes.outcome as o; loaded = sum(len(p) > 400 for p in made)\n"
+        "o.outcome_of((o.Row('user', 'prompt', 'a'), o.Row('assistant', 'answer', 'b')), 'no')\n"
+        "print(loaded, sum(len(p) > 400 for p in made))"
+    )
+    loaded, after = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    ).stdout.split()
+    assert int(loaded) == 0 < int(after)
+
+
+def test_a_command_that_failed_last_is_failed_where_the_answer_says_what_hinders() -> None:
+    asked = Row("user", "prompt", "Deploy it to staging.")
+    red = Row("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")
+    tools = {"tools": ("Write Dockerfile", "Bash fly deploy")}
+    hindered = Row("assistant", "answer", "The builder can't get the memory that it needs.", tools)
+    found = outcome_of((asked, red, hindered))
+    assert (found.verdict, found.evidence[0].quotation) == ("failed", "Error: not enough memory on builder")
+    mended = Row("tool", "result", "$ fly deploy\nMachine update succeeded")
+    assert outcome_of((asked, red, mended, hindered)).verdict != "failed"
+    retried = Row(
+        "assistant", "answer", "It can't deploy there.", {"tools": ("Bash fly deploy", "Bash fly deploy -r ams")}
+    )
+    assert outcome_of((asked, red, retried)).verdict == "unknown"
+    question = Row("user", "prompt", "Why does the deploy fail?")
+    assert outcome_of((question, red, hindered)).verdict == "unknown"
+
+
+def test_a_red_check_that_was_asked_for_is_no_failure() -> None:
+    asked = Row("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
+    told = Row("assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user.")
+    assert outcome_of((asked, RED, told)).verdict == "unknown"
+    assert outcome_of((ASKED, RED, told)).verdict == "failed"
+
+
+def test_a_red_check_that_reproduces_what_was_told_is_no_failure() -> None:
+    told = Row("user", "prompt", "Since March all high tides are one hour late.")
+    found = Row("assistant", "answer", "Reproduced with a test. The importer stores the errors of both clocks.")
+    assert outcome_of((told, RED, found), "So which side do I fix?").verdict == "unknown"
+
+
+def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
+    told = "Two tests contradict each other, and I left both as they are."
+    before = Row("assistant", "answer", told, {"tools": ("Edit app.py", "Bash pytest -q")})
+    after = Row("assistant", "answer", told, {"tools": ("Bash pytest -q", "Edit app.py")})
+    assert verdict(RED, before) == "failed"
+    assert verdict(RED, after) == "worked"
+
+
+def test_a_push_that_was_asked_for_and_refused_is_failed() -> None:
+    refused = Row("tool", "error", "$ git push\nExit code 1\nerror: failed to push some refs")
+    asks = Row("assistant", "answer", "The remote has newer commits.", {"tools": ("Bash git push",)})
+    assert outcome_of((Row("user", "prompt", "push it"), refused, asks)).verdict == "failed"
+    assert verdict(refused, asks) == "unknown", "it is not what was asked for"
+
+
+def test_a_command_of_several_lines_is_the_call_that_has_them_in_one() -> None:
+    red = Row("tool", "error", "$ cd app\npytest -q\nExit code 1\n1 failed, 3 passed in 0.10s")
+    edited = Row("assistant", "answer", "The parser is done.", {"tools": ("Bash cd app pytest -q", "Edit parser.py")})
+    assert verdict(red, edited) == "worked", "the edit came after it"
+
+
+def test_work_that_the_agent_took_back_unasked_does_not_stand() -> None:
+    for back in ("git checkout -- app.py", "git restore .", "git reset --hard HEAD", "git stash", "git revert HEAD"):
+        tools = ("Edit app.py", f"Bash {back}")
+        assert verdict(Row("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", back
+        again = Row("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
+        assert verdict(again) == "worked", "something was done after it"
+    for kept in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
+        assert verdict(Row("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {kept}")})) == "worked", (
+            kept
+        )
+    asked = Row("user", "prompt", "Revert the clock to what it was in March.")
+    done = Row(
+        "assistant", "answer", "Done.", {"tools": ("Bash git revert --no-edit 4f1c", "Bash git commit -m clock")}
+    )
+    assert outcome_of((asked, done)).verdict == "worked"
+
+
+def test_a_last_command_that_failed_takes_the_weight_from_what_was_done_before_it() -> None:
+    rollout = Row("tool", "error", "$ kubectl rollout status deploy/web\nExit code 1\nerror: timed out waiting")
+    edit = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", edit)) == "unknown"
+    looked = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web", "Bash kubectl get pods")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", looked)) == "unknown"
+    mended = {"tools": ("Bash kubectl rollout status deploy/web", "Edit web.yaml")}
+    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", mended)) == "worked"
+
+
+def test_an_edit_that_the_person_refused_was_not_made() -> None:
+    flags = {"tools": ("Edit app.py",), "flags": ("interrupted",)}
+    refused = Row("assistant", "answer", "This touches fourteen files, app.py first.", flags)
+    assert verdict(refused, following="no. small steps, please") == "failed"
+
+
+def test_a_prompt_that_got_no_answer_is_failed() -> None:
+    stopped = Row("user", "prompt", "Speed up the start.", {"flags": ("interrupted",)})
+    assert outcome_of((stopped,)).verdict == "failed"
+    assert outcome_of((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
+    assert outcome_of((Row("system", "summary", "The start was to be faster."),)).verdict == "unknown"
+
+
+def test_an_edit_counts_where_the_client_put_what_was_announced_before_it_behind_it() -> None:
+    announced = Row("assistant", "answer", "Let me first look at the test.", {"tools": ("Edit test_login.py", "Read")})
+    assert verdict(announced, following=GOES_ON) == "worked"
+    assert verdict(announced) == "unknown"
+    assert verdict(announced, Row("tool", "error", "$ pytest -q\nExit code 2"), following=GOES_ON) != "worked"
+
+
+@pytest.mark.parametrize(
+    "what_else", ["Is there anything else I can help with?", "¿Necesitas algo más?", "还有其他需要吗？"]
+)
+def test_to_ask_what_else_is_wanted_is_no_question_that_keeps_work_open(what_else: str) -> None:
+    steps = Row("tool", "result", "$ ls\ntest_login.py"), DONE
+    polite = Row("assistant", "answer", f"Fixed: the clock is read once. {what_else}")
+    open_ = Row("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
+    assert verdict(*steps, polite, following=GOES_ON) == "worked"
+    assert verdict(*steps, open_, following=GOES_ON) == "unknown"
+
+
+def test_a_push_that_the_answer_proposed_and_the_client_ran_after_it_was_seen_by_nobody() -> None:
+    proposed = Row("assistant", "answer", "Push it:\n\n```bash\ngit push\n```", {"tools": ["shell git push"]})
+    assert verdict(proposed) == "unknown"
+    assert verdict(Row("assistant", "answer", "It is pushed.", {"tools": ["shell git push"]})) == "worked"
+
+
+def test_a_check_is_not_red_any_more_where_the_client_applied_an_edit_after_it_whatever_its_code_says() -> None:
+    lint = Row("tool", "error", "$ aider --lint\ndoor.py:2: SyntaxError: unmatched ')'")
+    mended = Row("assistant", "answer", 'I close it.\n\n```python\nprint("failed")\n```', {"files": ["door.py"]})
+    assert verdict(MADE, lint, mended) == "worked"
+    assert verdict(MADE, lint, mended, lint) == "failed"
+    command = Row("tool", "error", "$ pip install door\nno such package")
+    hindered = Row("assistant", "answer", "It cannot be installed, so I wrote it.", {"files": ["door.py"]})
+    assert verdict(command, hindered) != "failed"

@@ -1,0 +1,47 @@
+"""Judging an episode takes no longer than its length lets expect, whatever stands in it."""
+
+from __future__ import annotations
+
+import time
+
+from one_episode import ANSWER, ASKED, GOES_ON, verdict
+
+from pastchats_memory.episodes.outcome import Row, outcome_of
+
+
+def test_hostile_texts_cost_no_more_than_their_length() -> None:
+    for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n", "?", "\n", "1 errors ("):
+        text = piece * (400_000 // len(piece)) + "x"
+        outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
+        outcome_of((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
+
+
+def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seconds() -> None:
+    rows = [ASKED]
+    for number in range(1200):
+        for command in (f"./run.sh {number}", f"pytest -q tests/test_{number}.py"):
+            red = f"$ {command}\nExit code 1\nFAILED tests/test_{number}.py::test_it\n1 failed in 0.10s"
+            rows += [Row("assistant", "answer", "Again.", {"tools": (f"Bash {command}",)}), Row("tool", "error", red)]
+    edit = Row("assistant", "answer", "Edited.", {"tools": ("Edit app.py",)})
+    start = time.process_time()
+    assert outcome_of((*rows, edit), GOES_ON).verdict == "unknown", "no check ran again"
+    assert time.process_time() - start < 15, (
+        "each failure was looked for among all steps, and each check compared with all"
+    )
+
+
+def test_thousands_of_failed_commands_cost_no_more_than_their_number() -> None:
+    rows = [ASKED]
+    for number in range(4000):
+        red = f"$ ./run.sh {number}\nExit code 1\nerror: nothing there"
+        rows += [
+            Row("assistant", "answer", "Again.", {"tools": (f"Bash ./run.sh {number}",)}),
+            Row("tool", "error", red),
+        ]
+    start = time.process_time()
+    outcome_of((*rows, Row("assistant", "answer", "I could not find the cause yet; it still fails.")), "And now?")
+    assert time.process_time() - start < 6, "each failure was looked for among all calls"
+
+
+def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:
+    assert verdict(Row("assistant", "answer", "?\n" + "- " * 230 + "\nplain"), following="yes") in ("worked", "unknown")

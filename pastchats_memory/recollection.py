@@ -11,15 +11,15 @@ SAID_NEXT = "said next"
 NO_ANSWER = "no answer"
 BASES: Mapping[str, str] = {
     "unanswered": NO_ANSWER,
-    "asked_again": "asked again",
-    "broke_off": "broken off",
-    "moved_on": "went on after",
-    "stands": "nothing said after",
+    "asked_again": "the user asked again",
+    "broke_off": "stopped before the end",
+    "moved_on": "no objection; the user moved on",
+    "stands": "no reply; not tested",
     "built_on": SAID_NEXT,
     "task_completed": "task completed",
     "judged": "judged",
 }
-"""What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
+"""How a line shows the outcome, by rule. Lines that speak for themselves, such as `12 passed`, need none."""
 
 
 class Evidence(NamedTuple):

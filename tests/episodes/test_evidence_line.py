@@ -50,7 +50,7 @@ def test_of_an_episode_that_no_signal_decides_recall_and_show_tell_what_was_said
     [
         ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "worked (8 passed in 1.2s)"),
         ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"failed ({BROKEN})"),
-        ((("assistant", FIRST), ("user", ASKED), ("assistant", "Let me look.")), f"failed (asked again: {ASKED})"),
+        ((("assistant", FIRST), ("user", ASKED), ("assistant", "Let me look.")), f"failed (the user asked again: {ASKED})"),
     ],
     ids=["a line that says so", "words that say so", "asked again"],
 )  # fmt: skip
@@ -65,8 +65,8 @@ def test_what_a_line_has_to_do_with_the_outcome_is_said_where_it_does_not_say_so
 @pytest.mark.parametrize(
     ("signal", "told"),
     [
-        ("stands", "worked (nothing said after: Commit 0487f16)"),
-        ("moved_on", "worked (went on after: Commit 0487f16)"),
+        ("stands", "worked (no reply; not tested: Commit 0487f16)"),
+        ("moved_on", "worked (no objection; the user moved on: Commit 0487f16)"),
         ("check_passed", "worked (Commit 0487f16)"),
         ("unanswered", "worked (no answer)"),
     ],

@@ -23,7 +23,6 @@ PURE = {
     "commands",
     "query",
     "rank",
-    "outcome",
     "budget",
     "recollection",
     "render",
@@ -58,7 +57,6 @@ BELOW = (
         "config",
         "project",
         "whole_file",
-        "citations",
         "located",
         "packed",
         "passages",
@@ -84,7 +82,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "excerpt": {"pieces"},
     "decisive": {"excerpt"},
     "fitting": {"decisive", "excerpt", "recollection", "render"},
-    "outcome": {"commands", "model"},
     "dates": {"spans"},
     "questions": {"spans", "statuses"},
     "embed": {"errors"},
@@ -95,10 +92,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packed": set(),
     "located": {"redact", "model"},
     "passages": {"redact"},
-    "citations": {"readers", "store", "packed", "located", "passages", "model", "errors"},
     "ingest": {"readers", "embed", "store", "episodes", "project", "packed", "located", "passages", "model", "errors"}
     | PURE,
-    **{room: {"embed", "store", "citations", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
+    **{
+        room: {"embed", "readers", "store", "packed", "located", "passages", "model", "errors"} | PURE | SEARCHING
+        for room in SEARCHING
+    },
     "health": {"embed", "store", "rulebook", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
     "rescan": {"embed", "store", "episodes", "redact", "rulebook", "errors"},

@@ -14,7 +14,7 @@ from pastchats_memory import rulebook
 from pastchats_memory.rulebook import version_of
 
 PACKAGE = REPOSITORY / "pastchats_memory"
-ROOMS = ("redact", "outcome")
+ROOMS = ("redact", "episodes/outcome")
 MODULES = sorted(path for room in ROOMS for path in (PACKAGE / room).glob("*.py"))
 
 

@@ -1,4 +1,4 @@
-"""What was done in an episode: the commands that were run and the files that were changed. Pure."""
+"""List what an episode did: commands that were run, and files that were changed. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import NamedTuple
 from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.model import Item
 
-MOST_COMMANDS, MOST_FILES = 3, 4
-LONGEST_LINE = 120
-PARTS_ELSEWHERE = 3
-"""Of a path that lies in no project that is known: the file with two folders."""
+MAX_COMMANDS, MAX_FILES = 3, 4
+MAX_LINE = 120
+"""Characters."""
+OUTSIDE_PARTS = 3
+"""Parts of a path outside the project: the file with two folders."""
 FAILED = " (failed)"
 CUT = "…"
-"""Ends what was kept of a command or of a list of files in part."""
-_GONE_TO = re.compile(r"\Acd [^\s;&|]+ *&& *")
-"""What agents put before a command, which leaves little room for it."""
+"""End of a shortened command or list of files."""
+_CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
+"""Prefix that agents add to a command; it leaves little room for the command."""
 _REFUSED = "\nRefused; the user said:"
-"""Below a command that the person did not let run."""
+"""Text below a command that the user refused."""
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
@@ -28,67 +29,61 @@ class Run(NamedTuple):
     """The last run of a command."""
 
     command: str
-    """On one line, perhaps cut."""
+    """On one line, perhaps shortened."""
     has_failed: bool
     turn: int
-    """Id of the turn with which it was noted last."""
+    """Id of the turn that records the run."""
 
 
-def done_in(episode: Sequence[Item]) -> tuple[str, ...]:
-    """The last few commands that worked, as `$ make test`, and the files below the project's folder, each on one line.
+def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
+    """Return the last successful commands as `$ make test`, and the changed files, each on one line.
 
-    Where none worked those that failed are told, marked as such: it may have been run to see the fault.
+    If no command succeeded, return the failed ones with a mark: they may have been run to see a fault.
     """
-    runs = [(_GONE_TO.sub("", run.command), run.has_failed) for run in _last_runs(episode)]
-    worked = {command for command, failed in runs if not failed}
-    mark = "" if worked else FAILED
-    latest = list(dict.fromkeys(command for command, _ in reversed(runs) if command in worked or not worked))[
-        :MOST_COMMANDS
-    ]
-    shown = [_cut(f"$ {command}", LONGEST_LINE - len(mark)) + mark for command in reversed(latest)]
-    if files := list(dict.fromkeys(name for turn in episode for name in _files(turn))):
-        shown.append(_cut(_listed(files), LONGEST_LINE))
-    return tuple(shown)
+    runs = [(_CHANGE_FOLDER.sub("", run.command), run.has_failed) for run in _last_runs(episode)]
+    succeeded = {command for command, has_failed in runs if not has_failed}
+    mark = "" if succeeded else FAILED
+    newest_first = (command for command, _ in reversed(runs) if command in succeeded or not succeeded)
+    latest = list(dict.fromkeys(newest_first))[:MAX_COMMANDS]
+    lines = [_shorten(f"$ {command}", MAX_LINE - len(mark)) + mark for command in reversed(latest)]
+    if files := list(dict.fromkeys(name for turn in episode for name in _changed_files(turn))):
+        lines.append(_shorten(_join_files(files), MAX_LINE))
+    return tuple(lines)
 
 
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
-
-
-def runs_of(episode: Sequence[Item]) -> list[Run]:
-    """The commands whose last run did not fail, in the order of these runs, so that repeating them repeats what worked."""
+def successful_runs(episode: Sequence[Item]) -> list[Run]:
+    """Return the commands whose last run succeeded, in the order of these runs, so that they can be repeated."""
     return [run for run in _last_runs(episode) if not run.has_failed]
 
 
 def _last_runs(episode: Sequence[Item]) -> list[Run]:
-    """The last run of each command, in the order of these.
+    """Return the last run of each command in order. Leave out commands that only look around.
 
-    Those that only look around are left out. A call is noted with an answer in the place of its last run; what came of it has a
-    row only where it failed, where that was mended, or where it was a check.
+    A call is recorded with an answer. Its result has a row only if it failed, repaired a failure, or was a check.
     """
-    called = {subject for turn in episode for subject in _shell(turn)}
-    told: dict[str, str] = {}
+    called = {subject for turn in episode for subject in _shell_commands(turn)}
+    lines: dict[str, str] = {}
     turns: dict[str, int] = {}
     failed: set[str] = set()
     for turn in episode:
-        for subject in _shell(turn):
-            told[subject] = told.pop(subject, subject)
+        for subject in _shell_commands(turn):
+            lines[subject] = lines.pop(subject, subject)
             turns[subject] = turn.id
         if turn.role == "tool" and turn.content.startswith("$ "):
             row = turn.content[2:]
             heading = row.partition("\n")[0].strip()
-            command = _call_of(row, heading, called)
+            command = _find_call(row, heading, called)
             if command not in called:
-                told.pop(command, None)
-            told[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
+                lines.pop(command, None)
+            lines[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
             turns[command] = turn.id
             is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
             (failed.add if is_failure else failed.discard)(command)
-    return [Run(line, command in failed, turns[command]) for command, line in told.items() if not is_look(line)]
+    return [Run(line, command in failed, turns[command]) for command, line in lines.items() if not is_look(line)]
 
 
-def _call_of(row: str, heading: str, called: Collection[str]) -> str:
-    """The call that the row of a command is of, noted on one line and perhaps cut; the heading where none is."""
+def _find_call(row: str, heading: str, called: Collection[str]) -> str:
+    """Return the recorded call of a result row. It is on one line and perhaps shortened. Without one, return the heading."""
     if heading in called:
         return heading
     line = " ".join(row.split())
@@ -96,37 +91,41 @@ def _call_of(row: str, heading: str, called: Collection[str]) -> str:
     return max((one for one in longer if line.startswith(one.removesuffix(CUT))), key=len, default=heading)
 
 
-def _shell(turn: Item) -> list[str]:
+def _shorten(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
+
+
+def _shell_commands(turn: Item) -> list[str]:
     return [subject for tool, subject in _calls(turn) if subject and is_shell(tool)]
 
 
-def _files(turn: Item) -> Iterator[str]:
-    """Paths of the files that a turn changed, below the project's folder where they lie in it."""
-    noted = turn.metadata.get("files")
-    names = [str(name) for name in noted] if isinstance(noted, list) else []
+def _changed_files(turn: Item) -> Iterator[str]:
+    """Return paths of the changed files, relative to the project if they lie in it."""
+    recorded = turn.metadata.get("files")
+    names = [str(name) for name in recorded] if isinstance(recorded, list) else []
     for tool, subject in _calls(turn):
         names += subject.split(", ") if is_editor(tool) else ()
-    return (_within(turn.project, name) for name in names if name and not name.endswith(CUT))
+    return (_relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
 
 
-def _within(project: str, name: str) -> str:
-    """The path below the folder that the project has its name of, the end of one that lies elsewhere."""
+def _relative_path(project: str, name: str) -> str:
+    """Return the path below the project's folder; of a path elsewhere, its last parts."""
     path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
     if not _ABSOLUTE.match(path):
         return path.removeprefix("./")
-    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-PARTS_ELSEWHERE:])
+    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-OUTSIDE_PARTS:])
 
 
-def _listed(files: Sequence[str]) -> str:
-    """The first few files on one line, as short as tells all of them apart where their paths leave no room."""
-    more = len(files) - MOST_FILES
+def _join_files(files: Sequence[str]) -> str:
+    """Return the first files on one line, with shortened paths if there is no room."""
+    more = len(files) - MAX_FILES
     rest = f" and {more} more" if more > 0 else ""
-    line = ", ".join(files[:MOST_FILES]) + rest
-    return line if len(line) <= LONGEST_LINE else ", ".join(_shortest(files)[:MOST_FILES]) + rest
+    line = ", ".join(files[:MAX_FILES]) + rest
+    return line if len(line) <= MAX_LINE else ", ".join(_unique_ends(files)[:MAX_FILES]) + rest
 
 
-def _shortest(files: Sequence[str]) -> list[str]:
-    """The ends of the paths that no other path ends in."""
+def _unique_ends(files: Sequence[str]) -> list[str]:
+    """Return the shortest end of each path that no other path shares."""
     ends = [
         ["/".join(parts[at:]) for at in reversed(range(len(parts)))] for parts in (file.split("/") for file in files)
     ]

@@ -1,17 +1,20 @@
-"""Whether what is cited still stands where it was read: checked when it is shown, and all of it by `verify`."""
+"""Check citations: does the cited text still stand where it was read, and in which line stands a quotation?"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import islice
+from os import SEEK_CUR
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from pastchats_memory.located import located
-from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
+from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
 from pastchats_memory.packed import archive_of, unpacking
 from pastchats_memory.passages import Passage, digest, place_of_text, places_of, unpacked
 from pastchats_memory.store import cited
@@ -19,92 +22,96 @@ from pastchats_memory.store.cited import Cited
 from pastchats_memory.store.database import Database
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
-QUICK = 16 << 20
-"""Bytes of a file in which lines that are not where they were are looked for while somebody waits."""
-WHOLE = 256 << 20
-"""The same where all citations are checked."""
-FEWEST_BYTES = 16
-"""Of a line on average: what has more lines is no transcript, and looking through them takes long."""
-OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+MAX_WAITING_BYTES = 16 << 20
+"""Size of a file that is searched for moved lines while somebody waits."""
+MAX_VERIFY_BYTES = 256 << 20
+"""Size of a file that `verify` searches for moved lines."""
+MIN_LINE_BYTES = 16
+"""Bytes of an average line. A file with shorter lines is no transcript, and a search takes long."""
+LINES_BEFORE, LINES_BEHIND = 40, 400
+"""Lines around a turn's first line that are searched for a quotation."""
+BLOCK = 1 << 18
+"""Bytes that are read at a time."""
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
+_WORD = re.compile(r"[^\W_]+")
 
 
-class Found(NamedTuple):
-    """A place of a row and whether it holds."""
+class CheckedPlace(NamedTuple):
+    """A place of a row, and the state of its citation."""
 
     place: Cited
     citation: Citation
 
 
-def cited_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with their citations checked, each at the place that holds best. Raises StoreFault."""
-    turns = [int(hit.id) for hit in hits if hit.task is None]
-    tasks = [hit.task.id for hit in hits if hit.task is not None]
-    places = cited.places(database, turns, tasks)
-    files = Files(QUICK)
-    checked = []
-    for hit in hits:
-        is_task = hit.task is not None
-        key = (is_task, int(hit.id) if hit.task is None else hit.task.id)
-        text = hit.content if hit.task is None else hit.task.title
-        found = files.best(places.get(key, ()), text)
-        if found is None:
-            checked.append(hit)
-        else:
-            line = found.citation.line or found.place.line or None
-            checked.append(hit._replace(source_path=found.place.path, source_line=line, citation=found.citation))
-    return checked
-
-
-def cited_items(database: Database, items: Sequence[Item]) -> list[Item]:
-    """The items filed under the place that holds best, that place first and with its line of now. Raises StoreFault."""
-    places = cited.places(database, [item.id for item in items], ())
-    files = Files(QUICK)
-    checked = []
-    for item in items:
-        found = files.best(places.get((False, item.id), ()), item.content)
-        if found is None:
-            checked.append(item)
-            continue
-        first = [place for place in item.places if place.path == found.place.path]
-        others = [place for place in item.places if place.path != found.place.path]
-        if found.citation.state == MOVED and found.citation.line is not None:
-            first = [place._replace(line=found.citation.line, end_line=None) for place in first]
-        filed = item._replace(source_path=found.place.path, places=(*first, *others), citation=found.citation)
-        checked.append(filed)
-    return checked
-
-
-class Failed(NamedTuple):
-    """A memory whose source does not stand as it was read."""
+class BrokenCitation(NamedTuple):
+    """A memory whose source changed, moved or is gone."""
 
     id: str
     state: str
     source_path: str
     source_line: int | None
-    """As it was read."""
+    """Line at the time of reading."""
     line: int | None
-    """Where it stands now; None where it does not, or where nobody knows."""
+    """Present line; None if it is gone or unknown."""
     source_project: str
 
 
 class Verified(NamedTuple):
-    """All citations, counted by state, and those that do not hold."""
+    """All citations, counted by state, and the broken ones."""
 
     states: dict[str, int]
-    failed: tuple[Failed, ...]
+    failed: tuple[BrokenCitation, ...]
 
     @property
     def total(self) -> int:
-        """Memories that cite a file."""
+        """Number of memories that cite a file."""
         return sum(self.states.values())
 
 
 class Progress(NamedTuple):
-    """How far it is."""
+    """Progress in files."""
 
     done: int
     total: int
-    """Files."""
+
+
+def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with checked citations, each at its best place. Raises StoreFault."""
+    turns = [int(hit.id) for hit in hits if hit.task is None]
+    tasks = [hit.task.id for hit in hits if hit.task is not None]
+    places = cited.places(database, turns, tasks)
+    files = CitedFiles(MAX_WAITING_BYTES)
+    checked = []
+    for hit in hits:
+        is_task = hit.task is not None
+        key = (is_task, int(hit.id) if hit.task is None else hit.task.id)
+        text = hit.content if hit.task is None else hit.task.title
+        best = files.find_best(places.get(key, ()), text)
+        if best is None:
+            checked.append(hit)
+        else:
+            line = best.citation.line or best.place.line or None
+            checked.append(hit._replace(source_path=best.place.path, source_line=line, citation=best.citation))
+    return checked
+
+
+def cite_items(database: Database, items: Sequence[Item]) -> list[Item]:
+    """Return the items with checked citations, the best place first and with its present line. Raises StoreFault."""
+    places = cited.places(database, [item.id for item in items], ())
+    files = CitedFiles(MAX_WAITING_BYTES)
+    checked = []
+    for item in items:
+        best = files.find_best(places.get((False, item.id), ()), item.content)
+        if best is None:
+            checked.append(item)
+            continue
+        first = [place for place in item.places if place.path == best.place.path]
+        others = [place for place in item.places if place.path != best.place.path]
+        if best.citation.state == MOVED and best.citation.line is not None:
+            first = [place._replace(line=best.citation.line, end_line=None) for place in first]
+        checked.append(item._replace(source_path=best.place.path, places=(*first, *others), citation=best.citation))
+    return checked
 
 
 def verify(
@@ -113,23 +120,23 @@ def verify(
     paths: Sequence[str] = (),
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Verified:
-    """Check every citation; of a row that was read in several files the one that holds best counts.
+    """Check every citation. For a row in several files, the best place counts.
 
     Args:
         database: open.
-        filters: project and hidden count.
-        paths: files and folders; all where there are none.
-        progress: told after each file.
+        filters: only project and hidden projects count.
+        paths: files and folders; all files if empty.
+        progress: called after each file.
 
     Raises:
         StoreFault: the database cannot be read.
     """
     rank = {state: place for place, state in enumerate(CITATION_STATES)}
     best: dict[tuple[bool, int], int] = {}
-    failed: dict[tuple[bool, int], Failed] = {}
+    failed: dict[tuple[bool, int], BrokenCitation] = {}
     sources = cited.sources(database, paths)
     for done, source in enumerate(sources, start=1):
-        files = Files(WHOLE)
+        files = CitedFiles(MAX_VERIFY_BYTES)
         for row in cited.rows_of(database, source, filters):
             key = (row.is_task, row.id)
             citation = files.check(row.place, row.text)
@@ -139,7 +146,7 @@ def verify(
             failed.pop(key, None)
             if citation.state != HOLDS:
                 place = row.place
-                failed[key] = Failed(
+                failed[key] = BrokenCitation(
                     row.shown_id, citation.state, place.path, place.line or None, citation.line, row.project
                 )
         progress(Progress(done, len(sources)))
@@ -147,107 +154,107 @@ def verify(
     return Verified({state: counts[state] for state in CITATION_STATES}, tuple(failed.values()))
 
 
-class Files:
-    """Cited files, looked into at most once each for lines that are not where they were."""
+class CitedFiles:
+    """Cited files. Each is searched for moved lines at most once."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._contents: dict[str, bytes | None] = {}
 
-    def best(self, places: Sequence[Cited], text: str) -> Found | None:
-        """The first place that holds, else the one that comes nearest to it; None for a row without any."""
-        found: Found | None = None
+    def find_best(self, places: Sequence[Cited], text: str) -> CheckedPlace | None:
+        """Return the first place that holds, or the next best one; None for a row without places."""
+        best: CheckedPlace | None = None
         for place in places:
-            one = Found(place, self.check(place, text))
-            if found is None or _rank(one) < _rank(found):
-                found = one
+            one = CheckedPlace(place, self.check(place, text))
+            if best is None or _rank(one) < _rank(best):
+                best = one
             if one.citation.state == HOLDS:
                 break
-        return found
+        return best
 
     def check(self, place: Cited, text: str) -> Citation:
-        """Whether a text still stands where it was read."""
+        """Return whether a text still stands at its place."""
         path = located(place.path)
         archive = archive_of(path)
         file = archive or path
         try:
             if archive is None and (passage := unpacked(place.passage)) is not None:
-                if _stands(path, passage, text):
+                if _has_lines(path, passage, text):
                     return Citation(HOLDS, place.line)
-            elif _is_as_it_was(file, place, is_packed=archive is not None):
+            elif _is_unchanged(file, place, is_packed=archive is not None):
                 return Citation(HOLDS, place.line or None)
-            content = self._content(path, archive)
+            content = self._read_content(path, archive)
         except (FileNotFoundError, NotADirectoryError):
             return Citation(GONE)
-        except OSError:  # it may not be read, or cannot be unpacked
+        except OSError:  # no permission, or a damaged archive
             return Citation(UNCHECKED)
-        return _sought(content, place, text)
+        return _search_lines(content, place, text)
 
-    def _content(self, path: Path, archive: Path | None) -> bytes | None:
-        """All of a file, or None where that is too much. Raises OSError."""
+    def _read_content(self, path: Path, archive: Path | None) -> bytes | None:
+        """Return a whole file, or None if it is too large. Raises OSError."""
         name = str(path)
         if name not in self._contents:
-            self._contents[name] = _read(path, archive, self._most)
+            self._contents[name] = _read(path, archive, self._max_bytes)
         return self._contents[name]
 
 
-def _rank(found: Found) -> int:
-    return CITATION_STATES.index(found.citation.state)
+def _rank(checked: CheckedPlace) -> int:
+    return CITATION_STATES.index(checked.citation.state)
 
 
-def _sought(content: bytes | None, place: Cited, text: str) -> Citation:
-    """What becomes of a citation whose lines are not where they were."""
+def _search_lines(content: bytes | None, place: Cited, text: str) -> Citation:
+    """Return the citation of lines that are not at their old place."""
     passage = unpacked(place.passage)
     if content is None:
         return Citation(CHANGED if passage else UNCHECKED)
-    lines = [_line(content, start) for start in places_of(content, passage, text)] if passage else []
+    lines = [_line_at(content, start) for start in places_of(content, passage, text)] if passage else []
     if not lines and (start := place_of_text(content, text)) is not None:
-        lines = [_line(content, start)]
+        lines = [_line_at(content, start)]
     if not lines:
         return Citation(CHANGED if passage else UNCHECKED)
     line = min(lines, key=lambda line: abs(line - place.line))
     return Citation(HOLDS if line == place.line else MOVED, line)
 
 
-def _line(content: bytes, start: int) -> int:
+def _line_at(content: bytes, start: int) -> int:
     return content.count(b"\n", 0, start) + 1
 
 
-def _is_as_it_was(file: Path, place: Cited, *, is_packed: bool) -> bool:
-    """Whether nobody has written to a file since it was read. Raises OSError."""
+def _is_unchanged(file: Path, place: Cited, *, is_packed: bool) -> bool:
+    """Return whether nobody wrote to a file since it was read. Raises OSError."""
     from pastchats_memory.readers.together import state_of  # few citations need it
 
     size, mtime_ns = state_of(file)
     return mtime_ns == place.mtime_ns and (is_packed or size == place.size)
 
 
-def _stands(path: Path, passage: Passage, text: str) -> bool:
-    """Whether lines are where they were, by reading nothing else. Raises OSError."""
-    with _opened(path) as file:
+def _has_lines(path: Path, passage: Passage, text: str) -> bool:
+    """Return whether lines stand at their old place. Reads nothing else. Raises OSError."""
+    with _open_regular_file(path) as file:
         before = min(1, passage.offset)
         os.lseek(file, passage.offset - before, os.SEEK_SET)
-        read = _up_to(file, before + passage.length + 1)
+        read = _read_up_to(file, before + passage.length + 1)
     lines, after = read[before : before + passage.length], read[before + passage.length :]
     is_whole = len(lines) == passage.length and read[:before] in (b"", b"\n") and after in (b"", b"\n")
     return is_whole and digest(lines, text) == passage.digest
 
 
-def _read(path: Path, archive: Path | None, most: int) -> bytes | None:
+def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
     if archive is None:
-        with _opened(path) as file:
-            content = None if os.fstat(file).st_size > most else _up_to(file, most)
+        with _open_regular_file(path) as file:
+            content = None if os.fstat(file).st_size > max_bytes else _read_up_to(file, max_bytes)
     else:
         with unpacking(archive, os.path.relpath(path, archive))() as stream:
-            content = stream.read(most + 1)
-    if content is None or len(content) > most or content.count(b"\n") > most // FEWEST_BYTES:
+            content = stream.read(max_bytes + 1)
+    if content is None or len(content) > max_bytes or content.count(b"\n") > max_bytes // MIN_LINE_BYTES:
         return None
     return content
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """A regular file, whatever was put in its place since it was looked at. Raises OSError."""
-    file = os.open(path, OPENING)
+def _open_regular_file(path: Path) -> Iterator[int]:
+    """Open a file. Refuse a pipe or device that took its place meanwhile. Raises OSError."""
+    file = os.open(path, OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise FileNotFoundError(path)
@@ -256,9 +263,77 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(file)
 
 
-def _up_to(file: int, count: int) -> bytes:
-    pieces = []
-    while count > 0 and (piece := os.read(file, min(count, 1 << 20))):
-        pieces.append(piece)
-        count -= len(piece)
-    return b"".join(pieces)
+def _read_up_to(file: int, count: int) -> bytes:
+    blocks = []
+    while count > 0 and (block := os.read(file, min(count, 1 << 20))):
+        blocks.append(block)
+        count -= len(block)
+    return b"".join(blocks)
+
+
+def find_line(quotation: str, place: Place) -> int:
+    """Return the first line from the place on that holds the quotation's words in order.
+
+    Without one, return the nearest line before the place, or the place's own line.
+    """
+    before = place.line
+    for number in _lines_with(quotation, place):
+        if number >= place.line:
+            return number
+        before = number
+    return before
+
+
+def find_nearest_line(quotation: str, place: Place) -> int:
+    """Return the line nearest to the place that holds the quotation's words in order; the place's without one."""
+    return min(_lines_with(quotation, place), key=lambda number: abs(number - place.line), default=place.line)
+
+
+def _lines_with(quotation: str, place: Place) -> Iterator[int]:
+    """Yield the numbers of lines around the place that hold the quotation's words in order."""
+    words = _WORD.findall(quotation)
+    if not words or not place.line:
+        return
+    longest = max(words, key=len).encode()
+    with suppress(OSError):
+        for number, raw in _read_lines_around(place):
+            if (longest in raw or b"\\u" in raw) and _has_words(raw, words):
+                yield number
+
+
+def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
+    """Yield numbered lines around the place; none of a large file, or of one in an archive."""
+    path = Path(place.path)
+    if not path.is_file() or path.stat().st_size > MAX_WAITING_BYTES:
+        return
+    with path.open("rb") as file:
+        skipped = _skip_lines(file, max(0, place.line - 1 - LINES_BEFORE))
+        last = max(place.end_line or 0, place.line) + LINES_BEHIND
+        yield from islice(enumerate(file, start=skipped + 1), last - skipped)
+
+
+def _skip_lines(file: BinaryIO, lines: int) -> int:
+    """Skip lines, and return how many there were. Counting in blocks takes a third of the time of reading lines."""
+    left = lines
+    while left and (block := file.read(BLOCK)):
+        count = block.count(b"\n")
+        if count >= left:
+            end = -1
+            for _ in range(left):
+                end = block.index(b"\n", end + 1)
+            file.seek(end + 1 - len(block), SEEK_CUR)
+            return lines
+        left -= count
+    return lines - left
+
+
+def _has_words(raw: bytes, words: list[str]) -> bool:
+    """Return whether the words stand in the line in order, with anything between them, in plain text or JSON."""
+    text = _JSON_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", raw.decode(errors="replace"))
+    at = 0
+    for word in words:
+        at = text.find(word, at)
+        if at < 0:
+            return False
+        at += len(word)
+    return True

@@ -1,17 +1,19 @@
-"""Episodes laid out for somebody who judges how they ended, and that judgement written down."""
+"""Let an agent or a person label an episode, by quoting the words that show its outcome."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain, pairwise
+from typing import NamedTuple
 
-from pastchats_memory.episodes import asking, episodes, is_spoken, spoken_first
-from pastchats_memory.episodes.actions import done_in
-from pastchats_memory.episodes.cite import cited_items
-from pastchats_memory.episodes.derive import catch_up, ending_of
-from pastchats_memory.episodes.judgement import SIGNAL, ending_by, read_of
-from pastchats_memory.episodes.load import NEIGHBOURS, said
-from pastchats_memory.episodes.quoting import LONGEST, found_in
+from pastchats_memory.episodes import find_request, is_user_turn, leading_user_turns, split_episodes
+from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.cite import cite_items
+from pastchats_memory.episodes.derive import catch_up, derive_ending
+from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, find_basis
+from pastchats_memory.episodes.load import NEIGHBOURS, present_outcome
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import ELLIPSIS
 from pastchats_memory.model import Filters, Item
@@ -22,74 +24,101 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.judgements import Judgement
 from pastchats_memory.store.outcomes import Due, Ended, Ending, Said
 
-WIDTH = 1000
+SHEET_WIDTH = 1000
 """Characters of a text on a sheet."""
-HEAD = 0.3
-"""Of a text that is longer the share of these that its beginning has: its end says more."""
-RESULTS = 3
-"""What commands answered last."""
+HEAD_SHARE = 0.3
+"""Share of a shortened text that comes from its start. The end is more telling."""
+MAX_RESULTS = 3
+"""Tool results on a sheet, the last ones."""
 RESULT_WIDTH = 300
+WIDE = "\u2e80"
+"""First character of scripts without blanks, where a line may break anywhere."""
+WIDE_WEIGHT = 4
+"""Characters that a wide character counts for."""
+MIN_QUOTATION = 12
+"""Characters of a part of a line. A shorter line has to be quoted whole."""
+MAX_QUOTATION = 1000
+"""Characters. A quotation is a line, or a part of one."""
+LINE_REACH = 200
+"""Characters on each side that are searched for the rest of a line."""
+_TOKEN = re.compile(r"(?P<blank>\s+)|[*`#>\u200b-\u200f\u2060\ufeff]+|(?P<word>[^\s*`#>\u200b-\u200f\u2060\ufeff]+)")
 
 
-def listed(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
-    """The newest questions of which one of the filters' outcomes is said, by judgements or not by them; of unknown ones those that were answered. Raises StoreFault."""
+def list_episodes(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
+    """Return the newest episodes with an outcome of the filters; unknown ones only if they were answered.
+
+    Args:
+        database: to be read.
+        filters: outcomes, project and time.
+        limit: sheets at most.
+        judged: return episodes with a judgement, rather than those without one.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     found, total = outcomes.by_signal(database, filters, SIGNAL, limit, among=judged)
-    return Unjudged(tuple(_sheet(database, one) for one in found), total - len(found))
+    return Unjudged(tuple(_make_sheet(database, one) for one in found), total - len(found))
 
 
 def judge(database: Database, item: Item, verdict: str, because: str | None) -> tuple[Sheet, tuple[str, ...]]:
-    """Write down how the item's episode ended, by words that stand in it or in what was said next; the episode, and warnings.
+    """Store how the item's episode ended. Return the episode, and warnings.
 
     Args:
         database: open for writing.
         item: any turn of the episode.
         verdict: one of `VERDICTS`.
-        because: the words that show it, None for `unknown`; blanks and marks of emphasis between them do not count.
+        because: words of an answer, a result or the next message; None for `unknown`. Blanks and emphasis do not count.
 
     Raises:
-        UsageFault: the item has no outcome or is gone, or nothing in sight shows this one; nothing is written.
-        StoreFault: it cannot be written.
+        UsageFault: the item has no outcome or is gone, or the words are not there; nothing is written.
+        StoreFault: the database cannot be written.
     """
     if verdict == "unknown" and because is not None:
         raise UsageFault("what is unknown is shown by nothing", "Leave the words (`because`) out, or say how it ended.")
     with database.transaction():
-        episode, spoken = _read(database, item)
-        answered = episode[len(spoken_first(episode)) :] or episode
-        before = _known(database, item, episode, spoken)
+        episode, next_turns = _read_episode(database, item)
+        answered = episode[len(leading_user_turns(episode)) :] or episode
+        before = _current_ending(database, item, episode, next_turns)
         turn, start, length = (
-            (None, 0, 0) if verdict == "unknown" else _place(because or "", [*answered, *spoken], item)
+            (None, 0, 0) if verdict == "unknown" else _place_quotation(because or "", [*answered, *next_turns], item)
         )
-        judgement = Judgement(asking(episode).id, verdict, turn, start, length, read_of(episode, spoken, turn))
+        basis = find_basis(episode, next_turns, turn)
+        judgement = Judgement(find_request(episode).id, verdict, turn, start, length, basis)
         judgements.put(database, judgement)
         outcomes.mark(database, _due(item, episode))
-        sheet = _sheet(database, _ended(item, episode, ending_by(judgement, episode, spoken)))
+        sheet = _make_sheet(database, _ended(item, episode, apply_judgement(judgement, episode, next_turns)))
     return sheet._replace(was=before.said), catch_up(database)
 
 
-def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
-    """Let the rules say again how the item's episode ended; the episode, and warnings. Raises UsageFault, StoreFault."""
+def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
+    """Let the rules decide again on the item's episode. Return the episode, and warnings.
+
+    Raises:
+        UsageFault: the item has no outcome, or is gone.
+        StoreFault: the database cannot be written.
+    """
     with database.transaction():
-        episode, _ = _read(database, item)
-        is_judged = judgements.drop(database, asking(episode).id)
+        episode, _ = _read_episode(database, item)
+        is_judged = judgements.drop(database, find_request(episode).id)
         outcomes.mark(database, _due(item, episode))
-    behind = catch_up(database)
+    warnings = catch_up(database)
     with database.snapshot():
-        sheet = sheet_of(database, item)
-    return sheet, (*(() if is_judged else ("nobody had judged it",)), *behind)
+        sheet = load_sheet(database, item)
+    return sheet, (*(() if is_judged else ("nobody had judged it",)), *warnings)
 
 
-def sheet_of(database: Database, item: Item) -> Sheet:
-    """The item's episode, as far as its outcome is derived. Raises UsageFault, StoreFault."""
-    episode, spoken = _read(database, item)
-    return _sheet(database, _ended(item, episode, _known(database, item, episode, spoken)))
+def load_sheet(database: Database, item: Item) -> Sheet:
+    """Return the item's episode with its outcome. Raises UsageFault, StoreFault."""
+    episode, next_turns = _read_episode(database, item)
+    return _make_sheet(database, _ended(item, episode, _current_ending(database, item, episode, next_turns)))
 
 
-def _known(database: Database, item: Item, episode: Sequence[Said], spoken: Sequence[Said]) -> Ending:
-    """How the item's episode ended before anybody says more of it."""
+def _current_ending(database: Database, item: Item, episode: Sequence[Said], next_turns: Sequence[Said]) -> Ending:
+    """Return the stored or derived ending of the item's episode."""
     if ending := outcomes.of_turn(database, item):
         return ending
-    judged_here = judgements.of_conversation(database, item.project, str(item.conversation_id))
-    return ending_of(episode, spoken, judgement=judged_here.get(asking(episode).id))
+    judged = judgements.of_conversation(database, item.project, str(item.conversation_id))
+    return derive_ending(episode, next_turns, judgement=judged.get(find_request(episode).id))
 
 
 def _due(item: Item, episode: Sequence[Said]) -> Due:
@@ -97,37 +126,37 @@ def _due(item: Item, episode: Sequence[Said]) -> Due:
 
 
 def _ended(item: Item, episode: Sequence[Said], ending: Ending) -> Ended:
-    asked = asking(episode)
-    return Ended(asked.id, asked.content, (item.project, str(item.conversation_id)), asked.timestamp, ending)
+    request = find_request(episode)
+    return Ended(request.id, request.content, (item.project, str(item.conversation_id)), request.timestamp, ending)
 
 
-def _read(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
-    """The rows of the item's episode, and what the person said next."""
+def _read_episode(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
+    """Return the rows of the item's episode, and the user's next message."""
     if item.conversation_id is None:
         raise UsageFault(f"{item.id} is of no conversation", "Only what was asked and answered has an outcome.")
-    known = outcomes.of_turn(database, item)
-    first = known.first_index if known else 0
+    stored = outcomes.of_turn(database, item)
+    first = stored.first_index if stored else 0
     rows = outcomes.rows_from(database, Due(item.project, item.conversation_id, first), first)
-    for episode, following in pairwise(chain(episodes(rows), [[]])):
+    for episode, following in pairwise(chain(split_episodes(rows), [[]])):
         if any(turn.id == item.id for turn in episode):
-            return episode, spoken_first(following)
+            return episode, leading_user_turns(following)
     raise UsageFault(f"{item.id} is gone", "It was forgotten meanwhile.")
 
 
-def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, int]:
-    """The turn in which the words stand last, the character at which they begin, and how many they are."""
+def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, int]:
+    """Return the last turn with the words, and their first character and length there."""
     words = because.strip().strip(ELLIPSIS).strip()
     if not words:
         hint = "Quote (`because`) the words that do: of the answer, of a result, or of what was said next."
         raise UsageFault("nothing shows it", hint)
-    if len(words) > LONGEST:
+    if len(words) > MAX_QUOTATION:
         raise UsageFault(
-            f"{len(words):,} characters are no quotation", f"Quote a line, at most {LONGEST:,} characters."
+            f"{len(words):,} characters are no quotation", f"Quote a line, at most {MAX_QUOTATION:,} characters."
         )
     for turn in reversed(turns):
-        if found := found_in(turn.content, words):
+        if found := find_quotation(turn.content, words):
             return turn.id, *found
-    if any(found_in(turn.content, words, least=0) for turn in turns):
+    if any(find_quotation(turn.content, words, least=0) for turn in turns):
         raise UsageFault("these words stand there, and are too few to tell anything", "Quote more of their line.")
     hint = (
         f"Quote a line as it stands there, in upper and lower case: item {item.id} and its neighbours have them whole."
@@ -135,37 +164,104 @@ def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, i
     raise UsageFault("these words stand neither in the answer nor in what was said next", hint)
 
 
-def _sheet(database: Database, one: Ended) -> Sheet:
-    (item,) = cited_items(database, prompts.items(database, [one.asked]))
+def _make_sheet(database: Database, one: Ended) -> Sheet:
+    (item,) = cite_items(database, prompts.items(database, [one.asked]))
     turns = prompts.of_episode(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
     results = [turn.content for turn in turns if turn.role == "tool"]
     where = filed_place(item)
+    next_message = "\n".join(turn.content for turn in _read_next_message(database, one))
     return Sheet(
         id=str(item.id),
         project=item.project,
         timestamp=item.timestamp,
-        asked=_ends(item.content, WIDTH) if is_spoken(item) else "",
-        answered=_ends("\n".join(answers), WIDTH),
-        done=done_in(turns),
-        results=tuple(_ends(text, RESULT_WIDTH) for text in results[-RESULTS:]),
-        said_next=_ends("\n".join(turn.content for turn in _next(database, one)), WIDTH),
-        outcome=said(database, one.ending),
+        asked=_shorten_middle(item.content, SHEET_WIDTH) if is_user_turn(item) else "",
+        answered=_shorten_middle("\n".join(answers), SHEET_WIDTH),
+        done=actions_of(turns),
+        results=tuple(_shorten_middle(text, RESULT_WIDTH) for text in results[-MAX_RESULTS:]),
+        said_next=_shorten_middle(next_message, SHEET_WIDTH),
+        outcome=present_outcome(database, one.ending),
         source_path=where.path,
         source_line=where.line or None,
         citation=item.citation,
     )
 
 
-def _next(database: Database, one: Ended) -> list[Said]:
-    """What the person said after it, as far as it is of the next episode."""
-    behind = one.ending.last_index + 1
-    rows = outcomes.rows_from(database, Due(*one.conversation, behind), behind)
-    return spoken_first(next(episodes(rows), []))
+def _read_next_message(database: Database, one: Ended) -> list[Said]:
+    """Return the user turns at the start of the next episode."""
+    first = one.ending.last_index + 1
+    rows = outcomes.rows_from(database, Due(*one.conversation, first), first)
+    return leading_user_turns(next(split_episodes(rows), []))
 
 
-def _ends(text: str, width: int) -> str:
-    """The text, or its beginning and, since it says more, its longer end."""
+def _shorten_middle(text: str, width: int) -> str:
+    """Return the text, or its start and its longer end."""
     text = text.strip()
-    head = int(HEAD * width)
+    head = int(HEAD_SHARE * width)
     return text if len(text) <= width else f"{text[:head].rstrip()} {ELLIPSIS} {text[head - width :].lstrip()}"
+
+
+class _PlainText(NamedTuple):
+    """A text without emphasis, with single blanks, and the positions of its words."""
+
+    text: str
+    starts: list[int]
+    """Position of each word in this text, ascending."""
+    places: list[int]
+    """Position of each word in the original text."""
+
+
+def find_quotation(text: str, quoted: str, least: int = MIN_QUOTATION) -> tuple[int, int] | None:
+    """Return first character and length of the last place that holds the quoted words, or None.
+
+    Blanks and emphasis may differ. The words must be whole, and at least `least` characters or a line of their own.
+    """
+    plain, words = _to_plain_text(text), _to_plain_text(quoted).text.strip()
+    at = plain.text.rfind(words) if words else -1
+    while at >= 0:
+        start, end = _original_place(plain, at), _original_place(plain, at + len(words) - 1) + 1
+        is_enough = _weigh(words) >= least or _is_line(text, start, end)
+        if is_enough and _is_whole(plain.text, at, at + len(words)):
+            return start, end - start
+        at = plain.text.rfind(words, 0, at + len(words) - 1)
+    return None
+
+
+def _to_plain_text(text: str) -> _PlainText:
+    parts, starts, places, length = list[str](), list[int](), list[int](), 0
+    is_parted, last = False, ""
+    for token in _TOKEN.finditer(text):
+        is_parted = is_parted or token["blank"] is not None
+        if (word := token["word"]) is None:
+            continue
+        if is_parted and parts and not (last >= WIDE and word[0] >= WIDE):
+            parts.append(" ")
+            length += 1
+        parts.append(word)
+        starts.append(length)
+        places.append(token.start())
+        length, is_parted, last = length + len(word), False, word[-1]
+    return _PlainText("".join(parts), starts, places)
+
+
+def _original_place(plain: _PlainText, at: int) -> int:
+    """Return the original position of a character of a word."""
+    word = bisect_right(plain.starts, at) - 1
+    return plain.places[word] + at - plain.starts[word]
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether no ASCII word continues across either edge."""
+    before, behind = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
+    return not any(len(edge) > 1 and edge.isascii() and edge.replace("_", "a").isalnum() for edge in (before, behind))
+
+
+def _is_line(text: str, start: int, end: int) -> bool:
+    """Return whether only punctuation stands on the lines beside the quotation."""
+    before, behind = text[max(0, start - LINE_REACH) : start], text[end : end + LINE_REACH]
+    line = before.rpartition("\n")[2] + behind.partition("\n")[0]
+    return not any(character.isalnum() for character in line)
+
+
+def _weigh(words: str) -> int:
+    return sum(WIDE_WEIGHT if character >= WIDE else 1 for character in words)

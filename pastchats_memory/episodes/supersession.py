@@ -1,7 +1,7 @@
-"""What a request puts in the place of what: a decision that was taken for the same subject before. Pure.
+"""Find requests that supersede an earlier decision on the same subject. Pure.
 
-A wrong *superseded* is worse than none: what is denied, asked, compared, quoted, reported or hoped for replaces nothing, and
-a name that two requests share is no subject.
+A wrong *superseded* is worse than none. Statements that deny, ask, compare, quote, report or hope supersede nothing, and a
+name that two requests share is no subject.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from typing import NamedTuple
 from pastchats_memory.commands import wanted
 from pastchats_memory.query import FUNCTION_WORDS
 
-MOST = 2000
-"""Characters of a request, and of an answer, that are read."""
-LEAST_SHARED = 0.5
-"""Share of the words of either subject that has to be surpassed by what both have."""
-SHORT, STEM = 3, 7
-"""Letters of a word up to which an s belongs to it, and by which words are the same: "authentication" and "authenticate"."""
+MAX_SCANNED = 2000
+"""Characters of a request, and of an answer."""
+MIN_SHARED = 0.5
+"""Share of the words of the shorter subject. Both subjects must share more."""
+MAX_SHORT_WORD, STEM = 3, 7
+"""Letters: a final s belongs to a word so short; words with an equal stem are the same, such as "authenticate"."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(
-    r"\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]|(?<!\w)'[^'\n]{0,300} [^'\n]{0,300}'(?!\w)"
+    r"""
+    \"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]
+    |(?<!\w)'[^'\n]{0,300}\ [^'\n]{0,300}'(?!\w)""",
+    re.VERBOSE,
 )
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
 _CLAUSE = re.compile(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
@@ -32,73 +35,100 @@ _VERSIONED = re.compile(
     r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
 
-_NP = r"(?:(?:the|a|an|our|my|using|that|this|plain|all)\s+)*`?(?P<old>[\w.@][\w.+#@/-]*(?:\s+(?:storage|compose|file|files|cookies?))?)`?(?!\w|\()"
-_ENDS = r"(?=\s*(?:[,.;:!?]|\Z|\s(?:and|for|in|on|from|to|as|at|with|everywhere|now|entirely|completely|altogether)\b))"
-_NAMED = tuple(
-    re.compile(pattern, re.IGNORECASE)
+_NAME = r"""
+    (?:(?:the|a|an|our|my|using|that|this|plain|all)\s+)*`?
+    (?P<old>[\w.@][\w.+#@/-]*(?:\s+(?:storage|compose|file|files|cookies?))?)`?(?!\w|\()"""
+_NAME_END = r"""
+    (?=\s*(?:
+        [,.;:!?]|\Z
+        |\s(?:and|for|in|on|from|to|as|at|with|everywhere|now|entirely|completely|altogether)\b
+    ))"""
+_PUT_ASIDE = tuple(
+    re.compile(pattern, re.IGNORECASE | re.VERBOSE)
     for pattern in (
-        rf"(?<!, )\b(?:replac(?:e|ing)|swap(?:ping)?(?: out)?|exchang(?:e|ing)|substitut(?:e|ing)) {_NP}(?=[^,.;]{{0,120}} (?:by|with|for|through)\b)",
-        rf"\b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{{0,120}}? (?:away )?(?:from|off) {_NP}(?=[^,.;]{{0,120}} (?:in)?to\b)",
-        rf"\b(?:away from|off of) {_NP}{_ENDS}",
-        rf"\b(?:instead of|rather than|in place of|in (?:the )?stead of) {_NP}",
-        rf"(?:,| and) not (?:in |on |to |with |into |at |by |through )?{_NP}{_ENDS}",
-        (
-            rf"\b(?:drop(?:ping)?|remov(?:e|ing)|ditch(?:ing)?|(?:get|getting) rid of|(?:throw|kick|rip) out|abandon(?:ing)?|retir(?:e|ing)|uninstall|stop(?:ped)? using"
-            rf"|(?:be|are|am|is|'re|'m) done with|no longer (?:want|use|need)(?: to use)?) {_NP}{_ENDS}"
-        ),
+        rf"""
+        (?<!,\ )\b(?:replac(?:e|ing)|swap(?:ping)?(?:\ out)?|exchang(?:e|ing)|substitut(?:e|ing))\ {_NAME}
+        (?=[^,.;]{{0,120}}\ (?:by|with|for|through)\b)""",
+        rf"""
+        \b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{{0,120}}?\ (?:away\ )?
+        (?:from|off)\ {_NAME}(?=[^,.;]{{0,120}}\ (?:in)?to\b)""",
+        rf"\b(?:away\ from|off\ of)\ {_NAME}{_NAME_END}",
+        rf"\b(?:instead\ of|rather\ than|in\ place\ of|in\ (?:the\ )?stead\ of)\ {_NAME}",
+        rf"(?:,|\ and)\ not\ (?:in\ |on\ |to\ |with\ |into\ |at\ |by\ |through\ )?{_NAME}{_NAME_END}",
+        rf"""
+        \b(?:
+            drop(?:ping)?|remov(?:e|ing)|ditch(?:ing)?|(?:get|getting)\ rid\ of|(?:throw|kick|rip)\ out|abandon(?:ing)?
+            |retir(?:e|ing)|uninstall|stop(?:ped)?\ using|(?:be|are|am|is|'re|'m)\ done\ with
+            |no\ longer\ (?:want|use|need)(?:\ to\ use)?
+        )\ {_NAME}{_NAME_END}""",
     )
 )
-"""What is put aside, as it is named."""
+"""Patterns with the name of the thing that is put aside."""
 _INSTEAD = re.compile(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
 _RAISES = re.compile(
     r"\b(?:switch|upgrade|bump|move|go|update|migrate|require|pin|raise|downgrade|use|set)(?:s|d|ing)?\b", re.IGNORECASE
 )
 _ADOPTS = re.compile(
-    r"\b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?|pin(?:ned)?|set up|choose|chose|take|require[sd]?|go for)\s+"
-    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?))",
-    re.IGNORECASE,
+    r"""
+    \b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?
+    |pin(?:ned)?|set\ up|choose|chose|take|require[sd]?|go\ for)\s+(?=(?:(?:the|a|an|our|their
+    |plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?))""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""How a thing is named that is decided on."""
+"""Phrases that lead to the name of a chosen thing."""
 _NEW = re.compile(
-    r"\b(?:us(?:e|ing)|with|into|to|in favou?r of|by|take|should|through|via|(?:swap|exchange|substitute)\b[^,.;]{0,120} for)\s+"
-    r"(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))",
-    re.IGNORECASE,
+    r"""
+    \b(?:us(?:e|ing)|with|into|to|in\ favou?r\ of|by|take|should|through|via|(?:swap|exchange
+    |substitute)\b[^,.;]{0,120}\ for)\s+(?=(?:(?:the|a|an|our|their
+    |plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""What is likely the name of what is wanted."""
+"""Phrases that probably lead to the name of the wanted thing."""
 _PLACED = re.compile(
     r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
 )
-"""What may be its name, and may be what it is wanted for."""
+"""Phrases that lead to its name, or to its purpose."""
 
 _INQUIRES = re.compile(
-    r"\W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where|should|shall|would|is|are|was|were"
-    r"|does|did|has|have (?:we|you|they)|do (?:we|you|they)|may|might|whether|if|(?:could|can) (?!you\b)\w+)\b",
-    re.IGNORECASE,
+    r"""
+    \W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where
+    |should|shall|would|is|are|was|were|does|did|has|have\ (?:we|you|they)|do\ (?:we|you|they)|may|might|whether|if
+    |(?:could|can)\ (?!you\b)\w+)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _POLITE = re.compile(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
 _UNDECIDED = re.compile(
-    r"\b(?:do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|never|no need|without|won['’]?t|cannot|can['’]?t|should not|shouldn['’]?t|must not|avoid\w*|rather not"
-    r"|nobody|neither|nor|refus\w+|against|compar\w+|estimat\w+|costs?|effort|consider\w*|think\w*|thought|evaluat\w+|investigat\w+|explor\w+|discuss\w*|explain\w*|describ\w+"
-    r"|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add) (?:an? |the |some )?(?:\w+ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)|translat\w+ (?:this|that|the (?:sentence|text|following))"
-    r"|ask(?:s|ed|ing)?|whether|if|when(?:ever)?|unless|while|would(?! like)|might|maybe|perhaps|could(?! you)|propos\w+|suggest\w*|recommend\w*|pros|worth|check\w*|see|verify"
-    r"|read that|heard|wonder\w*|renam\w+|variable|label|title|column|heading|button|typo|bug|warn\w*|log(?:s|ged)? an?|errors? (?:when|if)|fail(?:s|ed|ing|ure)?|still|wrong\w*"
-    r"|show(?:s|ed|n|ing)?|return(?:s|ed|ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|has|have(?! (?:decided|agreed|to))|uses|reads|serves|writes|contains|idea|option|alternative\w*|tutorial|article|example"
-    r"|imagine|suppose|hypothetical\w*|plan(?:s|ning|ned)? to|someone|people|teams|they|he|she)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:do\ not|don['’]?t|does\ not|doesn['’]?t|did\ not|didn['’]?t|never|no\ need|without|won['’]?t|cannot
+    |can['’]?t|should\ not|shouldn['’]?t|must\ not|avoid\w*|rather\ not|nobody|neither|nor|refus\w+|against
+    |compar\w+|estimat\w+|costs?|effort|consider\w*|think\w*|thought|evaluat\w+|investigat\w+|explor\w+|discuss\w*
+    |explain\w*|describ\w+|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add)\ (?:an?[ ]
+    |the\ |some\ )?(?:\w+\ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)
+    |translat\w+\ (?:this|that|the\ (?:sentence|text|following))|ask(?:s|ed|ing)?|whether|if|when(?:ever)?|unless
+    |while|would(?!\ like)|might|maybe|perhaps|could(?!\ you)|propos\w+|suggest\w*|recommend\w*|pros|worth|check\w*
+    |see|verify|read\ that|heard|wonder\w*|renam\w+|variable|label|title|column|heading|button|typo|bug|warn\w*
+    |log(?:s|ged)?\ an?|errors?\ (?:when|if)|fail(?:s|ed|ing|ure)?|still|wrong\w*|show(?:s|ed|n|ing)?|return(?:s|ed
+    |ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|has|have(?!\ (?:decided
+    |agreed|to))|uses|reads|serves|writes|contains|idea|option|alternative\w*|tutorial|article|example|imagine
+    |suppose|hypothetical\w*|plan(?:s|ning|ned)?\ to|someone|people|teams|they|he|she)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""Before what is put aside, in its sentence: it is denied, asked, compared, quoted, reported or put off."""
+"""Words earlier in the sentence that deny, ask, compare, quote, report or postpone."""
 _STAYS = re.compile(
-    r"\b(?:stay(?:s|ing)? (?:with|on|where)|stick(?:s|ing)? (?:with|to)|as it is|as they are|leave it|not yet|yet\W*\Z|no changes?|change nothing|nothing yet|(?:one|some) ?day"
-    r"|for now only|for now just|just an? (?:estimate|idea|question|thought)|revert|undo|roll(?:ing)? (?:it |that |this )?back|would be nice|keep (?:it|using|redis as))\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:stay(?:s|ing)?\ (?:with|on|where)|stick(?:s|ing)?\ (?:with|to)|as\ it\ is|as\ they\ are|leave\ it|not\ yet
+    |yet\W*\Z|no\ changes?|change\ nothing|nothing\ yet|(?:one|some)\ ?day|for\ now\ only|for\ now\ just
+    |just\ an?\ (?:estimate|idea|question|thought)|revert|undo|roll(?:ing)?\ (?:it\ |that\ |this\ )?back
+    |would\ be\ nice|keep\ (?:it|using|redis\ as))\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""Anywhere in the request: all stays as it is, or goes back to what it was."""
+"""Words anywhere in the request: nothing changes, or the old state returns."""
 _NO_SUBJECT = FUNCTION_WORDS | frozenset(
     """abandon ada add adopt also always app away back be become belong better build bump call change code come completely convert decided deploy ditch do done drop
     entirely everywhere everything exchange expensive fine first format generate get go going got handle instead install keep kept kind let like live log longer lost make
     manage migrate mind move need new no off ok okay old one out pin place plain please port project put raise rather remove replace require retire rewrite rid run
     save search send serve set should slow start stop store strip style substitute sure swap switch take thing throw time today together transition try
-    uninstall up update upgrade use used using version want way we write x yes""".split()  # noqa: SIM905 - a list of a hundred strings would fill a page
+    uninstall up update upgrade use used using version want way we write x yes""".split()  # noqa: SIM905 - one string is shorter than a hundred
 )
 _NO_PRODUCT = FUNCTION_WORDS | frozenset(
     """chapter day file hour issue item level line minute no number option page part phase point port pr second section size step task ticket timeout top version
@@ -108,45 +138,47 @@ _IT = frozenset({"it", "that", "them", "this", "these", "those", "with"})
 
 
 class Replacement(NamedTuple):
-    """What a sentence of a request puts aside."""
+    """Something that a sentence of a request puts aside."""
 
     old: str
-    """Its name, lower-cased; empty where it is not named, or is another version."""
+    """Its name in lower case; empty if it has none."""
     news: frozenset[str]
-    """Words that are likely the name of what takes its place."""
+    """Words that are probably the name of its successor."""
     placed: frozenset[str]
-    """Words that may be its name, or what it is wanted for."""
+    """Words that may be the name or the purpose of its successor."""
     clauses: tuple[frozenset[str], ...]
-    """What its clauses are about; none where no subject is said."""
+    """Subjects of its clauses; empty without a subject."""
     mentioned: frozenset[str]
     """Every word of the request."""
     version: str = ""
-    """The new one, where only that is another."""
+    """The new version, if only the version changes."""
 
 
 @lru_cache(maxsize=512)
-def replacements(request: str) -> tuple[Replacement, ...]:
-    """What a request puts in the place of something else; empty where it decides nothing of the kind."""
-    text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MOST]))
+def find_replacements(request: str) -> tuple[Replacement, ...]:
+    """Return what a request replaces; empty without such a decision."""
+    text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MAX_SCANNED]))
     if _STAYS.search(text):
         return ()
-    found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _put_aside(sentence)]
+    found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _find_put_aside(sentence)]
     if not found:
         return ()
-    news, placed = (_named(pattern, text) for pattern in (_NEW, _PLACED))
+    news, placed = (_find_names(pattern, text) for pattern in (_NEW, _PLACED))
     mentioned = frozenset(_tokens(text))
     return tuple(
-        Replacement(old, news - {old}, placed, _clauses(sentence, {*old.split(), version}), mentioned, version)
+        Replacement(old, news - {old}, placed, _clause_subjects(sentence, {*old.split(), version}), mentioned, version)
         for sentence, old, version in found
     )
 
 
-def _put_aside(sentence: str) -> Iterator[tuple[str, str]]:
-    """What a sentence puts aside: its name, or the product of which another version is wanted and that."""
+def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each thing that a sentence puts aside, or a product with its new version."""
     if (_INQUIRES.match(sentence) or sentence.rstrip().endswith("?")) and not _POLITE.match(sentence):
         return
     found = [
-        (match.start(), match["old"].lower().rstrip(".")) for pattern in _NAMED for match in pattern.finditer(sentence)
+        (match.start(), match["old"].lower().rstrip("."))
+        for pattern in _PUT_ASIDE
+        for match in pattern.finditer(sentence)
     ]
     found += [(match.start(), "") for match in _INSTEAD.finditer(sentence)]
     for start, name in found:
@@ -160,45 +192,45 @@ def _put_aside(sentence: str) -> Iterator[tuple[str, str]]:
                 yield product, match[2]
 
 
-def replaces(one: Replacement, asked: str, answered: str) -> bool:
-    """Whether an earlier request, or what was answered to it, decided on what is put aside, for the same subject."""
-    asked, answered = wanted(asked)[:MOST], answered[:MOST]
-    own = _subject(asked, set(one.old.split()))
+def replaces(one: Replacement, request: str, answer: str) -> bool:
+    """Return whether an earlier request or its answer chose the replaced thing, for the same subject."""
+    request, answer = wanted(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
+    own = _extract_subject(request, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
-    telling = [clause for about in clauses if (clause := about - (one.placed - own))]
-    is_shared = any(len(clause & own) > LEAST_SHARED * min(len(clause), len(own)) for clause in telling)
+    significant = [clause for about in clauses if (clause := about - (one.placed - own))]
+    is_shared = any(len(clause & own) > MIN_SHARED * min(len(clause), len(own)) for clause in significant)
     if one.version:
-        others = {number for name, number in _VERSIONED.findall(asked) if name.lower() == one.old}
-        is_other = bool(others) and one.version not in others and one.old in _adopted(asked)
+        others = {number for name, number in _VERSIONED.findall(request) if name.lower() == one.old}
+        is_other = bool(others) and one.version not in others and one.old in _find_choices(request)
         return is_other and (is_shared or not clauses)
     if one.old and clauses:
-        return is_shared and one.old in _adopted(asked) | _adopted(answered)
+        return is_shared and one.old in _find_choices(request) | _find_choices(answer)
     if one.old:
-        return bool(one.news or one.placed) and one.old in _adopted(asked)
-    names = _adopted(asked, names_only=True) - one.news
+        return bool(one.news or one.placed) and one.old in _find_choices(request)
+    names = _find_choices(request, names_only=True) - one.news
     if names & one.mentioned:
         return is_shared
-    return bool(names) and bool(one.news - own) and any(clause <= own for clause in telling)
+    return bool(names) and bool(one.news - own) and any(clause <= own for clause in significant)
 
 
-def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+def _find_names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _NO_SUBJECT
 
 
-def _clauses(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
-    found = (_subject(clause, names) for clause in _CLAUSE.split(sentence))
+def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
+    found = (_extract_subject(clause, names) for clause in _CLAUSE.split(sentence))
     return tuple(clause for clause in found if clause)
 
 
-def _subject(text: str, names: set[str]) -> frozenset[str]:
-    """The words, without an s at the end, but for names and what each of them is a part of, and for what says only what is to be done."""
+def _extract_subject(text: str, names: set[str]) -> frozenset[str]:
+    """Return the stems of a text, without names, words that contain a name, and words of doing."""
     found = (word for word in _tokens(text) if not any(name and name in word for name in names))
-    telling = (word for word in found if word not in _NO_SUBJECT and len(word) > 1 and not word.isdecimal())
-    return frozenset(map(_stem, telling)) - _NO_SUBJECT
+    significant = (word for word in found if word not in _NO_SUBJECT and len(word) > 1 and not word.isdecimal())
+    return frozenset(map(_stem, significant)) - _NO_SUBJECT
 
 
-def _adopted(text: str, *, names_only: bool = False) -> set[str]:
-    """What is decided on in the text, by one word and by two."""
+def _find_choices(text: str, *, names_only: bool = False) -> set[str]:
+    """Return the chosen things of a text, by one word and by two."""
     found: set[str] = set()
     for match in _ADOPTS.finditer(text):
         first = match[1].split()[0].rstrip(".,")
@@ -212,4 +244,4 @@ def _tokens(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    return (word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > SHORT else word)[:STEM]
+    return (word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > MAX_SHORT_WORD else word)[:STEM]

@@ -1,4 +1,4 @@
-"""Which commands worked before, for a task."""
+"""Find the commands that worked before, for a task."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pastchats_memory.commands import check_of, is_look
-from pastchats_memory.episodes.actions import CUT, Run, runs_of
-from pastchats_memory.episodes.cite import cited_items
-from pastchats_memory.episodes.load import episode_around, run_in
-from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
+from pastchats_memory.episodes.actions import CUT, Run, successful_runs
+from pastchats_memory.episodes.cite import cite_items
+from pastchats_memory.episodes.load import cite_run, load_episode
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_superseding
 from pastchats_memory.model import Filters, Hit
 from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.recollection import Command
@@ -23,145 +23,158 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.runs import latest_runs
 
-LEAST_LETTERS = 4
-"""Of a word of the task that a command may have: "run" and "the" are in every second one."""
-NAMED = 0.2
-"""Share of the task's weight, words included that the memory does not know, that names what a command is for it to be told
-of an episode that is not about the task: .20 and more of six questions how to run the tests, .15 of the rest at most."""
-MOSTLY = 0.5
-"""Share of its words that say so, where they have no weight."""
-MOST_RUNS, MOST_CHECKS = 1000, 20
-"""Rows that are looked at for checks, and different commands that are taken of them."""
+MIN_LETTERS = 4
+"""Letters of a task's word that counts: "run" and "the" are in every second command."""
+MIN_KIND_SHARE = 0.2
+"""Share of the task's weight that names a kind of check, so that commands of unrelated episodes count.
+
+Unknown words count too. Six questions how to run the tests had 0.20 and more, other tasks 0.15 at most.
+"""
+MIN_WORD_SHARE = 0.5
+"""Share of the task's words that name the kind of check, if none has a weight."""
+MAX_RUNS, MAX_CHECKS = 1000, 20
+"""Rows that are searched for checks, and different commands from them."""
 FAMILIES = frozenset({"test", "lint"})
-"""What a command is called whatever its name; that `make` builds is not to be supposed."""
-ENDING = 4
-"""Letters that a word may not have behind the one of the task: `builder`, but not `testuser`."""
+"""Kinds of commands that are recognised by any name. `make` need not be a build."""
+MAX_SUFFIX = 4
+"""Letters that a command's word may not add to a task's word: `builder` counts, `testuser` does not."""
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"&&|\|\||;")
 _ADDS, _REMOVES = frozenset({"add", "i", "install"}), frozenset({"remove", "rm", "un", "uninstall"})
 _PACKAGE = re.compile(r"(?!-)@?[\w./:-]*\w")
 _AROUND = re.compile(
-    r"^(?:cd [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$"
+    r"""
+    ^(?:cd\ [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$""",
+    re.VERBOSE,
 )
-"""What stands around a command and changes nothing of what it does."""
+"""Text around a command that does not change what it does."""
 _LOOKED_FOR = re.compile(r"\b(?:e?grep|rg)\b[^|;&'\"]{0,80}(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)")
-"""What is picked out of an output, which is not what the command is for."""
-_OF_ITS_DAY = re.compile(
-    r"(?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|find|kill|pkill|killall)"
-    r"|git\s+(?:add|am|apply|branch|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash|switch|tag))(?:\s|$)"
+"""A search in an output. It is not the purpose of the command."""
+_ONE_TIME = re.compile(
+    r"""
+    (?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|find|kill|pkill|killall)
+    |git\s+(?:add|am|apply|branch|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash
+    |switch|tag))(?:\s|$)""",
+    re.VERBOSE,
 )
-"""A command that belongs to the files and the history of its day: told to those alone who name what it does, whatever it did it to."""
+"""A command about the files and the history of one day. It counts only if the task names its action."""
 
 
-class _Episode(NamedTuple):
-    asked: int
-    """Id of the turn that asked for the episode."""
+class _Use(NamedTuple):
+    """The use of a command in an episode."""
+
+    request: int
+    """Id of the turn with the request."""
     ending: Ending
     when: tuple[str, int]
-    """When that was asked, and the place among the commands of the episode, in the order in which they worked."""
+    """Time of the request, and position among the successful commands of the episode."""
     last: Run
-    """Of the command, there."""
 
 
 @dataclass(slots=True)
-class _Used:
+class _UsedCommand:
+    """A command with its uses, one for each episode, the best one first."""
+
     project: str
     score: float
-    episodes: list[_Episode] = field(default_factory=list)
-    """One an episode, the best fitting first."""
+    uses: list[_Use] = field(default_factory=list)
 
 
-def commands(
+def working_commands(
     database: Database, request: Request, hits: Sequence[Hit], about: Collection[Hit], terms: Terms, limit: int
 ) -> list[Command]:
-    """The commands of the hits' episodes that worked, once each; none that only looks at files, nor one of its day unasked.
+    """Return the commands that worked in the hits' episodes, once each.
 
-    Chosen are those with words of the task in them, then those of the episodes that fit best; those of one episode come in the
-    order in which they worked. Whoever asks how to run the tests means a command, whatever it was run for: of an episode that
-    is not about the task, or of which the decision was replaced later, those are told whose kind the task names, and the latest
-    of that kind whatever was said around them. What added a package that was removed later is not told.
+    Commands with words of the task come first, then commands of the best episodes. Those of one episode keep their order.
+    A task may name a kind of check, such as tests. Then commands of that kind count from any episode, even from one with a
+    superseded decision, and so do the latest ones of the project. Leave out commands that only look at files, one-time
+    commands that the task does not name, and commands that add a package which was removed later.
 
     Args:
         database: to be read.
-        request: the task, and what may be told of: episodes that worked.
-        hits: for it, the best first.
-        about: those of them that have to do with it.
+        request: the task, with a filter for episodes that worked.
+        hits: for the task, the best first.
+        about: hits that are relevant to the task.
         terms: of the task.
         limit: commands at most.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    used: dict[tuple[str, str], _Used] = {}
+    used: dict[tuple[str, str], _UsedCommand] = {}
     removed: dict[tuple[str, str, str], tuple[str, int]] = {}
     seen: set[int] = set()
     episodes = 0
-    checks = _checks_named(request.text, terms)
-    meant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
-    found = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
-    for item in prompts.items(database, [*found, *_latest_of(database, checks, request.filters)]):
+    checks = _named_checks(request.text, terms)
+    relevant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
+    candidates = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
+    for item in prompts.items(database, [*candidates, *_latest_checks(database, checks, request.filters)]):
         if item.id in seen:
             continue
-        episode, ending = episode_around(database, item)
+        episode, ending = load_episode(database, item)
         seen.update(turn.id for turn in episode)
         if ending.said != "worked":
             continue
-        is_meant = any(turn.id in meant for turn in episode) and superseding(database, episode, hits) is None
+        is_relevant = any(turn.id in relevant for turn in episode) and find_superseding(database, episode, hits) is None
         episodes += 1
-        asked = next((turn for turn in episode if turn.role == "user"), episode[0])
-        for place, run in enumerate(runs_of(episode)):
+        question = next((turn for turn in episode if turn.role == "user"), episode[0])
+        for place, run in enumerate(successful_runs(episode)):
             command = run.command
-            when = asked.timestamp or "", place
+            when = question.timestamp or "", place
             removed |= {
                 (item.project, *one): max(when, removed.get((item.project, *one), when))
                 for one in _packages(command, _REMOVES)
             }
             bare = _AROUND.sub("", command)
-            of_its_day = _OF_ITS_DAY.match(bare)
-            fit = _fit(of_its_day[0] if of_its_day else bare, terms.weights)
-            is_wanted = _is_for(bare, checks) or (is_meant and not (checks and _family(bare)))
-            if not command.endswith(CUT) and is_wanted and (fit or not of_its_day):
-                one = used.setdefault((item.project, bare), _Used(item.project, fit))
-                if all(earlier.asked != asked.id for earlier in one.episodes):
+            one_time = _ONE_TIME.match(bare)
+            fit = _measure_fit(one_time[0] if one_time else bare, terms.weights)
+            is_wanted = _is_for(bare, checks) or (is_relevant and not (checks and _family(bare)))
+            if not command.endswith(CUT) and is_wanted and (fit or not one_time):
+                one = used.setdefault((item.project, bare), _UsedCommand(item.project, fit))
+                if all(earlier.request != question.id for earlier in one.uses):
                     one.score += 1 / (1 + episodes)
-                    one.episodes.append(_Episode(asked.id, ending, when, run))
+                    one.uses.append(_Use(question.id, ending, when, run))
     lasting = (one for one in used.values() if not _is_undone(one, removed))
     best = sorted(lasting, key=lambda one: -one.score)[:limit]
-    return [_command(database, one, where) for one, where in _as_they_worked(best)]
+    return [_make_command(database, one, use) for one, use in _order_by_episode(best)]
 
 
-def _checks_named(task: str, terms: Terms) -> set[str]:
-    """The kinds of checks that the task asks for, by the weight of its words or, where the memory does not know such a word, as half of them."""
+def _named_checks(task: str, terms: Terms) -> set[str]:
+    """Return the kinds of checks that the task names, by the weight of its words, or by their number if unknown."""
     alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
-    known = {family: _fit(family, terms.weights) * terms.coverage for family in FAMILIES}
-    return {family for family, fit in known.items() if fit >= NAMED or (not fit and _fit(family, alike) >= MOSTLY)}
+    known = {family: _measure_fit(family, terms.weights) * terms.coverage for family in FAMILIES}
+    return {
+        family
+        for family, fit in known.items()
+        if fit >= MIN_KIND_SHARE or (not fit and _measure_fit(family, alike) >= MIN_WORD_SHARE)
+    }
 
 
-def _latest_of(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
-    """Ids of the last row of each of the latest commands that are one of the checks."""
+def _latest_checks(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
+    """Return the ids of the last rows of the latest commands that are one of the checks."""
     latest: dict[tuple[str, str], int] = {}
-    for id_, project, command in latest_runs(database, filters, MOST_RUNS) if checks else ():
+    for id_, project, command in latest_runs(database, filters, MAX_RUNS) if checks else ():
         if _is_for(command, checks):
             latest.setdefault((project, _AROUND.sub("", command)), id_)
-    return list(latest.values())[:MOST_CHECKS]
+    return list(latest.values())[:MAX_CHECKS]
 
 
 def _is_for(command: str, checks: Collection[str]) -> bool:
-    """Whether all that the command does is one of the checks that the task names."""
+    """Return whether every part of the command is one of the checks."""
     parts = [part.strip() for part in _PARTS.split(command)]
     doing = [part for part in parts if part and not is_look(part)]
     return bool(doing) and all(_family(part) in checks for part in doing)
 
 
-def _is_undone(used: _Used, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
-    """Whether what the command added was removed after its last run."""
-    last = max(one.when for one in used.episodes)
-    added = _packages(used.episodes[0].last.command, _ADDS)
+def _is_undone(used: _UsedCommand, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
+    """Return whether a package that the command added was removed after its last run."""
+    last = max(one.when for one in used.uses)
+    added = _packages(used.uses[0].last.command, _ADDS)
     return any(removed.get((used.project, *one), last) > last for one in added)
 
 
 def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
-    """The packages to which a command does that, without their versions, each behind the program that does it."""
+    """Return the packages that a command handles with one of the verbs, each with its program, without versions."""
     parts = [part.split() for part in _PARTS.split(command)]
     at = ((words, place) for words in parts for place in range(1, len(words)) if words[place] in verbs)
     return {
@@ -172,18 +185,21 @@ def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
     }
 
 
-def _as_they_worked(best: Sequence[_Used]) -> list[tuple[_Used, _Episode]]:
-    """The commands of an episode together and in order, that of the best one first; of several episodes the one with most of them."""
-    shared = Counter(episode.asked for one in best for episode in one.episodes)
-    told = [(one, max(one.episodes, key=lambda episode: shared[episode.asked])) for one in best]
-    first = {episode.asked: rank for rank, (_, episode) in reversed(list(enumerate(told)))}
-    return sorted(told, key=lambda pair: (first[pair[1].asked], pair[1].when))
+def _order_by_episode(best: Sequence[_UsedCommand]) -> list[tuple[_UsedCommand, _Use]]:
+    """Return the commands with one use each, grouped by episode and in order, the best episode first.
+
+    Of several episodes, choose the one with the most commands.
+    """
+    shared = Counter(use.request for one in best for use in one.uses)
+    chosen = [(one, max(one.uses, key=lambda use: shared[use.request])) for one in best]
+    first = {use.request: rank for rank, (_, use) in reversed(list(enumerate(chosen)))}
+    return sorted(chosen, key=lambda pair: (first[pair[1].request], pair[1].when))
 
 
-def _fit(command: str, weights: Mapping[str, float]) -> float:
-    """Share of the task's weight whose words the command has, at the beginning or the end of one of its own; `pytest` is a test."""
+def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
+    """Return the share of the task's weight in the command's words, 0 to 1. A word counts at either end: `pytest` is a test."""
     own = [word.lower() for word in _WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
-    long = {word: weight for word, weight in weights.items() if len(word) >= LEAST_LETTERS}
+    long = {word: weight for word, weight in weights.items() if len(word) >= MIN_LETTERS}
     present = sum(weight for word, weight in long.items() if _is_among(word.removesuffix("s"), own))
     return present / sum(long.values()) if present else 0.0
 
@@ -194,13 +210,13 @@ def _family(command: str) -> str:
 
 
 def _is_among(stem: str, own: Sequence[str]) -> bool:
-    return any(one.endswith(stem) or (one.startswith(stem) and len(one) < len(stem) + ENDING) for one in own)
+    return any(one.endswith(stem) or (one.startswith(stem) and len(one) < len(stem) + MAX_SUFFIX) for one in own)
 
 
-def _command(database: Database, used: _Used, where: _Episode) -> Command:
-    (item,) = prompts.items(database, [where.asked])
-    (noted,) = cited_items(database, prompts.items(database, [where.last.turn]))
-    episode = attempt_at(database, item, where.ending)
-    command = where.last.command
-    cited = cited_attempts(database, [episode])[episode.id]
-    return Command(used.project, command, len(used.episodes), cited, run_in(noted, command))
+def _make_command(database: Database, used: _UsedCommand, use: _Use) -> Command:
+    (item,) = prompts.items(database, [use.request])
+    (recorded,) = cite_items(database, prompts.items(database, [use.last.turn]))
+    episode = describe_attempt(database, item, use.ending)
+    command = use.last.command
+    cited = cite_attempts(database, [episode])[episode.id]
+    return Command(used.project, command, len(used.uses), cited, cite_run(recorded, command))

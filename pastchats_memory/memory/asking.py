@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.arguments import OUTCOMES, filters_of, source_named
 from pastchats_memory.embed.wordpiece import wordpieces
-from pastchats_memory.episodes.cite import cited_hits, cited_items
+from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.memory.opened import Opened
 from pastchats_memory.model import Context, Filters, Hit, Hits, Item, utf8
 from pastchats_memory.privacy import hidden_projects, standing_here
@@ -94,7 +94,7 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             hits = search(self._database, self._model(), self._without_private(request), self._scoring(asked=rerank))
-            cited = cited_hits(self._database, hits)
+            cited = cite_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
 
     def _scoring(self, *, asked: bool) -> Scoring | None:
@@ -202,7 +202,7 @@ class Asking(Opened):
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-            worth = [with_snippet(hit, terms) for hit in cited_hits(self._database, worth_saying(hits, terms))]
+            worth = [with_snippet(hit, terms) for hit in cite_hits(self._database, worth_saying(hits, terms))]
         assembled = assemble(worth, terms.weights, request, _count_tokens)
         return assembled._replace(warnings=hits.warnings)
 
@@ -219,7 +219,7 @@ class Asking(Opened):
             return []
         hidden = hidden_projects(self._database, None)
         around = prompts.conversation_around(self._database, item, neighbours)
-        return cited_items(self._database, [one for one in around if one.project not in hidden])
+        return cite_items(self._database, [one for one in around if one.project not in hidden])
 
     def verify(
         self,
@@ -246,9 +246,9 @@ class Asking(Opened):
 
     def outcome(self, item: Item) -> Outcome:
         """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""
-        from pastchats_memory.episodes.load import how_ended
+        from pastchats_memory.episodes.load import load_outcome
 
-        return how_ended(self._database, item)
+        return load_outcome(self._database, item)
 
     def unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
@@ -265,7 +265,7 @@ class Asking(Opened):
             UsageFault: there is no working directory, or no such outcome.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.judge import listed
+        from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.absent import nothing_passes
 
         hidden = hidden_projects(self._database, None)
@@ -273,19 +273,19 @@ class Asking(Opened):
         filters = filters_of(project=project, outcome=wanted)._replace(hidden=hidden)
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            found = listed(self._database, filters, limit, judged=judged)
+            found = list_episodes(self._database, filters, limit, judged=judged)
             absent = () if found.sheets else nothing_passes(self._database, filters._replace(outcomes=()))
         return found, (*absent, *behind)
 
     def laid_out(self, id_: str) -> Sheet | None:
         """The episode of a turn as `unjudged` has it; None for no such item. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judge import sheet_of
+        from pastchats_memory.episodes.judge import load_sheet
 
         item = self._item(id_)
         if item is None:
             return None
         with self._database.snapshot():
-            return sheet_of(self._database, item)
+            return load_sheet(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.
@@ -306,20 +306,20 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.lessons import lessons
+        from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search.absent import nothing_passes
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
-            found = lessons(self._database, filters.project, hidden, limit)
+            found = find_lessons(self._database, filters.project, hidden, limit)
             absent = () if found else nothing_passes(self._database, filters._replace(outcomes=(), hidden=hidden))
         return found, (*absent, *behind)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.working_commands import commands
+        from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall import worth_saying
 
         filters = filters_of(project=project, outcome="worked")
@@ -327,7 +327,7 @@ class Asking(Opened):
         wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), wanted)
-            found = commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
+            found = working_commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
         return found, (*hits.warnings, *behind)
 
     @property

@@ -184,10 +184,10 @@ class Keeping(Opened):
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judge import take_back
+        from pastchats_memory.episodes.judge import withdraw_judgement
 
         item = self._item(id_)
-        return (None, ()) if item is None else take_back(self._database, item)
+        return (None, ()) if item is None else withdraw_judgement(self._database, item)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.actions import done_in
-from pastchats_memory.episodes.load import episode_around
-from pastchats_memory.episodes.problems import are_one, subject
-from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
+from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.load import load_episode
+from pastchats_memory.episodes.problems import extract_subject, is_same_problem
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
@@ -88,28 +88,28 @@ def check_prior_work(
     if any(one.likeness.is_duplicate for one in found[:MOST_RESULTS]):
         return judged(found, here=here)
     like = episodes_like(database, embedder, wanted, filters.hidden)
-    work = judged(found, like, subject(wanted.text), here)
-    cited = cited_attempts(database, work.episodes)
+    work = judged(found, like, extract_subject(wanted.text), here)
+    cited = cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[one.id] for one in work.episodes))
 
 
 def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
     """Answered episodes in which a person asked for something like it, the most alike first; none of a hidden project. Raises StoreFault."""
     said = Filters(role="user", notes=False, hidden=hidden)
-    about = subject(wanted.text)
+    about = extract_subject(wanted.text)
     cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
-    near_ones = [item for item in prompts.items(database, list(cosines)) if about & subject(item.content)]
+    near_ones = [item for item in prompts.items(database, list(cosines)) if about & extract_subject(item.content)]
     others = search(database, embedder, Request(wanted.text, limit=MOST_OTHERS, filters=said)) if near_ones else ()
     found: list[tuple[float, Episode]] = []
     for item in near_ones:
         alike = likeness(cosines[item.id], cosines[item.id], wanted.text, item.content[:LONGEST_ASKED])
-        turns, ending = episode_around(database, item)
+        turns, ending = load_episode(database, item)
         if ending.is_answered:
-            thread = thread_of(database, turns, ending, others)
+            thread = find_thread(database, turns, ending, others)
             after = thread.after if thread.after and _is_worked_on(database, thread.after) else None
-            told = attempt_at(database, item, ending)
+            told = describe_attempt(database, item, ending)
             done = _is_deed(database, item, turns, ending)
-            is_same = alike.is_duplicate and are_one(wanted.text, item.content)
+            is_same = alike.is_duplicate and is_same_problem(wanted.text, item.content)
             found.append((alike.score, Episode(told, is_same, done, after, thread.superseded_by)))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
@@ -126,19 +126,19 @@ def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Endi
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
         (go,) = prompts.items(database, [later.asked])
-        is_go = go.metadata.get("kind") != "command" and not subject(go.content)
-        return is_go and later.ending.said == "worked" and _has_work(episode_around(database, go)[0])
+        is_go = go.metadata.get("kind") != "command" and not extract_subject(go.content)
+        return is_go and later.ending.said == "worked" and _has_work(load_episode(database, go)[0])
     return False
 
 
 def _is_worked_on(database: Database, attempt: Attempt) -> bool:
     (item,) = prompts.items(database, [int(attempt.id)])
-    return _has_work(episode_around(database, item)[0])
+    return _has_work(load_episode(database, item)[0])
 
 
 def _has_work(turns: Sequence[Item]) -> bool:
     """Whether commands, edits or commits are in sight."""
-    return bool(done_in(turns)) or any(turn.metadata.get("commits") for turn in turns)
+    return bool(actions_of(turns)) or any(turn.metadata.get("commits") for turn in turns)
 
 
 def judged(
@@ -152,7 +152,7 @@ def judged(
     Args:
         found: tasks, the most alike first.
         episodes: the most alike first; one that is the same decides where no task is.
-        about: the subject of what is wanted.
+        about: the extract_subject of what is wanted.
         here: the project that is stood in; a task of another one is said to be of that.
     """
     results = tuple(one for one in found if one.likeness.is_related)[:MOST_RESULTS]
@@ -163,7 +163,7 @@ def judged(
     replaced = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
     for episode in (one for one in episodes if one.is_same):
         given_up = replaced.get(episode.told.id)
-        if given_up and not about & (subject(episode.told.asked) - subject(given_up.told.asked)):
+        if given_up and not about & (extract_subject(episode.told.asked) - extract_subject(given_up.told.asked)):
             episode = given_up  # noqa: PLW2901 - it shares only what is no longer wanted
         if found_so := _verdict_of_episode(episode):
             verdict, reason, told = found_so

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.actions import LONGEST_LINE, done_in, runs_of
+from pastchats_memory.episodes.actions import MAX_LINE, actions_of, successful_runs
 from pastchats_memory.model import Item
 from pastchats_memory.render import how_text
 
@@ -16,7 +16,7 @@ Ran = tuple[str, str, bool]
 
 
 def commands_of(episode: list[Item]) -> list[str]:
-    return [run.command for run in runs_of(episode)]
+    return [run.command for run in successful_runs(episode)]
 
 
 def turn(role: str, content: str, *tools: str, kind: str = "answer", files: tuple[str, ...] = ()) -> Item:
@@ -62,15 +62,15 @@ def test_a_command_that_failed_is_told_where_it_was_run_again_with_success() -> 
     assert commands_of([failed("make seed"), mended, called]) == ["docker compose up -d db", "make seed"]
     assert commands_of([failed("make seed"), called]) == ["docker compose up -d db"]
     assert commands_of([called, mended, failed("make seed")]) == ["docker compose up -d db"]
-    assert done_in([failed("make seed"), called]) == ("$ docker compose up -d db",)
+    assert actions_of([failed("make seed"), called]) == ("$ docker compose up -d db",)
 
 
 def test_where_no_command_worked_what_failed_is_told_as_such() -> None:
-    assert done_in([failed("make seed"), turn("assistant", "I see the fault.", "Bash make seed")]) == (
+    assert actions_of([failed("make seed"), turn("assistant", "I see the fault.", "Bash make seed")]) == (
         "$ make seed (failed)",
     )
-    (long,) = done_in([failed("make seed " * 15)])
-    assert (len(long), long.endswith("… (failed)")) == (LONGEST_LINE, True)
+    (long,) = actions_of([failed("make seed " * 15)])
+    assert (len(long), long.endswith("… (failed)")) == (MAX_LINE, True)
 
 
 def test_what_failed_is_known_however_its_call_was_shortened_or_put_on_one_line() -> None:
@@ -92,18 +92,20 @@ def test_a_command_that_the_person_did_not_let_run_is_not_told() -> None:
 def test_files_are_told_by_their_paths_below_the_folder_of_the_project() -> None:
     edits = [f"Edit /home/ada/shop/{name}" for name in ("server/session.ts", "client/session.ts", "README.md")]
     patched = turn("assistant", "Done.", *edits, "apply_patch server/session.ts, docs/a.md", "Write /tmp/note.txt")
-    assert done_in([patched]) == ("server/session.ts, client/session.ts, README.md, docs/a.md and 1 more",)
-    assert done_in([turn("assistant", "Done.", r"Edit C:\work\shop\src\app.ts", "Edit src/app.ts")]) == ("src/app.ts",)
+    assert actions_of([patched]) == ("server/session.ts, client/session.ts, README.md, docs/a.md and 1 more",)
+    assert actions_of([turn("assistant", "Done.", r"Edit C:\work\shop\src\app.ts", "Edit src/app.ts")]) == (
+        "src/app.ts",
+    )
 
 
 def test_long_paths_are_as_short_as_tells_them_apart() -> None:
     folder = "source/main/java/org/example/orchard"
     names = (f"{folder}/server/Session.java", f"{folder}/client/Session.java", f"{folder}/client/Basket.java")
-    assert done_in([turn("assistant", "Done.", files=names)]) == (
+    assert actions_of([turn("assistant", "Done.", files=names)]) == (
         "server/Session.java, client/Session.java, Basket.java",
     )
     many = tuple(f"{folder}/{number}/Session.java" for number in range(90))
-    assert all(len(line) <= LONGEST_LINE for line in done_in([turn("assistant", "Done.", files=many)]))
+    assert all(len(line) <= MAX_LINE for line in actions_of([turn("assistant", "Done.", files=many)]))
 
 
 def test_how_tells_what_worked_in_the_order_in_which_it_did(tmp_path: Path) -> None:

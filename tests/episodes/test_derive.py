@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes import asking
 from pastchats_memory.episodes import derive as deriving
-from pastchats_memory.episodes.derive import derive, ending_of, rules
+from pastchats_memory.episodes import find_request
+from pastchats_memory.episodes.derive import derive, derive_ending, rules_version
 from pastchats_memory.episodes.outcome import Row
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database, open_database
@@ -56,7 +56,7 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
     ending = outcomes.of_turn(database, prompts.items(database, [int(tool.id)])[0])
     assert ending is not None
     assert [(shown.text, shown.id) for shown in ending.evidence] == [("12 passed in 0.81s", int(tool.id))]
-    assert database.value("SELECT DISTINCT rules FROM outcomes") == rules()
+    assert database.value("SELECT DISTINCT rules FROM outcomes") == rules_version()
 
 
 def test_what_the_person_says_later_changes_the_outcome(memory: Memory, history: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
 
 
 def test_what_the_person_adds_before_any_answer_counts_for_the_episode_before(memory: Memory, history: Path) -> None:
-    turns = [ASKED, ANSWER, ("user", "hm."), ("user", "No, that is wrong, still broken."), ("assistant", "I see.")]
+    turns = [ASKED, ANSWER, ("user", "hm."), ("user", "No, that is wrong, it still fails."), ("assistant", "I see.")]
     for length in range(2, len(turns) + 1):
         memory.index([write_messages(history, *turns[:length])])
     assert told(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
@@ -135,13 +135,13 @@ def test_what_the_person_adds_before_any_answer_counts_for_the_episode_before(me
 def test_of_several_turns_in_a_row_the_one_that_is_quoted_is_cited_whatever_it_emphasises(
     memory: Memory, history: Path
 ) -> None:
-    blame = ("user", "No, that is **wrong**, `make test` is still broken.")
+    blame = ("user", "No, that is **wrong**, `make test` still fails.")
     memory.index([write_messages(history, ASKED, ANSWER, ("user", "hm."), blame, ("assistant", "I see."))])
     (((quotation, _, place),),) = (
         json.loads(row[0])
         for row in database_of(memory).run("SELECT evidence_json FROM outcomes WHERE verdict = 'failed'")
     )
-    assert (quotation, place) == ("No, that is wrong, make test is still broken.", 3)
+    assert (quotation, place) == ("No, that is wrong, make test still fails.", 3)
 
 
 def test_of_what_was_said_next_no_more_is_quoted_than_one_turn_said(memory: Memory, history: Path) -> None:
@@ -191,7 +191,7 @@ def test_the_turn_that_is_quoted_is_found_in_time_however_many_commands_to_the_c
     texts = ("see (marked with █)", "█this\nnot\n█that", "/add a\n" * 300_000)
     spoken = [outcomes.Said(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
     start = time.process_time()
-    assert ending_of(episode, spoken).evidence[0].text == "this that"
+    assert derive_ending(episode, spoken).evidence[0].text == "this that"
     assert time.process_time() - start < 3
 
 
@@ -222,17 +222,17 @@ def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked
     for number in range(1 + others):
         write_messages(history.with_name(f"{number}.jsonl"), ASKED, ANSWER, conversation=f"c{number}")
     memory.index([history.parent])
-    database, fresh = database_of(memory), deriving._fresh  # noqa: SLF001 - the moment that is wanted
+    database, fresh = database_of(memory), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
     with Memory.open(database.path) as other:
 
         def meanwhile(asked: Database) -> object:
             found = fresh(asked)
-            monkeypatch.setattr(deriving, "_fresh", fresh)
+            monkeypatch.setattr(deriving, "_derive_unlocked", fresh)
             other.store_turn("user", "Thanks, it works now!", conversation_id="c0", project=project)
             return found
 
         project = database.value("SELECT source_project FROM prompts LIMIT 1")
-        monkeypatch.setattr(deriving, "_fresh", meanwhile)
+        monkeypatch.setattr(deriving, "_derive_unlocked", meanwhile)
         derive(database, anew=True)
     by_piece = database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3")
     assert [row[5] for row in by_piece] == ["worked", "unknown", *["unknown"] * others]
@@ -271,7 +271,7 @@ def test_a_run_whose_time_is_up_leaves_the_rest_for_the_next(
     whole = told(database)
     database.run("DELETE FROM outcomes")
     monkeypatch.setattr(deriving, "BATCH_CONVERSATIONS", 2)
-    assert derive(database, anew=True, most_s=0).left == 6
+    assert derive(database, anew=True, max_s=0).left == 6
     seen: list[int] = []
     assert derive(database, lambda progress: seen.append(progress.done)).left == 0
     assert seen == [2, 4, 6]
@@ -397,5 +397,5 @@ def test_what_an_episode_asks_is_the_person_s_words_and_a_command_only_where_it_
     trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js", {"kind": "command"})
     words = Row("user", "prompt", "still times out", {"kind": "prompt"})
     answer = Row("assistant", "answer", "The dialog is in front of the sheet.")
-    assert asking([trial, words, answer]) is words
-    assert asking([trial, answer]) is trial
+    assert find_request([trial, words, answer]) is words
+    assert find_request([trial, answer]) is trial

@@ -11,7 +11,7 @@ from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
-from pastchats_memory.episodes.judge import judge, take_back
+from pastchats_memory.episodes.judge import judge, withdraw_judgement
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.render import judged_text
 from pastchats_memory.store import judgements, outcomes
@@ -29,11 +29,11 @@ def asked(memory: Memory, history: Path) -> str:
     """The id of the question of an indexed conversation whose outcome no rule tells."""
     memory.index([write_messages(history, *SAID)])
     hit = memory.search(ASKED, mode="keyword")[0]
-    assert outcome_of(memory, hit.id) == ("unknown", "said next")
+    assert read_outcome(memory, hit.id) == ("unknown", "said next")
     return hit.id
 
 
-def outcome_of(memory: Memory, id_: str) -> tuple[str, str]:
+def read_outcome(memory: Memory, id_: str) -> tuple[str, str]:
     item = next(item for item in memory.show(id_, neighbours=0))
     outcome = memory.outcome(item)
     return outcome.verdict, outcome.basis
@@ -52,7 +52,7 @@ def test_what_was_judged_is_said_everywhere_with_the_words_that_show_it(memory: 
     (shown,) = block.memories[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
     assert [hit.content for hit in memory.search(ASKED, outcome="worked")] == [ASKED, ANSWER]
-    assert outcome_of(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"
+    assert read_outcome(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"
 
 
 def test_episodes_are_laid_out_with_what_they_are_judged_by(memory: Memory, history: Path) -> None:
@@ -129,10 +129,10 @@ def test_what_is_said_of_a_prompt_without_an_answer_can_be_read_over(memory: Mem
 def test_what_was_judged_is_not_laid_out_again_unless_it_is_taken_back(memory: Memory, asked: str) -> None:
     memory.judge(asked, "unknown")
     assert ASKED not in listed(memory)
-    assert outcome_of(memory, asked) == ("unknown", "judged, said next")
+    assert read_outcome(memory, asked) == ("unknown", "judged, said next")
     assert memory.unjudge(asked)[1] == ()
     assert ASKED in listed(memory)
-    assert outcome_of(memory, asked) == ("unknown", "said next")
+    assert read_outcome(memory, asked) == ("unknown", "said next")
     assert memory.unjudge(asked)[1] == ("nobody had judged it",)
 
 
@@ -177,7 +177,7 @@ def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
     if shown is None:
         with pytest.raises(UsageFault):
             memory.judge(asked, "failed", words)
-        assert outcome_of(memory, asked) == ("unknown", "said next")
+        assert read_outcome(memory, asked) == ("unknown", "said next")
         return
     sheet, _ = memory.judge(asked, "failed", words)
     assert sheet is not None
@@ -196,9 +196,9 @@ def test_what_is_said_later_is_judged_anew(memory: Memory, history: Path, furthe
     memory.index([write_messages(history, *SAID[:2])])
     ((first, *_), _), _ = memory.unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
-    assert outcome_of(memory, first.id) == ("worked", "judged")
+    assert read_outcome(memory, first.id) == ("worked", "judged")
     memory.index([write_messages(history, *SAID[:2], further)])
-    assert outcome_of(memory, first.id)[1] != "judged"
+    assert read_outcome(memory, first.id)[1] != "judged"
 
 
 def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, history: Path) -> None:
@@ -207,7 +207,7 @@ def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, his
     memory.judge(id_, "worked", "The page opens at once")
     memory.index([write_messages(history, *SAID, ("user", "Then leave it."), ("assistant", "Left."))])
     memory.reindex_outcomes()
-    assert outcome_of(memory, id_) == ("worked", "judged")
+    assert read_outcome(memory, id_) == ("worked", "judged")
 
 
 @pytest.mark.parametrize("forgotten", [ASKED, ANSWER, TAKEN_UP])
@@ -219,7 +219,7 @@ def test_with_any_turn_that_it_rests_on_a_judgement_goes(
     memory.forget(memory.search(forgotten, mode="keyword")[0].id)
     database = memory._database  # noqa: SLF001 - nothing of it may stay
     assert [database.value(f"SELECT count(*) FROM {table}") for table in ("judgements", "judgement_reads")] == [0, 0]
-    assert all("judged" not in outcome_of(memory, hit.id)[1] for hit in memory.search("index", mode="keyword"))
+    assert all("judged" not in read_outcome(memory, hit.id)[1] for hit in memory.search("index", mode="keyword"))
 
 
 def test_words_that_were_said_twice_are_quoted_where_they_were_said_last(memory: Memory, history: Path) -> None:
@@ -240,7 +240,7 @@ def test_who_quotes_a_page_is_asked_for_a_line(memory: Memory, history: Path) ->
 def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, asked: str, history: Path) -> None:
     memory.judge(asked, "worked", "The page opens at once")
     memory.index([history], force=True)
-    assert outcome_of(memory, asked) == ("worked", "judged")
+    assert read_outcome(memory, asked) == ("worked", "judged")
 
 
 @pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": ASKED}])
@@ -249,7 +249,8 @@ def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
 ) -> None:
     item = memory.show(asked, neighbours=0)[0]
     memory.forget(**forgotten)
-    for judged in (lambda: judge(memory._database, item, "unknown", None), lambda: take_back(memory._database, item)):  # noqa: SLF001
+    database: Database = memory._database  # noqa: SLF001
+    for judged in (lambda: judge(database, item, "unknown", None), lambda: withdraw_judgement(database, item)):
         with pytest.raises(UsageFault, match="is gone"):
             judged()
 
@@ -276,7 +277,7 @@ def test_a_judgement_rests_on_what_was_asked_the_last_answer_what_was_said_next_
     id_ = memory.search(ASKED, mode="keyword")[0].id
     memory.judge(id_, "mixed", "INDEX READY")
     memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
-    assert (outcome_of(memory, id_) == ("mixed", "judged")) is holds
+    assert (read_outcome(memory, id_) == ("mixed", "judged")) is holds
 
 
 def taken_back(memory: Memory, asked: str) -> judgements.Judgement:
@@ -299,23 +300,23 @@ def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(me
     sheet = memory.laid_out(asked)
     assert sheet is not None
     assert (sheet.outcome.verdict, sheet.outcome.signal) == ("worked", "judged")
-    assert outcome_of(memory, asked) == ("worked", "judged")
+    assert read_outcome(memory, asked) == ("worked", "judged")
     assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
 
 
 def test_what_another_process_judges_while_outcomes_are_derived_is_not_overlooked(
     memory: Memory, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judgement, fresh = taken_back(memory, asked), deriving._fresh  # noqa: SLF001 - the moment that is wanted
+    judgement, fresh = taken_back(memory, asked), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
     with Memory.open(memory._database.path) as other:  # noqa: SLF001
 
         def meanwhile(database: Database) -> object:
             found = fresh(database)
-            monkeypatch.setattr(deriving, "_fresh", fresh)
+            monkeypatch.setattr(deriving, "_derive_unlocked", fresh)
             write_down(other, judgement)
             return found
 
-        monkeypatch.setattr(deriving, "_fresh", meanwhile)
+        monkeypatch.setattr(deriving, "_derive_unlocked", meanwhile)
         memory.reindex_outcomes()
     assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001
 
@@ -326,7 +327,7 @@ def test_a_backup_and_a_mended_database_have_what_was_judged(memory: Memory, ask
     Memory.mend(tmp_path / "copy.db")
     with Memory.open(tmp_path / "copy.db") as mended:
         mended.reindex_outcomes()
-        assert outcome_of(mended, asked) == ("worked", "judged")
+        assert read_outcome(mended, asked) == ("worked", "judged")
 
 
 def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:

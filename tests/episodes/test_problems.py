@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.episodes.problems import are_one, differ_in_name
+from pastchats_memory.episodes.problems import has_different_name, is_same_problem
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from pastchats_memory.episodes.problems import are_one, differ_in_name
     ],
 )
 def test_requests_that_differ_in_a_name_are_two_problems(first: str, second: str) -> None:
-    assert not are_one(first, second)
-    assert not are_one(second, first)
-    assert are_one(first, first)
+    assert not is_same_problem(first, second)
+    assert not is_same_problem(second, first)
+    assert is_same_problem(first, first)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_requests_that_differ_in_a_name_are_two_problems(first: str, second: str
     ],
 )  # fmt: skip
 def test_requests_for_the_same_in_slightly_other_words_are_one_problem(first: str, second: str) -> None:
-    assert are_one(first, second)
-    assert are_one(second, first)
+    assert is_same_problem(first, second)
+    assert is_same_problem(second, first)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_requests_for_the_same_in_slightly_other_words_are_one_problem(first: st
     ],
 )
 def test_a_file_by_a_longer_path_or_without_its_suffix_is_the_same_file(first: str, second: str) -> None:
-    assert not differ_in_name(first, second)
-    assert not differ_in_name(second, first)
+    assert not has_different_name(first, second)
+    assert not has_different_name(second, first)
 
 
 def test_files_of_one_name_with_two_suffixes_are_two() -> None:
-    assert differ_in_name("Tidy the rules in index.css", "Tidy the rules in index.html")
+    assert has_different_name("Tidy the rules in index.css", "Tidy the rules in index.html")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pastchats_memory.episodes.quoting import found_in
+from pastchats_memory.episodes.judge import find_quotation
 
 TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mondays`\n- ok\n试了一下可以了，接着\n  改归档页面\ntotal: 12 passed\nthe run_total is 12 of it"
 
@@ -36,17 +36,17 @@ TEXT = "**Done**, and the list\n  is _fast_ now.\n\n> it never works\n> on `Mond
     ],
 )
 def test_words_are_found_whole_whatever_blanks_and_marks_are_between_them(words: str, stands: str | None) -> None:
-    found = found_in(TEXT, words)
+    found = find_quotation(TEXT, words)
     assert (TEXT[found[0] : found[0] + found[1]] if found else None) == stands
 
 
 def test_of_several_places_the_last_is_told() -> None:
     text = "12 tests passed\nno, 1 failed\n12 tests passed\nreally, 12 tests passedX"
-    assert found_in(text, "12 tests passed") == (29, 15)
+    assert find_quotation(text, "12 tests passed") == (29, 15)
 
 
 def test_what_cannot_be_seen_does_not_part_words() -> None:
-    assert found_in("the sum of x\u200by is right", "the sum of xy is") == (0, 17)
+    assert find_quotation("the sum of x\u200by is right", "the sum of xy is") == (0, 17)
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_what_cannot_be_seen_does_not_part_words() -> None:
 )
 def test_no_text_holds_it_up(text: str, words: str) -> None:
     started = time.process_time()
-    assert found_in(text, words) is None
+    assert find_quotation(text, words) is None
     assert time.process_time() - started < 2

@@ -7,7 +7,7 @@ import sys
 import pytest
 from program import REPOSITORY
 
-from pastchats_memory.episodes.supersession import replacements, replaces
+from pastchats_memory.episodes.supersession import find_replacements, replaces
 
 sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
 
@@ -18,7 +18,7 @@ LEAST_PRECISION, LEAST_RECALL = 0.9, 0.8
 
 
 def says(earlier: str, later: str) -> bool:
-    return any(replaces(one, earlier, "Done.") for one in replacements(later))
+    return any(replaces(one, earlier, "Done.") for one in find_replacements(later))
 
 
 @pytest.mark.parametrize("one", BUILD, ids=[one.later[:40] for one in BUILD])

@@ -1,6 +1,6 @@
-"""What tests, builds, linters and type checks said: the last word counts, not the first.
+"""Read the results of tests, builds, linters and type checks. A later run supersedes an earlier one.
 
-Runners differ in their words, hardly in what those are: how many failed or passed, that the whole did, with which code it exited.
+Runners report similar facts in different words: how many tests failed or passed, the overall result, the exit code.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ import re
 from dataclasses import dataclass
 
 from pastchats_memory.commands import NO_SUCH_COMMAND, Family, check_of
-from pastchats_memory.episodes.outcome.episode import LONGEST, QUOTED, Episode, Evidence, Pattern, Row, once, quoted
+from pastchats_memory.episodes.outcome.episode import (
+    MAX_QUOTATION,
+    MAX_SCANNED,
+    Episode,
+    Evidence,
+    Pattern,
+    Row,
+    cached,
+    quote_line,
+)
 
 _RED = Pattern(
     r"""
@@ -29,7 +38,7 @@ _RED = Pattern(
     |^(?:rc|ret)\ ?[=:]\ ?[1-9]\d{0,2}$
     |\bexit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+[1-9]\d{0,2}\b|\bexited\ \([1-9]"""
 )
-"""What says, wherever it stands in the output, that something failed: how many, that the whole did, how it exited."""
+"""A failure, wherever it stands in the output: a count, an overall result, an exit code."""
 
 _GREEN = Pattern(
     r"""
@@ -50,9 +59,9 @@ _GREEN = Pattern(
     |^\#\d+\ naming\ to\ \S+|^[1-9]\d*\ files?\ (?:already\ formatted|left\ unchanged)|\brated\ at\ 10(?:\.0+)?/10
     |\bDone\ in\ [\d.]+\ ?m?s\b|\b\w*exit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+0\b"""
 )
-"""What says that all of it is good."""
+"""Overall success."""
 
-_NOISE = Pattern(
+_ERROR = Pattern(
     r"""
     \bTraceback\ \(most\ recent|^[^\S\n]*+(?:[\w./-]+:\d[:\d]*\s+)?(?:fatal\ )?error\b[:\ ]|:\ (?:fatal\ )?error:
     |\bnpm\ (?:ERR!|error)|command\ not\ found|No\ such\ file\ or\ directory|\bSyntaxError\b|\bcannot\ use\b
@@ -60,26 +69,28 @@ _NOISE = Pattern(
     |does\ not\ implement|\bundefined(?:\ reference\b|:\ )|^FAILED\b|^panic:|\bpanicked\ at\b|\bAssertionError\b
     |^\S+\.\w{1,4}:\d+:\d+:\ (?!warning|note|info)|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|\b[A-Z]{4,}_FAILED\b|^Killed$|^fatal:[ ]"""
 )
-"""What a check that passed may have printed on its way: red only where no green line follows."""
+"""Errors that a passing check may print on its way. They count unless a line of success follows."""
 
-_CUT = Pattern(r"\|\s*(?:tail|head|grep|rg|wc|sed|awk|cut|sort|jq)\b|\|\|\s*(?:true|:|echo)|>\s*/dev/null|[^>&]&\s*$")
-"""Commands of which silence says nothing."""
+_FILTERED = Pattern(
+    r"\|\s*(?:tail|head|grep|rg|wc|sed|awk|cut|sort|jq)\b|\|\|\s*(?:true|:|echo)|>\s*/dev/null|[^>&]&\s*$"
+)
+"""Commands whose silence shows nothing."""
 
 
 _STARTED = Pattern(
     r"""
     \brunning\ in\ (?:the\ )?background\b|\bProcess\ running\ with\ session\ ID\b|\bmoved\ to\ (?:the\ )?background\b"""
 )
-"""A command that goes on: how it ended is told elsewhere."""
+"""A command that still runs. Its end is recorded elsewhere."""
 _IN_BACKGROUND = Pattern(r"[^>&]&\Z|\bnohup\b")
-_RAN_NONE = Pattern(
+_NO_TESTS = Pattern(
     r"""
     \bNo\ test\ matches\b|\bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
     |^[=\ ]*(?:\d+\ (?:deselected|skipped),?\ ?)+\ ?in\ [\d.]+s|\btest\ result:\ ok\.\ 0\ passed;\ 0\ failed"""
 )
-"""Nothing was tried, unless something else in the output was."""
+"""No test ran, unless the output shows another one that did."""
 _NEVER_RAN = Pattern(NO_SUCH_COMMAND)
-_TRIED = Pattern(
+_SOME_TESTS = Pattern(
     r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.(]\S*(?!.*no\ tests)|^---\ (?:PASS|FAIL)|^FAIL\b"
 )
 
@@ -94,8 +105,8 @@ _WHERE = Pattern(
 _OPTION = Pattern(
     r"""(?<!\S)(?:-k|-t|-g|-run|--(?:run|grep|filter|tests?|testNamePattern)|-Dtest)[\ =]['"]?(?P<chosen>[^\s'"]+)"""
 )
-"""What an option says is to be tried."""
-_CHOICE = Pattern(
+"""An option that selects tests."""
+_TARGET = Pattern(
     r"""
     (?<=\s)(?:
         [\w.-]*/[\w./:\[\]-]+|[\w/.-]+\.\w{1,4}(?:::[\w:\[\]-]+)?|[\w-]+::[\w:-]+
@@ -105,135 +116,141 @@ _CHOICE = Pattern(
 _FILTER = Pattern(
     r"\b(?:cargo\s+(?:test|t|nextest\s+run)|jest|vitest(?:\s+run)?|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test(?:\s+--)?)\s+(?P<chosen>\w+)(?=\s|\Z)"
 )
-"""What runners take for a part of the names that are to be tried."""
-_INTO = Pattern(r">\s*(?P<file>[^\s;&|]+)")
-_LEFT_OUT = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
+"""A positional argument that runners match against test names."""
+_REDIRECT = Pattern(r">\s*(?P<file>[^\s;&|]+)")
+_EXCLUDES = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
 _FAILED_IN = Pattern(r"^(?:\W{0,4}(?:FAILED|FAIL|ERROR)\s+|test\ (?=\S+\ \.\.\.\ FAILED))(?P<name>[\w./:-]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A run of a test, a linter or a build."""
+    """One run of a test, a linter or a build."""
 
     place: int
     family: Family
     passed: bool
     evidence: tuple[Evidence]
     scope: str
-    """The folder or the package in which it ran; empty where the command does not say."""
+    """Folder or package of the run; empty if the command names none."""
     selected: frozenset[str]
-    """Words of the command that choose what is tried."""
-    leaves_out: bool
-    """Whether the command leaves something out by its name."""
+    """Words of the command that select what runs."""
+    has_exclusions: bool
+    """Whether the command excludes something by name."""
     failed: frozenset[str]
-    """Names of what failed."""
+    """Names of failed tests."""
 
 
-def red_line(output: str) -> re.Match[str] | None:
-    """The last place where an output says that something failed."""
-    return _RED.last(output)
+def find_failure(output: str) -> re.Match[str] | None:
+    """Return the last report of a failure in an output."""
+    return _RED.find_last(output)
 
 
-def noise_in(output: str) -> re.Match[str] | None:
-    """The last place where an output tells of an error of any program."""
-    return _NOISE.last(output) or _RED.last(output)
+def find_error(output: str) -> re.Match[str] | None:
+    """Return the last error of any program in an output."""
+    return _ERROR.find_last(output) or _RED.find_last(output)
 
 
-def passed(output: str) -> tuple[bool, str] | None:
-    """Whether what a check printed is green, and the line that says so; None where no line says anything."""
-    if red := _RED.last(output):
-        return False, quoted(output, 0, red.start())[0].quotation
-    green = _GREEN.last(output)
-    noise = _NOISE.last(output)
-    if noise and not (green and green.start() > noise.start()):
-        return False, quoted(output, 0, noise.start())[0].quotation
-    return (True, _plain(green[0])[:QUOTED]) if green else None
+def read_check_output(output: str) -> tuple[bool, str] | None:
+    """Return whether a check passed, and the line that shows it. Return None without such a line."""
+    if red := _RED.find_last(output):
+        return False, quote_line(output, 0, red.start())[0].quotation
+    green = _GREEN.find_last(output)
+    error = _ERROR.find_last(output)
+    if error and not (green and green.start() > error.start()):
+        return False, quote_line(output, 0, error.start())[0].quotation
+    return (True, _trim_brackets(green[0])[:MAX_QUOTATION]) if green else None
 
 
-def _plain(line: str) -> str:
-    """On one line, without a bracket at its end that was opened before it."""
+def _trim_brackets(line: str) -> str:
+    """Return the text on one line, without a closing bracket that was opened before it."""
     text = " ".join(line.split())
     return text.rstrip(")]") if text.count("(") < text.count(")") or text.count("[") < text.count("]") else text
 
 
-def _check(place: int, row: Row) -> Check | None:
+def _read_check(place: int, row: Row) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
     family = check_of(command if heading.startswith("$ ") else "", output)
-    said = passed(output[-LONGEST:])
-    ran_none = family == "test" and _RAN_NONE.search(output) and not _TRIED.search(output)
-    if family is None or ran_none or _NEVER_RAN.search(output) or (said is None and _STARTED.search(output)):
+    result = read_check_output(output[-MAX_SCANNED:])
+    has_no_tests = family == "test" and _NO_TESTS.search(output) and not _SOME_TESTS.search(output)
+    if family is None or has_no_tests or _NEVER_RAN.search(output) or (result is None and _STARTED.search(output)):
         return None
-    if said is None and row.kind != "error" and _CUT.search(command):
+    if result is None and row.kind != "error" and _FILTERED.search(command):
         return None
     if row.kind == "error":
-        said = (
+        result = (
             False,
-            said[1] if said and not said[0] else " ".join(output.split("\n", 1)[0].split())[:QUOTED] or command,
+            result[1]
+            if result and not result[0]
+            else " ".join(output.split("\n", 1)[0].split())[:MAX_QUOTATION] or command,
         )
-    green, line = said or (True, " ".join(heading.split())[:QUOTED])
-    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.all(output))
+    green, line = result or (True, " ".join(heading.split())[:MAX_QUOTATION])
+    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.find_all(output))
     return Check(
         place,
         family,
         green,
         (Evidence(line, place),),
-        _scope(command),
-        _selected(command),
-        bool(_LEFT_OUT.search(command)),
+        _find_scope(command),
+        _find_selection(command),
+        bool(_EXCLUDES.search(command)),
         frozenset(failed),
     )
 
 
-@once
-def last_checks(episode: Episode) -> list[Check]:
-    """The runs that no later one stands for, the latest first."""
+@cached
+def standing_checks(episode: Episode) -> list[Check]:
+    """Return the runs that no later run supersedes, the latest first."""
     standing: list[Check] = []
-    for place, row in episode.traffic():
-        check = _check(place, row)
-        if check and not any(_stands_for(later, check) for later in standing):
+    for place, row in episode.tool_results():
+        check = _read_check(place, row)
+        if check and not any(_supersedes(later, check) for later in standing):
             standing.append(check)
     return standing
 
 
-def is_awaited(episode: Episode) -> bool:
-    """Whether a check was begun in the background and nothing tells how it ended."""
-    begun = [
+def has_running_check(episode: Episode) -> bool:
+    """Return whether a check was started in the background and has no result."""
+    started = [
         step
         for step, label in episode.steps()
         if _IN_BACKGROUND.search(label.rstrip(") ")) and check_of(label.partition(" ")[2])
     ]
-    return bool(begun) and not any(episode.step_of(check.place) >= begun[-1] for check in last_checks(episode))
+    return bool(started) and not any(
+        episode.find_step(check.place) >= started[-1] for check in standing_checks(episode)
+    )
 
 
-def is_narrowed(episode: Episode, check: Check) -> bool:
-    """Whether what the check tried was tried again only in part, or elsewhere."""
-    return any(later.family == check.family and later.place > check.place for later in last_checks(episode))
+def is_partly_rerun(episode: Episode, check: Check) -> bool:
+    """Return whether the check ran again only in part, or elsewhere."""
+    return any(later.family == check.family and later.place > check.place for later in standing_checks(episode))
 
 
-def _stands_for(later: Check, earlier: Check) -> bool:
-    """Whether the later run tells of all that the earlier one tried: of the same place, and with what failed in it."""
+def _supersedes(later: Check, earlier: Check) -> bool:
+    """Return whether the later run covers the same place and all earlier failures."""
     if later.family != earlier.family:
         return False
     if later.scope and earlier.scope and later.scope != earlier.scope:
         return False
     if earlier.passed:
         return True
-    if later.leaves_out and not earlier.leaves_out:
+    if later.has_exclusions and not earlier.has_exclusions:
         return False
     narrower = later.selected - earlier.selected
     return not narrower or all(any(name in word or word in name for word in narrower) for name in earlier.failed)
 
 
-def _scope(command: str) -> str:
-    """The last part of the folder, or the package, in which a command runs; empty where it does not say."""
-    found = _WHERE.last(command)
+def _find_scope(command: str) -> str:
+    """Return the last part of a command's folder, or its package; empty if it names none."""
+    found = _WHERE.find_last(command)
     return found["folder"].rstrip("/").rpartition("/")[2] if found else ""
 
 
-def _selected(command: str) -> frozenset[str]:
-    """The words of a command that choose what is tried: paths, names of tests, what follows an option for that."""
-    elsewhere = {found["folder"] for found in _WHERE.all(command)} | {found["file"] for found in _INTO.all(command)}
-    chosen = [found[0] for found in _CHOICE.all(command)]
-    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.all(command)]
-    return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in elsewhere)
+def _find_selection(command: str) -> frozenset[str]:
+    """Return the words of a command that select what runs: paths, test names, option values."""
+    excluded = {found["folder"] for found in _WHERE.find_all(command)} | {
+        found["file"] for found in _REDIRECT.find_all(command)
+    }
+    chosen = [found[0] for found in _TARGET.find_all(command)]
+    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.find_all(command)]
+    return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in excluded)

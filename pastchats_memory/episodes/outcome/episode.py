@@ -1,4 +1,4 @@
-"""What an outcome is read from, and what it quotes."""
+"""Values that outcomes are derived from: the turns of one episode, and what its evidence quotes."""
 
 from __future__ import annotations
 
@@ -9,47 +9,76 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar, cast
 
+from pastchats_memory.commands import wanted
 from pastchats_memory.model import EMPTY, Metadata
 
-QUOTED = 120
-"""Characters of a quotation at most."""
+MAX_QUOTATION = 120
+"""Characters."""
 OPENING = 240
-"""Characters of a text in which its first sentences stand: whoever accepts, rejects or claims does so first."""
+"""Characters of a text that hold its first sentences: people accept, reject and claim there."""
+MAX_SCANNED = 6000
+"""Characters that are read at each end of a text."""
+MIN_WORDS = 3
+"""Words of a sentence with content. A shorter prompt ("yes", "go on") may recur with another meaning."""
 _WORD = re.compile(r"\w")
-_MARKS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
-LONGEST = 6000
-"""Characters of a text that are read at each of its ends."""
+_EMPHASIS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
+_SENTENCE_END = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
+_FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
+"""A line that names the file of the next lines."""
 
 
 class Pattern:
-    """A pattern that is compiled when it is first looked for: a process that asks for no outcome does not pay for it."""
+    """A verbose expression that is compiled at its first use. A process that derives no outcome does not pay for it."""
+
+    flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 
     def __init__(self, source: str, *, cased: bool = False) -> None:
         self._source = source
-        self._flags = re.VERBOSE | re.MULTILINE | (re.NOFLAG if cased else re.IGNORECASE)
+        self._cased = cased
+
+    def read_source(self) -> str:
+        """Return the expression."""
+        return self._source
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._source, self._flags)
+    def compiled(self) -> re.Pattern[str]:
+        """The expression, compiled."""
+        return re.compile(self.read_source(), self.flags & ~re.IGNORECASE if self._cased else self.flags)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first place, if any. Blanks in the source count only where they are escaped."""
-        return self._compiled.search(text)
+        """Return the first match, or None."""
+        return self.compiled.search(text)
 
     def match(self, text: str) -> re.Match[str] | None:
-        """At the beginning."""
-        return self._compiled.match(text)
+        """Return the match at the beginning, or None."""
+        return self.compiled.match(text)
 
-    def all(self, text: str) -> Iterator[re.Match[str]]:
-        """Every place, the first first."""
-        return self._compiled.finditer(text)
+    def find_all(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every match in order."""
+        return self.compiled.finditer(text)
 
-    def last(self, text: str) -> re.Match[str] | None:
-        """The last place, if any."""
+    def find_last(self, text: str) -> re.Match[str] | None:
+        """Return the last match, or None."""
         found = None
-        for found in self._compiled.finditer(text):  # noqa: B007 - the last one is wanted
+        for found in self.compiled.finditer(text):  # noqa: B007 - the last one is wanted
             pass
         return found
+
+
+CLIENT_COMMANDS = Pattern(
+    r"""
+    \s*/(?:
+        add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context
+        |status|login|logout|mcp|map|map-refresh|chat-mode|settings|resume|export|web|voice|paste
+        |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
+        |plugin
+    )\b[^\n]*(?:\n|\Z)
+    |\s*/(?:ask|code|architect)\s*(?:\n|\Z)|\s*\[Request\ interrupted\b[^\]\n]*\]\s*(?:\n|\Z)
+    |\s*Processing\ your\ request\.\.\.(?:\n|\Z)"""
+)
+"""Commands at the start of a message that show nothing about the work, and the client's notice of an unseen comment."""
+TRIAL_COMMANDS = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
+"""Commands with which the user tries the work. Their comment follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,187 +90,232 @@ class Row:
     """`prompt`, `command`, `answer`, `error`, `result` …"""
     content: str
     metadata: Metadata = field(default_factory=lambda: EMPTY)
-    """Of which `tools`, `files`, `commits` and `flags` are read: what the client recorded beside the words."""
+    """The client's records. Outcomes use `tools`, `files`, `commits` and `flags`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What shows an outcome."""
+    """One line that shows an outcome."""
 
     quotation: str
     """On one line, at most 120 characters."""
     place: int
-    """Of the turn in the episode, from 0; the number of its turns for the person's next words."""
+    """Index of the turn in the episode, from 0. The number of turns stands for the user's next message."""
 
 
 Step = tuple[int, int]
-"""Of a call: place of the turn with which it was noted, and its number there."""
+"""Position of a call: index of the turn that records it, and its number there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Episode:
-    """The turns of an episode with what the person said next, empty where nothing was."""
+    """The turns of an episode, and the user's next message."""
 
     turns: tuple[Row, ...]
-    following: str
+    next_message: str
+    """Empty at the end of a transcript."""
     tasks: tuple[str, ...] = ()
-    """The states that tasks came to while it lasted."""
-    found: dict[str, object] = field(default_factory=dict)
-    """What was looked for already, by the name of the function that did."""
+    """States that tasks reached during the episode."""
+    cache: dict[str, object] = field(default_factory=dict)
+    """Results of `cached` functions, by function name."""
 
     @property
-    def asked(self) -> str:
-        """The person's words, joined."""
+    def request(self) -> str:
+        """The user's messages, joined."""
         return "\n".join(turn.content for turn in self.turns if turn.role == "user")
 
     def answers(self) -> list[tuple[int, str]]:
-        """Places and texts of what was answered."""
+        """Return places and texts of the agent's answers."""
         return [(place, turn.content) for place, turn in enumerate(self.turns) if turn.role == "assistant"]
 
     def steps(self) -> Iterator[tuple[Step, str]]:
-        """The tools that were used, such as `Bash git push`, in order, as far as the client recorded them."""
+        """Yield the recorded tool calls in order, such as `Bash git push`."""
         for place, turn in enumerate(self.turns):
-            for number, label in enumerate(labels(turn)):
+            for number, label in enumerate(tool_labels(turn)):
                 yield (place, number), label
 
     def calls(self) -> Iterator[tuple[int, str]]:
-        """The same, with the places of the turns that they were noted with."""
+        """Yield the recorded tool calls with the places of their turns."""
         return ((place, label) for (place, _), label in self.steps())
 
-    def is_mended(self, place: int) -> bool:
-        """Whether the command that failed at the place succeeded later."""
-        return _last_results(self).get(self._heading(place), place) > place
-
-    def step_of(self, place: int) -> Step:
-        """Where the call whose answer stands at the place was noted; the place itself where no call fits.
-
-        Clients note a call with the answer that it followed, and one before any answer with the first that comes; of
-        several that are alike the last one is the one of which the last answer is.
-        """
-        heading = self._heading(place)
-        output = " ".join(self.turns[place].content[: 2 * OPENING].split())
-        called, told_tool = _calls(self)
-        is_command = heading.startswith("$ ")
-        alike = (told_tool if is_command else called).of(heading.removeprefix("$ "), output.removeprefix("$ "))
-        told = _told_at(self)[heading]
-        later = len(told) - bisect_left(told, place)
-        return alike[-min(later, len(alike))] if alike else (place, 0)
-
-    def _heading(self, place: int) -> str:
-        return _heading_of(self.turns[place])
-
-    def traffic(self) -> Iterator[tuple[int, Row]]:
-        """Places and rows of errors and of results of checks, the last first."""
+    def tool_results(self) -> Iterator[tuple[int, Row]]:
+        """Yield places and rows of errors and check results, the last first."""
         for place in range(len(self.turns) - 1, -1, -1):
             if self.turns[place].role == "tool":
                 yield place, self.turns[place]
 
+    def is_repaired(self, place: int) -> bool:
+        """Return whether the command that failed at the place succeeded later."""
+        return _last_successes(self).get(self._heading(place), place) > place
+
+    def find_step(self, place: int) -> Step:
+        """Return the position of the call whose result is at the place.
+
+        Clients record a call with the answer before it, and an early call with the first answer. Among equal calls,
+        the last call belongs to the last result. Without a matching call, return the place itself.
+        """
+        heading = self._heading(place)
+        output = " ".join(self.turns[place].content[: 2 * OPENING].split())
+        by_call, by_command = _indexed_calls(self)
+        index = by_command if heading.startswith("$ ") else by_call
+        equal_calls = index.find(heading.removeprefix("$ "), output.removeprefix("$ "))
+        results = _result_places(self)[heading]
+        later = len(results) - bisect_left(results, place)
+        return equal_calls[-min(later, len(equal_calls))] if equal_calls else (place, 0)
+
+    def _heading(self, place: int) -> str:
+        return _result_heading(self.turns[place])
+
 
 Signal = Callable[[Episode], tuple[Evidence, ...]]
-Found = TypeVar("Found")
+"""A pure function that returns evidence for one way to end, or nothing."""
+Result = TypeVar("Result")
 
 
-def once(look: Callable[[Episode], Found]) -> Callable[[Episode], Found]:
-    """The same function, which looks at an episode only once."""
+def cached(function: Callable[[Episode], Result]) -> Callable[[Episode], Result]:
+    """Return a function that evaluates each episode once."""
 
-    @wraps(look)
-    def looked(episode: Episode) -> Found:
-        if look.__name__ not in episode.found:
-            episode.found[look.__name__] = look(episode)
-        return cast("Found", episode.found[look.__name__])
+    @wraps(function)
+    def evaluate(episode: Episode) -> Result:
+        if function.__name__ not in episode.cache:
+            episode.cache[function.__name__] = function(episode)
+        return cast("Result", episode.cache[function.__name__])
 
-    return looked
+    return evaluate
 
 
-def _heading_of(row: Row) -> str:
+def _result_heading(row: Row) -> str:
     return " ".join(row.content.partition("\n")[0].split())
 
 
-@once
-def _told_at(episode: Episode) -> dict[str, list[int]]:
-    """Places of what tools answered, in order, by its first line."""
+@cached
+def _result_places(episode: Episode) -> dict[str, list[int]]:
+    """Return the places of tool results in order, by first line."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(episode.turns):
         if row.role == "tool":
-            places.setdefault(_heading_of(row), []).append(place)
+            places.setdefault(_result_heading(row), []).append(place)
     return places
 
 
-@once
-def _last_results(episode: Episode) -> dict[str, int]:
-    """The last place of each of those first lines below which nothing failed."""
+@cached
+def _last_successes(episode: Episode) -> dict[str, int]:
+    """Return the last place of each successful tool result, by first line."""
     rows = enumerate(episode.turns)
-    return {_heading_of(row): place for place, row in rows if row.role == "tool" and row.kind == "result"}
+    return {_result_heading(row): place for place, row in rows if row.role == "tool" and row.kind == "result"}
 
 
-class _Calls:
-    """Steps in order by what was called, without the mark of what is cut, and by its length."""
+class _CallIndex:
+    """Steps in order, by the length and text of their label without the mark of a cut."""
 
     def __init__(self) -> None:
-        self._whole: dict[int, dict[str, list[Step]]] = {}
-        """All of them."""
+        self._all: dict[int, dict[str, list[Step]]] = {}
         self._cut: dict[int, dict[str, list[Step]]] = {}
-        """Those that were cut."""
+        """Only the labels that the client cut."""
 
-    def note(self, step: Step, label: str) -> None:
-        called = label.rstrip("… ")
-        for known in (self._whole, self._cut) if label.endswith("…") else (self._whole,):
-            if called:
-                known.setdefault(len(called), {}).setdefault(called, []).append(step)
+    def add(self, step: Step, label: str) -> None:
+        text = label.rstrip("… ")
+        for index in (self._all, self._cut) if label.endswith("…") else (self._all,):
+            if text:
+                index.setdefault(len(text), {}).setdefault(text, []).append(step)
 
-    def of(self, heading: str, output: str) -> list[Step]:
-        """Of the call that the heading of an answer names; either may be cut, and says so.
+    def find(self, heading: str, output: str) -> list[Step]:
+        """Return the steps of the call that a result heading names. Both may be cut.
 
-        Of a command of several lines the heading is the first, while the label has all of them, as the output begins.
+        The heading of a long command is only its first line. The label has all lines, and the output begins with them.
         """
-        named = heading.rstrip("… ")
-        texts = {named}
-        if output.startswith(f"{named} "):
-            texts |= {output[:length] for length in self._whole if length > len(named)}
+        name = heading.rstrip("… ")
+        texts = {name}
+        if output.startswith(f"{name} "):
+            texts |= {output[:length] for length in self._all if length > len(name)}
         if heading.endswith("…"):
-            texts |= {text for known in self._whole.values() for text in known if text.startswith(named)}
-        found = [steps for text in texts if (steps := self._whole.get(len(text), {}).get(text))]
-        found += [steps for length, known in self._cut.items() if (steps := known.get(named[:length]))]
+            texts |= {text for labels in self._all.values() for text in labels if text.startswith(name)}
+        found = [steps for text in texts if (steps := self._all.get(len(text), {}).get(text))]
+        found += [steps for length, labels in self._cut.items() if (steps := labels.get(name[:length]))]
         return found[0] if len(found) == 1 else sorted({step for steps in found for step in steps})
 
 
-@once
-def _calls(episode: Episode) -> tuple[_Calls, _Calls]:
-    """The steps by what was called, and by what a tool was told."""
-    called, told = _Calls(), _Calls()
+@cached
+def _indexed_calls(episode: Episode) -> tuple[_CallIndex, _CallIndex]:
+    """Return the steps by whole label, and by the tool's argument."""
+    by_call, by_command = _CallIndex(), _CallIndex()
     for step, label in episode.steps():
-        called.note(step, label)
-        told.note(step, label.partition(" ")[2])
-    return called, told
+        by_call.add(step, label)
+        by_command.add(step, label.partition(" ")[2])
+    return by_call, by_command
 
 
-def plain(text: str) -> str:
-    """On one line, without marks of emphasis, as a quotation has it."""
-    return " ".join(_MARKS.sub("", text).split())
+def strip_emphasis(text: str) -> str:
+    """Return the text on one line without Markdown emphasis, as quotations have it."""
+    return " ".join(_EMPHASIS.sub("", text).split())
 
 
-def quoted(text: str, place: int, at: int = 0) -> tuple[Evidence]:
-    """The line of the text that holds the position, or the next with a word, without its marks of emphasis; of a long line the part around it."""
+def quote_line(text: str, place: int, at: int = 0) -> tuple[Evidence]:
+    """Quote the line at a position, or the next line with a word.
+
+    Emphasis is removed. From a long line, quote the part around the position.
+    """
     word = _WORD.search(text, text.rfind("\n", 0, at) + 1)
     at = max(at, word.start() if word else 0)
     start = text.rfind("\n", 0, at) + 1
-    if at - start > QUOTED // 2:
-        start = text.rfind(" ", start, at - QUOTED // 2) + 1 or start
-    return (Evidence(shortened(plain(text[start:].partition("\n")[0])), place),)
+    if at - start > MAX_QUOTATION // 2:
+        start = text.rfind(" ", start, at - MAX_QUOTATION // 2) + 1 or start
+    return (Evidence(shorten(strip_emphasis(text[start:].partition("\n")[0])), place),)
 
 
-def shortened(line: str) -> str:
-    """As a quotation: at most 120 characters."""
-    return line if len(line) <= QUOTED else f"{line[: QUOTED - 1]}…"
+def shorten(line: str) -> str:
+    """Return the line, cut to 120 characters with an ellipsis."""
+    return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
 
 
-def labels(turn: Row) -> list[str]:
-    """The calls that the client noted with the turn, in order."""
+def tool_labels(turn: Row) -> list[str]:
+    """Return the calls that the client recorded with the turn, in order."""
     tools = turn.metadata.get("tools")
     return [str(label) for label in tools] if isinstance(tools, Sequence) and not isinstance(tools, str) else []
 
 
-def listed(turn: Row, key: str) -> frozenset[str]:
-    """What the client recorded under the key."""
+def recorded_values(turn: Row, key: str) -> frozenset[str]:
+    """Return what the client recorded under the key."""
     values = turn.metadata.get(key)
     return frozenset(map(str, values)) if isinstance(values, Sequence) else frozenset()
+
+
+def strip_client_commands(message: str) -> str:
+    """Return a message without leading client commands, file name and client text.
+
+    If it consists of commands, return the last command that tries something.
+    """
+    text, trial = message, ""
+    while found := CLIENT_COMMANDS.match(text) or TRIAL_COMMANDS.match(text):
+        trial = found[0] if TRIAL_COMMANDS.match(found[0]) else trial
+        text = text[found.end() :]
+    return _FILE_LINE.sub("", wanted(text.strip() or trial.strip()), count=1)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence, at most 240 characters."""
+    return _SENTENCE_END.split(text, maxsplit=1)[0][:OPENING]
+
+
+def first_statement(text: str) -> str:
+    """Return the text up to the end of the sentence with its third word, so that a leading "ok" adds to it."""
+    ends = (found.start() for found in _SENTENCE_END.finditer(text))
+    return text[: next((end for end in ends if len(text[:end].split()) >= MIN_WORDS), len(text))]
+
+
+@cached
+def message_opening(episode: Episode) -> str:
+    """Return the first 240 characters of the next message, without client commands."""
+    return strip_client_commands(episode.next_message[:MAX_SCANNED])[:OPENING]
+
+
+def quote_next_message(episode: Episode, at: int = 0) -> tuple[Evidence]:
+    """Quote the line of the next message that holds a position."""
+    text = strip_client_commands(episode.next_message[:MAX_SCANNED]) or episode.next_message
+    return quote_line(text, len(episode.turns), at)
+
+
+def quote_message_start(episode: Episode) -> tuple[Evidence, ...]:
+    """Quote the start of the next message on one line; nothing if it is empty or consists of client commands."""
+    line = " ".join(strip_client_commands(episode.next_message[:MAX_SCANNED]).split())
+    return (Evidence(shorten(line), len(episode.turns)),) if line else ()

@@ -1,6 +1,6 @@
-"""Whether a sentence asks for something, by its first words: a verb of doing, "can you", "I want", a question.
+"""Recognise requests by their first words: an imperative, "can you", "I want", a question.
 
-In other languages by the commonest words of asking.
+Other languages are recognised by their commonest words. `recall` uses this grammar too, so it is not in the phrase file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _BEFORE = re.compile(
     r"|now|next|then|also|and|so|but|just|first|finally|lastly|well|btw|by the way|further|always)\b[\s,.!:;-]*|[@`#]\S+\s+)*",
     re.IGNORECASE,
 )
-"""Words and names of files before what is asked for."""
+"""Words and file names before the request itself."""
 _VERB = re.compile(
     r"([a-zA-Z]+)(?! (?:is|are|was|were|has|isn't|aren't|doesn't|don't|didn't|still|not|now|also|fail\w*|broke|breaks"
     r"|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)(?![a-zA-Z])"
 )
-"""A word of doing, unless it is what something is said of: "build fails", "search is slow"."""
+"""An imperative, unless it is the subject of a statement: "build fails", "search is slow"."""
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
-_ASKS = Pattern(
+_ASKING = Pattern(
     r"""
     (?:
         (?:can|could|would|will)\ (?:you|we|i|it|this)|let(?:'?s)?|i(?:'d|\ would)\ like|i\ (?:want|need|wish)
@@ -65,12 +65,12 @@ _ASKS = Pattern(
     |(?:[^。！\n]{0,40}[。！]\s*){0,3}[只仅先再也还就都]?(?:请|帮我|把|给|再加|现在|接下来|然后|添加|增加|修改|改成|实现|생성|추가)
     |[^。\n]{0,80}(?:应该|してください|お願いします|して(?:ほしい|下さい)|해줘|해주세요)"""
 )
-_WISHED = Pattern(
+_REQUIRES = Pattern(
     r"""
     \b(?:should|must|needs?\ to|has\ to|have\ to)\ (?!have\b)(?:\w+\ )?\w
     |\b(?:too|also|as\ well)\b\W*(?:\Z|\n|here\b)|\balso\ (?:here|in|for)\b"""
 )
-"""What has to be, in a statement."""
+"""A statement of what has to be."""
 _INQUIRES = Pattern(
     r"""
     [?？吗呢]|\blet\ me\ know\ (?:what|why|how|which|whether)\b|\b(?:search|look|scan)\ for\ (?:\w+\ )?(?:problems|bugs|issues|errors)\b
@@ -101,42 +101,48 @@ _QUESTION = Pattern(
         |do(?:n't)?\ (?:i|we|they)|(?:is|are|can|could|does|did|should|would)(?:n't)?\ (?:i|it|this|that|these|those|the|there|they|an?|my|our)
     )\b"""
 )
-"""A question as a whole, by its beginning."""
-_ENDS_ASKING = Pattern(r"[?？吗]\W*\Z")
+"""The beginning of a message that is one question."""
+_FINAL_QUESTION_MARK = Pattern(r"[?？吗]\W*\Z")
 _POLITE = Pattern(
-    r"\W*(?:please\b|(?:can|could|would|will)\ (?:you|we)\b(?!\ (?:explain|tell|see|say)\b)|let's\b|i(?:'d|\ would)?\ (?:want|need|like)\b)"
+    r"""
+    \W*(?:
+        please\b
+        |(?:can|could|would|will)\ (?:you|we)\b(?!\ (?:explain|tell|see|say)\b)
+        |let's\b
+        |i(?:'d|\ would)?\ (?:want|need|like)\b
+    )"""
 )
-"""A request that is put as a question."""
+"""A request in the form of a question."""
 
 
 def is_inquiry(episode: Episode) -> bool:
-    """Whether the person asked what is so, or for a look at something: the answer is the work."""
-    return bool(_INQUIRES.search(episode.asked[: 2 * OPENING]))
+    """Return whether the user wants information or a look at something, so that the answer is the work."""
+    return bool(_INQUIRES.search(episode.request[: 2 * OPENING]))
 
 
 def is_greeting(episode: Episode) -> bool:
-    """Whether the person greets or thanks, and asks for nothing."""
-    return bool(_GREETING.match(episode.asked[:OPENING]))
+    """Return whether the user only greets or thanks."""
+    return bool(_GREETING.match(episode.request[:OPENING]))
 
 
 def is_question(episode: Episode) -> bool:
-    """Whether what the person asked is a question and nothing else, so that an answer is all they want; to ask whether somebody could do it is a request."""
-    asked = episode.asked.strip()
-    is_one = _QUESTION.match(asked) or _ENDS_ASKING.search(asked[-OPENING:])
-    return bool(is_one) and not _POLITE.match(asked)
+    """Return whether the user only asks a question. "Could you do it?" is a request."""
+    request = episode.request.strip()
+    is_one = _QUESTION.match(request) or _FINAL_QUESTION_MARK.search(request[-OPENING:])
+    return bool(is_one) and not _POLITE.match(request)
 
 
 def is_request(sentence: str) -> bool:
-    """Whether the sentence asks for something, or says what has to be."""
-    return asks(sentence) or bool(_WISHED.search(sentence))
+    """Return whether the sentence asks for something, or says what has to be."""
+    return starts_with_request(sentence) or bool(_REQUIRES.search(sentence))
 
 
-def asks(sentence: str) -> bool:
-    """Whether the sentence asks for something by its first words, rather than stating anything."""
+def starts_with_request(sentence: str) -> bool:
+    """Return whether the first words ask for something, rather than state something."""
     start = _BEFORE.match(sentence)
     rest = sentence[start.end() if start else 0 :]
     if condition := _CONDITION.match(rest):
         rest = rest[condition.end() :]
     word = _VERB.match(rest)
     is_verb = word is not None and word[1].lower() in _VERBS
-    return is_verb or bool(_ASKS.match(rest) or _ASKS.match(sentence))
+    return is_verb or bool(_ASKING.match(rest) or _ASKING.match(sentence))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.episodes.outcome import Row, outcome_of
+from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]})
 ASKED = Row("user", "prompt", "Make the login test pass, it is flaky since Monday.")
@@ -17,4 +17,4 @@ GOES_ON = "Now make the logout test pass."
 
 
 def verdict(*turns: Row, following: str = "") -> str:
-    return outcome_of((ASKED, *turns), following).verdict
+    return derive_outcome((ASKED, *turns), following).verdict

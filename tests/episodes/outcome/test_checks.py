@@ -9,7 +9,7 @@ from one_episode import verdict
 
 from pastchats_memory.commands import check_of
 from pastchats_memory.episodes.outcome import Row
-from pastchats_memory.episodes.outcome.checks import passed
+from pastchats_memory.episodes.outcome.checks import read_check_output
 
 GREEN = [
     "============================== 12 passed in 0.81s ==============================",
@@ -140,14 +140,14 @@ RED = [
 
 @pytest.mark.parametrize("output", GREEN)
 def test_green_is_read_as_green(output: str) -> None:
-    said = passed(output)
+    said = read_check_output(output)
     assert said is not None
     assert said[0], said
 
 
 @pytest.mark.parametrize("output", RED)
 def test_red_is_read_as_red(output: str) -> None:
-    said = passed(output)
+    said = read_check_output(output)
     assert said is not None
     assert not said[0], said
 
@@ -180,7 +180,7 @@ def test_a_check_whose_program_is_not_there_has_not_run(kind: str, output: str) 
 
 @pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])
 def test_output_that_says_neither_is_neither(output: str) -> None:
-    assert passed(output) is None
+    assert read_check_output(output) is None
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from one_episode import ASKED
 
-from pastchats_memory.episodes.outcome import Row, outcome_of
+from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
 def ended(*rows: str, said: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
     made = (Row("tool", "error" if "Exit code" in row else "result", row) for row in rows)
-    return outcome_of((ASKED, *made, Row("assistant", "answer", said, {"tools": tools}))).verdict
+    return derive_outcome((ASKED, *made, Row("assistant", "answer", said, {"tools": tools}))).verdict
 
 
 WIDE_RED = (

@@ -11,9 +11,9 @@ OTHER = LONG.replace("north", "south")
 FAR = "./fire.sh --cone 6 --hold 20 --kiln east"
 
 
-def step_of(answer: str, *calls: str) -> tuple[int, int]:
+def find_step(answer: str, *calls: str) -> tuple[int, int]:
     turns = (Row("assistant", "answer", "I fire it.", {"tools": calls}), Row("tool", "error", answer))
-    return Episode(turns, "").step_of(1)
+    return Episode(turns, "").find_step(1)
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def step_of(answer: str, *calls: str) -> tuple[int, int]:
 )
 def test_an_answer_belongs_to_the_call_that_its_first_line_names(answer: str, call: int) -> None:
     calls = (f"Bash {FAR}", f"Bash {LONG[:80]}…", "Bash ls", "Bash cd kiln make fire", "Read kiln.py", "Bash")
-    assert step_of(answer, *calls) == (0, call)
+    assert find_step(answer, *calls) == (0, call)
 
 
 def test_a_command_that_begins_like_another_is_not_taken_for_it() -> None:
-    assert step_of("$ cd kiln\nExit code 1", "Bash cd kiln make fire", "Bash ls") == (1, 0), "no call fits"
-    assert step_of(f"$ {FAR} coast\nExit code 1", f"Bash {FAR}", "Bash ls") == (1, 0), "the label is whole"
-    assert step_of("$ make fire\nExit code 1", "Bash …") == (1, 0), "nothing of it is left"
+    assert find_step("$ cd kiln\nExit code 1", "Bash cd kiln make fire", "Bash ls") == (1, 0), "no call fits"
+    assert find_step(f"$ {FAR} coast\nExit code 1", f"Bash {FAR}", "Bash ls") == (1, 0), "the label is whole"
+    assert find_step("$ make fire\nExit code 1", "Bash …") == (1, 0), "nothing of it is left"
 
 
 def test_of_several_calls_that_a_cut_line_may_name_it_is_the_last() -> None:
-    assert step_of(f"$ {LONG[:30]}…\nExit code 1", f"Bash {LONG}", f"Bash {OTHER}", "Bash ls") == (0, 1)
+    assert find_step(f"$ {LONG[:30]}…\nExit code 1", f"Bash {LONG}", f"Bash {OTHER}", "Bash ls") == (0, 1)

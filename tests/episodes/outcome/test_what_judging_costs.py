@@ -6,14 +6,14 @@ import time
 
 from one_episode import ANSWER, ASKED, GOES_ON, verdict
 
-from pastchats_memory.episodes.outcome import Row, outcome_of
+from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
 def test_hostile_texts_cost_no_more_than_their_length() -> None:
     for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n", "?", "\n", "1 errors ("):
         text = piece * (400_000 // len(piece)) + "x"
-        outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
-        outcome_of((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
+        derive_outcome((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
+        derive_outcome((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
 
 
 def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seconds() -> None:
@@ -24,7 +24,7 @@ def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seco
             rows += [Row("assistant", "answer", "Again.", {"tools": (f"Bash {command}",)}), Row("tool", "error", red)]
     edit = Row("assistant", "answer", "Edited.", {"tools": ("Edit app.py",)})
     start = time.process_time()
-    assert outcome_of((*rows, edit), GOES_ON).verdict == "unknown", "no check ran again"
+    assert derive_outcome((*rows, edit), GOES_ON).verdict == "unknown", "no check ran again"
     assert time.process_time() - start < 15, (
         "each failure was looked for among all steps, and each check compared with all"
     )
@@ -39,7 +39,7 @@ def test_thousands_of_failed_commands_cost_no_more_than_their_number() -> None:
             Row("tool", "error", red),
         ]
     start = time.process_time()
-    outcome_of((*rows, Row("assistant", "answer", "I could not find the cause yet; it still fails.")), "And now?")
+    derive_outcome((*rows, Row("assistant", "answer", "I could not find the cause yet; it still fails.")), "And now?")
     assert time.process_time() - start < 6, "each failure was looked for among all calls"
 
 

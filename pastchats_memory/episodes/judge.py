@@ -74,7 +74,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
         StoreFault: the database cannot be written.
     """
     if verdict == "unknown" and because is not None:
-        raise UsageFault("what is unknown is shown by nothing", "Leave the words (`because`) out, or say how it ended.")
+        raise UsageFault("an unknown outcome takes no quotation", "Leave `because` out, or choose another verdict.")
     with database.transaction():
         episode, next_turns = _read_episode(database, item)
         answered = episode[len(leading_user_turns(episode)) :] or episode
@@ -104,7 +104,7 @@ def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str
     warnings = catch_up(database)
     with database.snapshot():
         sheet = load_sheet(database, item)
-    return sheet, (*(() if is_judged else ("nobody had judged it",)), *warnings)
+    return sheet, (*(() if is_judged else ("there was no judgement",)), *warnings)
 
 
 def load_sheet(database: Database, item: Item) -> Sheet:
@@ -133,7 +133,7 @@ def _ended(item: Item, episode: Sequence[Said], ending: Ending) -> Ended:
 def _read_episode(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
     """Return the rows of the item's episode, and the user's next message."""
     if item.conversation_id is None:
-        raise UsageFault(f"{item.id} is of no conversation", "Only what was asked and answered has an outcome.")
+        raise UsageFault(f"{item.id} belongs to no conversation", "Only an episode of a conversation has an outcome.")
     stored = outcomes.of_turn(database, item)
     first = stored.first_index if stored else 0
     rows = outcomes.rows_from(database, Due(item.project, item.conversation_id, first), first)
@@ -147,21 +147,21 @@ def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[i
     """Return the last turn with the words, and their first character and length there."""
     words = because.strip().strip(ELLIPSIS).strip()
     if not words:
-        hint = "Quote (`because`) the words that do: of the answer, of a result, or of what was said next."
-        raise UsageFault("nothing shows it", hint)
+        hint = "Quote (`because`) words of the answer, of a result, or of the user's next message."
+        raise UsageFault("the quotation is missing", hint)
     if len(words) > MAX_QUOTATION:
         raise UsageFault(
-            f"{len(words):,} characters are no quotation", f"Quote a line, at most {MAX_QUOTATION:,} characters."
+            f"{len(words):,} characters are too long for a quotation", f"Quote a line, at most {MAX_QUOTATION:,} characters."
         )
     for turn in reversed(turns):
         if found := find_quotation(turn.content, words):
             return turn.id, *found
     if any(find_quotation(turn.content, words, least=0) for turn in turns):
-        raise UsageFault("these words stand there, and are too few to tell anything", "Quote more of their line.")
+        raise UsageFault("the quotation is too short", "Quote more of the line.")
     hint = (
-        f"Quote a line as it stands there, in upper and lower case: item {item.id} and its neighbours have them whole."
+        f"Quote a line exactly, in upper and lower case. Item {item.id} and its neighbours show the whole text."
     )
-    raise UsageFault("these words stand neither in the answer nor in what was said next", hint)
+    raise UsageFault("the quotation is neither in the answer nor in the user's next message", hint)
 
 
 def _make_sheet(database: Database, one: Ended) -> Sheet:

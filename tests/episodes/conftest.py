@@ -1,4 +1,4 @@
-"""The memory that tests of recalled outcomes ask, unless they make one of their own."""
+"""The memory of tests about recalled outcomes, unless they make their own."""
 
 from __future__ import annotations
 

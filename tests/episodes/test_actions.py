@@ -1,4 +1,4 @@
-"""Which commands and files are told of an episode: those that worked, in the order in which they did, by paths that tell them apart."""
+"""Actions list the commands that worked, in order, and changed files by short unique paths."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def how(folder: Path, task: str) -> list[tuple[str, int]]:
         return [(one.command, one.times) for one in memory.how(task, "shop")[0]]
 
 
-def test_a_command_that_failed_is_told_where_it_was_run_again_with_success() -> None:
+def test_a_failed_command_is_listed_if_it_succeeded_later() -> None:
     mended = turn("tool", "$ make seed\nseeded", kind="result")
     called = turn("assistant", "Seeded.", "Bash docker compose up -d db", "Bash make seed")
     assert commands_of([failed("make seed"), mended, called]) == ["docker compose up -d db", "make seed"]
@@ -65,7 +65,7 @@ def test_a_command_that_failed_is_told_where_it_was_run_again_with_success() -> 
     assert actions_of([failed("make seed"), called]) == ("$ docker compose up -d db",)
 
 
-def test_where_no_command_worked_what_failed_is_told_as_such() -> None:
+def test_failed_commands_are_marked_if_none_succeeded() -> None:
     assert actions_of([failed("make seed"), turn("assistant", "I see the fault.", "Bash make seed")]) == (
         "$ make seed (failed)",
     )
@@ -73,7 +73,7 @@ def test_where_no_command_worked_what_failed_is_told_as_such() -> None:
     assert (len(long), long.endswith("… (failed)")) == (MAX_LINE, True)
 
 
-def test_what_failed_is_known_however_its_call_was_shortened_or_put_on_one_line() -> None:
+def test_a_failure_is_matched_to_its_shortened_or_joined_call() -> None:
     long = "make seed " + " ".join(f"--table orders{number}" for number in range(12))
     cut = f"{long[:110]}…"
     assert commands_of([failed(long), turn("assistant", "No.", f"Bash {cut}")]) == []
@@ -84,12 +84,12 @@ def test_what_failed_is_known_however_its_call_was_shortened_or_put_on_one_line(
     assert commands_of([failed("fly deploy"), both]) == ["fly deploy --config prod.toml"]
 
 
-def test_a_command_that_the_person_did_not_let_run_is_not_told() -> None:
+def test_a_refused_command_is_not_listed() -> None:
     refused = turn("tool", "$ make wipe\nRefused; the user said: not that one", kind="result")
     assert commands_of([turn("assistant", "I wipe it.", "Bash make wipe"), refused]) == []
 
 
-def test_files_are_told_by_their_paths_below_the_folder_of_the_project() -> None:
+def test_files_are_listed_relative_to_the_project() -> None:
     edits = [f"Edit /home/ada/shop/{name}" for name in ("server/session.ts", "client/session.ts", "README.md")]
     patched = turn("assistant", "Done.", *edits, "apply_patch server/session.ts, docs/a.md", "Write /tmp/note.txt")
     assert actions_of([patched]) == ("server/session.ts, client/session.ts, README.md, docs/a.md and 1 more",)
@@ -98,7 +98,7 @@ def test_files_are_told_by_their_paths_below_the_folder_of_the_project() -> None
     )
 
 
-def test_long_paths_are_as_short_as_tells_them_apart() -> None:
+def test_long_paths_are_shortened_to_unique_ends() -> None:
     folder = "source/main/java/org/example/orchard"
     names = (f"{folder}/server/Session.java", f"{folder}/client/Session.java", f"{folder}/client/Basket.java")
     assert actions_of([turn("assistant", "Done.", files=names)]) == (
@@ -108,7 +108,7 @@ def test_long_paths_are_as_short_as_tells_them_apart() -> None:
     assert all(len(line) <= MAX_LINE for line in actions_of([turn("assistant", "Done.", files=many)]))
 
 
-def test_how_tells_what_worked_in_the_order_in_which_it_did(tmp_path: Path) -> None:
+def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "said"
     session(folder, "one", 1, ("user", "Deploy the shop to staging"), ("fly deploy --env staging", "deployed", False), ("assistant", "Deployed."), THANKS)  # fmt: skip
     session(
@@ -129,7 +129,7 @@ def test_how_tells_what_worked_in_the_order_in_which_it_did(tmp_path: Path) -> N
     )
 
 
-def test_who_asks_for_the_tests_is_not_told_what_else_was_done_where_they_passed(tmp_path: Path) -> None:
+def test_a_question_about_tests_leaves_out_other_commands(tmp_path: Path) -> None:
     folder = tmp_path / "said"
     passed = "144 passed in 3.1s"
     session(
@@ -141,7 +141,7 @@ def test_who_asks_for_the_tests_is_not_told_what_else_was_done_where_they_passed
     assert sorted(how(folder, "run the tests")) == [("npm test", 1), ("uv run pytest -q", 1)]
 
 
-def test_what_was_replaced_later_or_taken_out_again_is_no_answer(tmp_path: Path) -> None:
+def test_superseded_and_removed_things_are_left_out(tmp_path: Path) -> None:
     folder = tmp_path / "said"
     session(folder, "one", 1, ("user", "Keep the sessions of the shop in Redis."), ("make redis", "up", False),
             ("npm install connect-redis@8 redis", "added", False), ("assistant", "The sessions of the shop are in Redis."), THANKS)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is cited is checked when it is shown: it holds, has moved, was changed, is gone, or could not be checked."""
+"""A shown citation is checked: it holds, moved, changed, is gone, or is unchecked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pastchats_memory import Memory
 from pastchats_memory.store.database import open_database
 
 SCHEMAS = REPOSITORY / "contracts" / "schemas"
-ASKED = "How often does the payment webhook retry before it gives up?"
+REQUEST = "How often does the payment webhook retry before it gives up?"
 ANSWERED = "Five times, with the wait doubled each time, and then the event goes to the dead letter queue."
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
@@ -36,7 +36,7 @@ def lines(*contents: str) -> str:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "hooks.jsonl"
-    path.write_text(lines("Good morning to you.", "Good morning.", ASKED, ANSWERED))
+    path.write_text(lines("Good morning to you.", "Good morning.", REQUEST, ANSWERED))
     return path
 
 
@@ -47,18 +47,18 @@ def memory(tmp_path: Path, file: Path):
         yield opened
 
 
-def cited(memory: Memory, content: str = ASKED) -> tuple[str, int | None]:
+def cited(memory: Memory, content: str = REQUEST) -> tuple[str, int | None]:
     hit = next(hit for hit in memory.search(content, mode="keyword") if hit.content == content)
     assert hit.citation is not None
     return hit.citation.state, hit.source_line
 
 
-def test_what_nobody_has_touched_holds(memory: Memory) -> None:
+def test_an_untouched_source_holds(memory: Memory) -> None:
     assert cited(memory) == ("holds", 3)
     assert memory.verify().states == {"holds": 4, "moved": 0, "changed": 0, "gone": 0, "unchecked": 0}
 
 
-def test_what_was_added_behind_it_changes_nothing(memory: Memory, file: Path) -> None:
+def test_appended_lines_change_no_citation(memory: Memory, file: Path) -> None:
     with file.open("a") as more:
         more.write(lines("And then?", "Then a person looks."))
     assert cited(memory) == ("holds", 3)
@@ -68,7 +68,7 @@ def test_what_was_added_behind_it_changes_nothing(memory: Memory, file: Path) ->
 def test_a_line_that_was_pushed_down_is_cited_where_it_is_now(memory: Memory, file: Path) -> None:
     file.write_text(lines("Something else came first.") + "\n" + file.read_text())
     assert cited(memory) == ("moved", 5)
-    assert f"{file}:5 (turn 2; moved since it was read)" in memory.recall(ASKED).text
+    assert f"{file}:5 (turn 2; moved since it was read)" in memory.recall(REQUEST).text
 
 
 def test_a_changed_word_of_the_same_length_is_noticed_whatever_time_the_file_says(memory: Memory, file: Path) -> None:
@@ -77,15 +77,15 @@ def test_a_changed_word_of_the_same_length_is_noticed_whatever_time_the_file_say
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert file.stat().st_size == before.st_size
     assert cited(memory) == ("changed", 3)
-    assert f"{file}:3 (turn 2; changed since it was read)" in memory.recall(ASKED).text
+    assert f"{file}:3 (turn 2; changed since it was read)" in memory.recall(REQUEST).text
     assert cited(memory, ANSWERED) == ("holds", 4)
 
 
-def test_where_the_file_is_gone_what_was_stored_remains_and_that_is_said(memory: Memory, file: Path) -> None:
+def test_a_memory_of_a_deleted_file_stays_and_is_marked(memory: Memory, file: Path) -> None:
     file.unlink()
     assert cited(memory) == ("gone", 3)
-    block = memory.recall(ASKED)
-    assert ASKED in block.text
+    block = memory.recall(REQUEST)
+    assert REQUEST in block.text
     assert f"{file}:3 (turn 2; the file is gone)" in block.text
     (item,) = memory.show(block.hits[0].id, neighbours=0)
     assert item.citation is not None
@@ -96,19 +96,19 @@ def test_a_copy_that_still_holds_is_cited_instead(memory: Memory, file: Path, tm
     copy = shutil.copy2(file, tmp_path / "copy.jsonl")
     memory.index([copy])
     file.write_text(file.read_text().replace("payment", "invoice"))
-    hit = memory.search(ASKED, mode="keyword")[0]
+    hit = memory.search(REQUEST, mode="keyword")[0]
     assert hit.citation is not None
     assert (hit.source_path, hit.source_line, hit.citation.state) == (str(copy), 3, "holds")
     assert memory.verify().states["holds"] == 4
 
 
-def test_the_next_index_run_cites_what_stands_there_then(memory: Memory, file: Path) -> None:
+def test_the_next_index_run_updates_citations(memory: Memory, file: Path) -> None:
     file.write_text(lines("Something else came first.") + file.read_text())
     memory.index([file])
     assert cited(memory) == ("holds", 4)
 
 
-def test_a_text_with_a_secret_in_it_is_checked_without_it(memory: Memory, tmp_path: Path) -> None:
+def test_a_redacted_text_is_checked_without_its_secret(memory: Memory, tmp_path: Path) -> None:
     said = f"The deploy key is {SECRET}, use it for the release of the shop only."
     path = tmp_path / "secret.jsonl"
     path.write_text(lines(said, "It is noted."))
@@ -139,7 +139,7 @@ def test_no_digest_lets_a_secret_be_guessed(memory: Memory, tmp_path: Path) -> N
     assert before == after != (b"",)
 
 
-def test_a_file_whose_name_holds_a_token_is_found_all_the_same(memory: Memory, tmp_path: Path) -> None:
+def test_a_file_with_a_token_in_its_name_is_found(memory: Memory, tmp_path: Path) -> None:
     folder = tmp_path / SECRET
     folder.mkdir()
     path = folder / f"about-{SECRET}.jsonl"
@@ -189,7 +189,7 @@ def test_a_document_of_one_line_holds_when_a_conversation_was_added_to_it(memory
 
 
 @pytest.mark.parametrize("suffix", [".jsonl.gz", ".zip"])
-def test_what_is_packed_is_unpacked_only_once_the_archive_has_changed(tmp_path: Path, suffix: str) -> None:
+def test_an_archive_is_unpacked_only_after_a_change(tmp_path: Path, suffix: str) -> None:
     archive = tmp_path / f"chats{suffix}"
 
     def pack(content: str) -> None:
@@ -199,11 +199,11 @@ def test_what_is_packed_is_unpacked_only_once_the_archive_has_changed(tmp_path: 
         else:
             archive.write_bytes(gzip.compress(content.encode()))
 
-    pack(lines(ASKED, ANSWERED))
+    pack(lines(REQUEST, ANSWERED))
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([archive])
         assert cited(memory) == ("holds", 1)
-        pack(lines("Before that.", "Yes.", ASKED, ANSWERED))
+        pack(lines("Before that.", "Yes.", REQUEST, ANSWERED))
         assert cited(memory) == ("moved", 3)
         pack(lines("Before that.", "Yes."))
         assert cited(memory) == ("changed", 1)
@@ -211,7 +211,7 @@ def test_what_is_packed_is_unpacked_only_once_the_archive_has_changed(tmp_path: 
         assert cited(memory) == ("gone", 1)
 
 
-def test_another_programs_database_holds_while_nobody_writes_to_it(tmp_path: Path) -> None:
+def test_a_foreign_database_holds_until_it_is_written(tmp_path: Path) -> None:
     import apsw
 
     path = tmp_path / "logs.db"
@@ -250,7 +250,7 @@ def test_a_task_is_cited_by_the_line_of_its_file(tmp_path: Path) -> None:
         assert memory.verify().states["holds"] > 0
 
 
-def test_what_cites_no_file_is_not_checked(memory: Memory) -> None:
+def test_a_memory_without_a_file_is_not_checked(memory: Memory) -> None:
     memory.store_turn("user", "Remember that the cellar key hangs behind the stove.", "today", "event-1", "house")
     hit = memory.search("cellar key behind the stove", mode="keyword")[0]
     assert hit.citation is None
@@ -278,7 +278,7 @@ def test_whatever_was_put_in_the_place_of_a_source_neither_holds_anything_up_nor
     began = time.monotonic()
     expected = "changed" if what in ("link to another file", "sparse") else "gone"
     assert cited(memory) == (expected, 3)
-    block = memory.recall(ASKED)
+    block = memory.recall(REQUEST)
     assert "secret-of-the-host" not in block.text
     assert memory.verify().states[expected] == 4
     assert time.monotonic() - began < 5
@@ -315,7 +315,7 @@ def test_a_session_that_grew_is_read_from_where_it_grew(memory: Memory, file: Pa
 
 def test_verify_says_what_does_not_hold_and_ends_with_one(program: Program) -> None:
     path = program.home / "hooks.jsonl"
-    path.write_text(lines("Good morning to you.", "Good morning.", ASKED, ANSWERED))
+    path.write_text(lines("Good morning to you.", "Good morning.", REQUEST, ANSWERED))
     assert program("index", path).status == 0
     well = program("verify")
     assert (well.status, well.stderr) == (0, "")
@@ -338,7 +338,7 @@ def test_verify_shows_nothing_of_a_private_project_elsewhere(program: Program) -
     project = program.home / "quiet"
     project.mkdir()
     (project / "pastchats-memory.toml").write_text("private = true\n")
-    said = {"role": "user", "content": ASKED, "cwd": str(project), "project": "quiet"}
+    said = {"role": "user", "content": REQUEST, "cwd": str(project), "project": "quiet"}
     (program.home / "quiet.jsonl").write_text(
         json.dumps(said) + "\n" + json.dumps(said | {"role": "assistant", "content": ANSWERED}) + "\n"
     )
@@ -350,7 +350,7 @@ def test_verify_shows_nothing_of_a_private_project_elsewhere(program: Program) -
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "link to a device"])
-def test_nor_does_what_was_put_in_the_place_of_an_archive(tmp_path: Path, file: Path, what: str) -> None:
+def test_a_device_in_the_place_of_an_archive_is_refused(tmp_path: Path, file: Path, what: str) -> None:
     archive = tmp_path / "hooks.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         packed.write(file, "hooks.jsonl")

@@ -1,4 +1,4 @@
-"""Outcomes as they are stored: derived when rows come, again when they change, gone with the rows that they quote."""
+"""Outcomes are stored when rows come, derived again when they change, and deleted with quoted rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pastchats_memory.episodes.outcome import Row
 from pastchats_memory.store import outcomes, prompts
 from pastchats_memory.store.database import Database, open_database
 
-ASKED = ("user", "The login test is flaky, make it pass.")
+REQUEST = ("user", "The login test is flaky, make it pass.")
 GREEN = ("tool", "$ pytest -q tests/test_login.py\n12 passed in 0.81s")
 ANSWER = ("assistant", "The clock was read twice in that test, which is why it failed at midnight.")
 Told = tuple[int, int, str, str]
@@ -48,7 +48,7 @@ def told(database: Database) -> list[Told]:
 
 def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(memory: Memory, history: Path) -> None:
     memory.index(
-        [write_messages(history, ASKED, GREEN, ANSWER, ("user", "Which bread is best?"), ("assistant", "Rye."))]
+        [write_messages(history, REQUEST, GREEN, ANSWER, ("user", "Which bread is best?"), ("assistant", "Rye."))]
     )
     database = database_of(memory)
     assert told(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
@@ -59,8 +59,8 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
     assert database.value("SELECT DISTINCT rules FROM outcomes") == rules_version()
 
 
-def test_what_the_person_says_later_changes_the_outcome(memory: Memory, history: Path) -> None:
-    turns = (ASKED, ("assistant", "I will look at the clock of that test."))
+def test_a_later_message_changes_the_outcome(memory: Memory, history: Path) -> None:
+    turns = (REQUEST, ("assistant", "I will look at the clock of that test."))
     memory.index([write_messages(history, *turns)])
     assert told(database_of(memory)) == [(0, 1, "unknown", "")]
     memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])
@@ -77,7 +77,7 @@ def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(me
     ]  # fmt: skip
 
 
-def test_a_prompt_that_the_client_sent_once_more_is_one(memory: Memory, history: Path) -> None:
+def test_a_prompt_that_the_client_repeats_is_one_episode(memory: Memory, history: Path) -> None:
     again = ("user", "Make the login test pass.")
     memory.index([write_session(history, again, ("user", "[Request interrupted by user]"), again, ANSWER)])
     assert [span[:2] for span in told(database_of(memory))] == [(0, 2)]
@@ -97,8 +97,8 @@ def test_later_turns_are_derived_without_reading_the_conversation_from_its_begin
     assert len(told(database)) == 31
 
 
-def test_derived_piece_by_piece_outcomes_are_the_same_as_derived_at_once(memory: Memory, history: Path) -> None:
-    turns = [ASKED, GREEN, ANSWER, ("user", "No, still broken."), ("assistant", "I see."), ASKED, GREEN, ANSWER]
+def test_incremental_outcomes_equal_outcomes_of_one_run(memory: Memory, history: Path) -> None:
+    turns = [REQUEST, GREEN, ANSWER, ("user", "No, still broken."), ("assistant", "I see."), REQUEST, GREEN, ANSWER]
     for length in range(1, len(turns) + 1):
         memory.index([write_messages(history, *turns[:length])])
     by_piece = database_of(memory).run("SELECT * FROM outcomes ORDER BY first_index")
@@ -125,18 +125,16 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
     assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
 
 
-def test_what_the_person_adds_before_any_answer_counts_for_the_episode_before(memory: Memory, history: Path) -> None:
-    turns = [ASKED, ANSWER, ("user", "hm."), ("user", "No, that is wrong, it still fails."), ("assistant", "I see.")]
+def test_a_message_added_before_any_answer_belongs_to_the_previous_episode(memory: Memory, history: Path) -> None:
+    turns = [REQUEST, ANSWER, ("user", "hm."), ("user", "No, that is wrong, it still fails."), ("assistant", "I see.")]
     for length in range(2, len(turns) + 1):
         memory.index([write_messages(history, *turns[:length])])
     assert told(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
 
 
-def test_of_several_turns_in_a_row_the_one_that_is_quoted_is_cited_whatever_it_emphasises(
-    memory: Memory, history: Path
-) -> None:
+def test_the_quoted_turn_of_several_is_cited(memory: Memory, history: Path) -> None:
     blame = ("user", "No, that is **wrong**, `make test` still fails.")
-    memory.index([write_messages(history, ASKED, ANSWER, ("user", "hm."), blame, ("assistant", "I see."))])
+    memory.index([write_messages(history, REQUEST, ANSWER, ("user", "hm."), blame, ("assistant", "I see."))])
     (((quotation, _, place),),) = (
         json.loads(row[0])
         for row in database_of(memory).run("SELECT evidence_json FROM outcomes WHERE verdict = 'failed'")
@@ -144,11 +142,11 @@ def test_of_several_turns_in_a_row_the_one_that_is_quoted_is_cited_whatever_it_e
     assert (quotation, place) == ("No, that is wrong, make test still fails.", 3)
 
 
-def test_of_what_was_said_next_no_more_is_quoted_than_one_turn_said(memory: Memory, history: Path) -> None:
+def test_a_quotation_of_the_next_message_ends_with_one_turn(memory: Memory, history: Path) -> None:
     port = ("user", "The port is 8080 on the **staging** host.")
     for number, (first, quoted) in enumerate((("A moment.", ["A moment.", 2]), ("/diff", [port[1], 3]))):
         said = history.with_name(f"{number}.jsonl")
-        turns = (ASKED, ANSWER, ("user", first), port, ("assistant", "I see."))
+        turns = (REQUEST, ANSWER, ("user", first), port, ("assistant", "I see."))
         memory.index([write_messages(said, *turns, conversation=f"c{number}")])
         (evidence,) = (
             json.loads(row[0])
@@ -160,7 +158,7 @@ def test_of_what_was_said_next_no_more_is_quoted_than_one_turn_said(memory: Memo
 
 
 def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
+    memory.index([write_messages(history, REQUEST, ("assistant", "I will look at the clock."), conversation="c1")])
     stored = memory.search("flaky login")[0]
     item = prompts.items(database_of(memory), [int(stored.id)])[0]
     assert outcomes.of_turn(database_of(memory), item) is not None
@@ -175,7 +173,7 @@ def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
 
 def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Memory, history: Path) -> None:
     memory.index(
-        [write_messages(history, ASKED, ANSWER, ("user", "Thanks, the canary sings!"), ("assistant", "Good."))]
+        [write_messages(history, REQUEST, ANSWER, ("user", "Thanks, the canary sings!"), ("assistant", "Good."))]
     )
     database = database_of(memory)
     assert "canary" in database.value("SELECT group_concat(evidence_json) FROM outcomes")
@@ -186,8 +184,8 @@ def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Me
     assert told(database) == [(0, 3, "unknown", "")]
 
 
-def test_the_turn_that_is_quoted_is_found_in_time_however_many_commands_to_the_client_stand_around_it() -> None:
-    episode = [outcomes.Said(1, 0, *ASKED, {}), outcomes.Said(2, 1, *ANSWER, {})]
+def test_the_quoted_turn_is_found_quickly_among_many_client_commands() -> None:
+    episode = [outcomes.Said(1, 0, *REQUEST, {}), outcomes.Said(2, 1, *ANSWER, {})]
     texts = ("see (marked with █)", "█this\nnot\n█that", "/add a\n" * 300_000)
     spoken = [outcomes.Said(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
     start = time.process_time()
@@ -195,9 +193,9 @@ def test_the_turn_that_is_quoted_is_found_in_time_however_many_commands_to_the_c
     assert time.process_time() - start < 3
 
 
-def test_so_is_what_was_said_next_where_it_decides_nothing(memory: Memory, history: Path) -> None:
+def test_an_undecided_next_message_is_found_quickly_too(memory: Memory, history: Path) -> None:
     memory.index(
-        [write_messages(history, ASKED, ANSWER, ("user", "Where does the canary sing?"), ("assistant", "There."))]
+        [write_messages(history, REQUEST, ANSWER, ("user", "Where does the canary sing?"), ("assistant", "There."))]
     )
     database = database_of(memory)
     assert "canary" in memory.recall("flaky login test").text
@@ -208,19 +206,19 @@ def test_so_is_what_was_said_next_where_it_decides_nothing(memory: Memory, histo
     assert database.value("SELECT group_concat(evidence_json) FROM outcomes") == "[]"
 
 
-def test_a_row_that_becomes_another_project_s_takes_its_outcome_along(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ASKED, GREEN, ANSWER)], project="garden")
+def test_a_row_that_changes_project_keeps_its_outcome(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, REQUEST, GREEN, ANSWER)], project="garden")
     memory.index([history], project="shed")
     assert database_of(memory).run("SELECT source_project, verdict FROM outcomes") == [("shed", "worked")]
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked(
+def test_rows_written_during_derivation_are_derived_later(
     memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch, others: int
 ) -> None:
     """All that was judged may be out of date by the time that it is written down, or some of it."""
     for number in range(1 + others):
-        write_messages(history.with_name(f"{number}.jsonl"), ASKED, ANSWER, conversation=f"c{number}")
+        write_messages(history.with_name(f"{number}.jsonl"), REQUEST, ANSWER, conversation=f"c{number}")
     memory.index([history.parent])
     database, fresh = database_of(memory), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
     with Memory.open(database.path) as other:
@@ -240,8 +238,8 @@ def test_what_another_process_writes_while_episodes_are_judged_is_not_overlooked
     assert database.run("SELECT * FROM outcomes ORDER BY 1, 2, 3") == by_piece
 
 
-def test_what_is_due_from_an_earlier_row_stays_so(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ASKED, ANSWER)])
+def test_an_earlier_due_row_stays_due(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, REQUEST, ANSWER)])
     database, (project, conversation) = (
         database_of(memory),
         database_of(memory).run("SELECT source_project, conversation_id FROM outcomes")[0],
@@ -253,7 +251,7 @@ def test_what_is_due_from_an_earlier_row_stays_so(memory: Memory, history: Path)
 
 
 def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ASKED, GREEN, ANSWER)])
+    memory.index([write_messages(history, REQUEST, GREEN, ANSWER)])
     database = database_of(memory)
     database.run("UPDATE outcomes SET verdict = 'failed', rules = 'older'")
     database.run("UPDATE embedding_meta SET value = 'older' WHERE key = 'outcome_rules'")
@@ -261,11 +259,9 @@ def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history:
     assert [verdict for _, _, verdict, _ in told(database)] == ["worked"]
 
 
-def test_a_run_whose_time_is_up_leaves_the_rest_for_the_next(
-    memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_out_of_time_leaves_the_rest_due(memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
-        write_messages(history.with_name(f"{number}.jsonl"), ASKED, GREEN, ANSWER, conversation=f"c{number}")
+        write_messages(history.with_name(f"{number}.jsonl"), REQUEST, GREEN, ANSWER, conversation=f"c{number}")
     memory.index([history.parent])
     database = database_of(memory)
     whole = told(database)
@@ -279,7 +275,7 @@ def test_a_run_whose_time_is_up_leaves_the_rest_for_the_next(
 
 
 def test_reindex_derives_all_anew_and_its_json_fits_the_schema(program: Program) -> None:
-    assert program("index", write_messages(program.home / "chat.jsonl", ASKED, GREEN, ANSWER)).status == 0
+    assert program("index", write_messages(program.home / "chat.jsonl", REQUEST, GREEN, ANSWER)).status == 0
     with closing(sqlite3.connect(program.database)) as connection, connection:
         connection.execute("UPDATE outcomes SET verdict = 'failed'")
     done = program("reindex", "--outcomes", "--json")
@@ -294,13 +290,13 @@ def test_reindex_derives_all_anew_and_its_json_fits_the_schema(program: Program)
 
 
 @pytest.mark.parametrize("wrong", [(), ("--outcomes", "--embeddings"), ("--outcomes", "--model", "packaged")])
-def test_reindex_wants_to_know_the_one_thing_to_do(program: Program, wrong: tuple[str, ...]) -> None:
-    program("index", write_messages(program.home / "chat.jsonl", ASKED, ANSWER))
+def test_reindex_requires_exactly_one_action(program: Program, wrong: tuple[str, ...]) -> None:
+    program("index", write_messages(program.home / "chat.jsonl", REQUEST, ANSWER))
     assert program("reindex", *wrong).status == 2
 
 
-def test_a_database_of_an_earlier_release_says_outcomes_before_they_are_derived_and_after(program: Program) -> None:
-    history = write_messages(program.home / "chat.jsonl", ASKED, GREEN, ANSWER)
+def test_an_older_database_has_outcomes_before_and_after_derivation(program: Program) -> None:
+    history = write_messages(program.home / "chat.jsonl", REQUEST, GREEN, ANSWER)
     assert program("index", history).status == 0
     with open_database(program.database) as database, database.transaction():
         database.run("DELETE FROM outcomes")
@@ -312,7 +308,7 @@ def test_a_database_of_an_earlier_release_says_outcomes_before_they_are_derived_
     assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
 
 
-def test_a_list_of_tasks_that_was_worked_off_in_an_episode_tells_how_it_ended(tmp_path: Path) -> None:
+def test_a_completed_task_list_shows_the_outcome(tmp_path: Path) -> None:
     done, left = ({"content": "Read the clock once", "status": state} for state in ("completed", "pending"))
     records = [
         {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}},
@@ -329,7 +325,7 @@ def test_a_list_of_tasks_that_was_worked_off_in_an_episode_tells_how_it_ended(tm
     assert quotation == "The clock is read twice in that test.", "a forgotten task would leave its title behind"
 
 
-def test_a_task_that_comes_to_another_state_later_or_is_forgotten_counts_when_outcomes_are_next_asked_for(
+def test_a_changed_or_forgotten_task_updates_the_outcome(
     program: Program,
 ) -> None:
     asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
@@ -349,7 +345,7 @@ def test_a_task_that_comes_to_another_state_later_or_is_forgotten_counts_when_ou
     assert worked() == 0
 
 
-def test_a_task_that_is_imported_beside_its_conversation_counts_when_outcomes_are_next_asked_for(
+def test_an_imported_task_updates_the_outcome(
     tmp_path: Path,
 ) -> None:
     asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
@@ -393,7 +389,7 @@ def todo(uuid: str, items: list[dict[str, str]]) -> list[dict[str, object]]:
     ]
 
 
-def test_what_an_episode_asks_is_the_person_s_words_and_a_command_only_where_it_is_all() -> None:
+def test_the_request_is_the_typed_text_before_any_command() -> None:
     trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js", {"kind": "command"})
     words = Row("user", "prompt", "still times out", {"kind": "prompt"})
     answer = Row("assistant", "answer", "The dialog is in front of the sheet.")

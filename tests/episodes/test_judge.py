@@ -1,4 +1,4 @@
-"""Outcomes by who reads: they stand in the place of what the rules say, with words that show them, while what was read is the same."""
+"""A judgement replaces the rules, with its quotation, while its basis is unchanged."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pastchats_memory.store import judgements, outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
 
-ASKED = "Which index makes the list of invoices fast?"
+REQUEST = "Which index makes the list of invoices fast?"
 ANSWER = "One over (customer, due): the list filters by the first and orders by the second."
 TAKEN_UP = "The page opens at once with that index, **what about** the archive?"
-SAID = (("user", ASKED), ("assistant", ANSWER), ("user", TAKEN_UP), ("assistant", "It has no such list."))
+SAID = (("user", REQUEST), ("assistant", ANSWER), ("user", TAKEN_UP), ("assistant", "It has no such list."))
 
 
 @pytest.fixture
 def asked(memory: Memory, history: Path) -> str:
     """The id of the question of an indexed conversation whose outcome no rule tells."""
     memory.index([write_messages(history, *SAID)])
-    hit = memory.search(ASKED, mode="keyword")[0]
+    hit = memory.search(REQUEST, mode="keyword")[0]
     assert read_outcome(memory, hit.id) == ("unknown", "said next")
     return hit.id
 
@@ -43,19 +43,19 @@ def listed(memory: Memory, outcome: str = "unknown") -> list[str]:
     return [sheet.asked for sheet in memory.unjudged(None, outcome)[0].sheets]
 
 
-def test_what_was_judged_is_said_everywhere_with_the_words_that_show_it(memory: Memory, asked: str) -> None:
+def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, asked: str) -> None:
     sheet, warnings = memory.judge(asked, "worked", "The page opens at once with that index")
     assert sheet is not None
     assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (asked, "worked", "judged", ())
-    block = memory.recall(ASKED)
+    block = memory.recall(REQUEST)
     assert "Outcome: worked (judged: The page opens at once with that index)\n" in block.text
     (shown,) = block.memories[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
-    assert [hit.content for hit in memory.search(ASKED, outcome="worked")] == [ASKED, ANSWER]
+    assert [hit.content for hit in memory.search(REQUEST, outcome="worked")] == [REQUEST, ANSWER]
     assert read_outcome(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"
 
 
-def test_episodes_are_laid_out_with_what_they_are_judged_by(memory: Memory, history: Path) -> None:
+def test_a_sheet_has_everything_that_a_judgement_needs(memory: Memory, history: Path) -> None:
     failed = ("tool", "$ pytest -q\n1 failed in 0.2s")
     write_messages(
         history,
@@ -70,30 +70,30 @@ def test_episodes_are_laid_out_with_what_they_are_judged_by(memory: Memory, hist
     assert [(one.asked, one.answered, one.said_next) for one in sheets] == [(TAKEN_UP, "It has no such list.", "")]
     (first,), left = memory.unjudged("garden", "failed")[0]
     assert (first.results, left) == (("$ pytest -q\n1 failed in 0.2s",), 0)
-    assert (first.said_next, first.source_line) == (ASKED, 1)
+    assert (first.said_next, first.source_line) == (REQUEST, 1)
 
 
-def test_of_long_texts_a_sheet_has_the_beginning_and_more_of_the_end(memory: Memory, history: Path) -> None:
+def test_a_sheet_shortens_the_middle_of_long_texts(memory: Memory, history: Path) -> None:
     long = f"It begins. {'and goes on ' * 400} It ends."
-    memory.index([write_messages(history, ("user", ASKED), ("assistant", long))])
+    memory.index([write_messages(history, ("user", REQUEST), ("assistant", long))])
     ((sheet, *_), _), _ = memory.unjudged("garden")
     assert sheet.answered.startswith("It begins.")
     assert sheet.answered.endswith("It ends.")
     assert 900 < len(sheet.answered) <= 1003
 
 
-def test_a_sheet_has_all_that_was_answered_and_what_commands_answered_last(memory: Memory, history: Path) -> None:
+def test_a_sheet_has_all_answers_and_the_last_results(memory: Memory, history: Path) -> None:
     runs = [("tool", f"$ pytest -q tests/{place}\n{place} failed in 0.2s") for place in range(1, 5)]
-    said = (("user", ASKED), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
+    said = (("user", REQUEST), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
     memory.index([write_messages(history, *said)])
-    (sheet,) = [one for one in memory.unjudged("garden", "unknown,failed")[0].sheets if one.asked == ASKED]
+    (sheet,) = [one for one in memory.unjudged("garden", "unknown,failed")[0].sheets if one.asked == REQUEST]
     assert sheet.answered == f"I try each.\n{ANSWER}"
     assert [text.split()[-4] for text in sheet.results] == ["2", "3", "4"]
 
 
-def test_answers_that_nobody_asked_for_are_not_what_was_asked(memory: Memory, history: Path) -> None:
+def test_leading_answers_have_no_request(memory: Memory, history: Path) -> None:
     memory.index(
-        [write_messages(history, ("assistant", "Welcome to the garden."), ("user", ASKED), ("assistant", ANSWER))]
+        [write_messages(history, ("assistant", "Welcome to the garden."), ("user", REQUEST), ("assistant", ANSWER))]
     )
     sheet, _ = memory.judge(memory.search("Welcome", mode="keyword")[0].id, "unknown")
     assert sheet is not None
@@ -101,43 +101,43 @@ def test_answers_that_nobody_asked_for_are_not_what_was_asked(memory: Memory, hi
     assert judged_text(sheet).startswith("> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index")
 
 
-def test_of_a_long_question_the_answer_to_a_judgement_has_the_beginning(memory: Memory, history: Path) -> None:
-    long = f"{ASKED} {'And why? ' * 40}"
+def test_a_judgement_reports_the_start_of_a_long_request(memory: Memory, history: Path) -> None:
+    long = f"{REQUEST} {'And why? ' * 40}"
     memory.index([write_messages(history, ("user", long), ("assistant", ANSWER))])
     sheet, _ = memory.judge(memory.search("Which index", mode="keyword")[0].id, "unknown")
     assert sheet is not None
     first = judged_text(sheet).partition("\n")[0]
-    assert (first[:20], first[-1], len(first)) == (f"> {ASKED}"[:20], "…", 122)
+    assert (first[:20], first[-1], len(first)) == (f"> {REQUEST}"[:20], "…", 122)
 
 
-def test_only_questions_that_were_answered_are_laid_out(memory: Memory, history: Path) -> None:
+def test_only_answered_requests_are_listed(memory: Memory, history: Path) -> None:
     write_messages(
-        history, ("assistant", "Welcome."), ("user", ASKED), ("assistant", ANSWER), ("user", "And for receipts?")
+        history, ("assistant", "Welcome."), ("user", REQUEST), ("assistant", ANSWER), ("user", "And for receipts?")
     )
     memory.index([history])
-    assert listed(memory) == [ASKED, "Which flour is best for pizza?"]
+    assert listed(memory) == [REQUEST, "Which flour is best for pizza?"]
 
 
-def test_what_is_said_of_a_prompt_without_an_answer_can_be_read_over(memory: Memory, history: Path) -> None:
+def test_an_unanswered_prompt_can_be_shown(memory: Memory, history: Path) -> None:
     stopped = ("user", "[Request interrupted by user]")
     memory.index(
-        [write_session(history, ("user", ASKED), stopped, ("user", "And for receipts?"), ("assistant", ANSWER))]
+        [write_session(history, ("user", REQUEST), stopped, ("user", "And for receipts?"), ("assistant", ANSWER))]
     )
-    assert listed(memory, "failed") == [ASKED]
+    assert listed(memory, "failed") == [REQUEST]
 
 
-def test_what_was_judged_is_not_laid_out_again_unless_it_is_taken_back(memory: Memory, asked: str) -> None:
+def test_a_judged_episode_is_listed_again_only_after_withdrawal(memory: Memory, asked: str) -> None:
     memory.judge(asked, "unknown")
-    assert ASKED not in listed(memory)
+    assert REQUEST not in listed(memory)
     assert read_outcome(memory, asked) == ("unknown", "judged, said next")
     assert memory.unjudge(asked)[1] == ()
-    assert ASKED in listed(memory)
+    assert REQUEST in listed(memory)
     assert read_outcome(memory, asked) == ("unknown", "said next")
-    assert memory.unjudge(asked)[1] == ("nobody had judged it",)
+    assert memory.unjudge(asked)[1] == ("there was no judgement",)
 
 
-def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ("user", ASKED), ("assistant", ANSWER), ("user", "Thanks, it works!"))])
+def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ("user", REQUEST), ("assistant", ANSWER), ("user", "Thanks, it works!"))])
     (one,) = memory.unjudged("garden", "worked")[0].sheets
     sheet, _ = memory.judge(one.id, "unknown")
     assert sheet is not None
@@ -150,7 +150,7 @@ def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
     assert sheet.was == "failed"
     assert judged_text(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
     memory.judge(one.id, "unknown")
-    assert not memory.search(ASKED, outcome="worked")
+    assert not memory.search(REQUEST, outcome="worked")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
         ("One over (customer, due)", "One over (customer, due)"),
         ("the page opens at ONCE", None),
         ("It has no such list.", None),
-        (ASKED, None),
+        (REQUEST, None),
         ("index", None),
         ("x" * 1001, None),
         (" … ", None),
@@ -192,7 +192,7 @@ def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
         ("tool", "$ pytest -q\n1 failed in 0.2s"),
     ],
 )
-def test_what_is_said_later_is_judged_anew(memory: Memory, history: Path, further: tuple[str, str]) -> None:
+def test_a_later_message_invalidates_the_judgement(memory: Memory, history: Path, further: tuple[str, str]) -> None:
     memory.index([write_messages(history, *SAID[:2])])
     ((first, *_), _), _ = memory.unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
@@ -201,16 +201,16 @@ def test_what_is_said_later_is_judged_anew(memory: Memory, history: Path, furthe
     assert read_outcome(memory, first.id)[1] != "judged"
 
 
-def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, history: Path) -> None:
+def test_changes_around_an_episode_keep_its_judgement(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, *SAID)])
-    id_ = memory.search(ASKED, mode="keyword")[0].id
+    id_ = memory.search(REQUEST, mode="keyword")[0].id
     memory.judge(id_, "worked", "The page opens at once")
     memory.index([write_messages(history, *SAID, ("user", "Then leave it."), ("assistant", "Left."))])
     memory.reindex_outcomes()
     assert read_outcome(memory, id_) == ("worked", "judged")
 
 
-@pytest.mark.parametrize("forgotten", [ASKED, ANSWER, TAKEN_UP])
+@pytest.mark.parametrize("forgotten", [REQUEST, ANSWER, TAKEN_UP])
 @pytest.mark.parametrize(("verdict", "because"), [("worked", "The page opens at once"), ("unknown", None)])
 def test_with_any_turn_that_it_rests_on_a_judgement_goes(
     memory: Memory, asked: str, forgotten: str, verdict: str, because: str | None
@@ -222,19 +222,19 @@ def test_with_any_turn_that_it_rests_on_a_judgement_goes(
     assert all("judged" not in read_outcome(memory, hit.id)[1] for hit in memory.search("index", mode="keyword"))
 
 
-def test_words_that_were_said_twice_are_quoted_where_they_were_said_last(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, ("user", ASKED), ("assistant", ANSWER), ("user", f"'{ANSWER}' it is."))])
-    id_ = memory.search(ASKED, mode="keyword")[0].id
+def test_repeated_words_are_quoted_at_their_last_place(memory: Memory, history: Path) -> None:
+    memory.index([write_messages(history, ("user", REQUEST), ("assistant", ANSWER), ("user", f"'{ANSWER}' it is."))])
+    id_ = memory.search(REQUEST, mode="keyword")[0].id
     sheet, _ = memory.judge(id_, "worked", ANSWER)
     assert sheet is not None
     assert sheet.outcome.evidence[0].source_line == 3
 
 
-def test_who_quotes_a_page_is_asked_for_a_line(memory: Memory, history: Path) -> None:
+def test_a_long_quotation_is_refused(memory: Memory, history: Path) -> None:
     page = "The list filters by the first and orders by the second column. " * 17
-    memory.index([write_messages(history, ("user", ASKED), ("assistant", page))])
-    with pytest.raises(UsageFault, match="1,070 characters are no quotation"):
-        memory.judge(memory.search(ASKED, mode="keyword")[0].id, "worked", page)
+    memory.index([write_messages(history, ("user", REQUEST), ("assistant", page))])
+    with pytest.raises(UsageFault, match="1,070 characters are too long for a quotation"):
+        memory.judge(memory.search(REQUEST, mode="keyword")[0].id, "worked", page)
 
 
 def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, asked: str, history: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, ask
     assert read_outcome(memory, asked) == ("worked", "judged")
 
 
-@pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": ASKED}])
+@pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": REQUEST}])
 def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
     memory: Memory, asked: str, forgotten: dict[str, str]
 ) -> None:
@@ -255,26 +255,26 @@ def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
             judged()
 
 
-def test_of_a_prompt_that_was_stopped_the_next_is_another_episode(memory: Memory, history: Path) -> None:
+def test_the_prompt_after_a_stopped_one_is_another_episode(memory: Memory, history: Path) -> None:
     stopped = ("user", "[Request interrupted by user]")
-    said = (("user", ASKED), ("assistant", ANSWER), ("user", "Try it with partial indexes."), stopped, ("user", "No, it has to be composite."))  # fmt: skip
+    said = (("user", REQUEST), ("assistant", ANSWER), ("user", "Try it with partial indexes."), stopped, ("user", "No, it has to be composite."))  # fmt: skip
     memory.index([write_session(history, *said)])
-    id_ = memory.search(ASKED, mode="keyword")[0].id
+    id_ = memory.search(REQUEST, mode="keyword")[0].id
     (sheet,) = [one for one in memory.unjudged(None, "unknown,failed,worked")[0].sheets if one.id == id_]
     assert sheet.said_next == "Try it with partial indexes."
 
 
 @pytest.mark.parametrize(
     ("changed", "holds"),
-    [(ASKED, False), ("$ psql\nINDEX READY", False), ("I make it.", True), (ANSWER, False), ("What about the archive?", False)],
+    [(REQUEST, False), ("$ psql\nINDEX READY", False), ("I make it.", True), (ANSWER, False), ("What about the archive?", False)],
 )  # fmt: skip
-def test_a_judgement_rests_on_what_was_asked_the_last_answer_what_was_said_next_and_the_words_that_show_it(
+def test_a_judgement_rests_on_request_last_answer_next_message_and_quotation(
     memory: Memory, history: Path, changed: str, holds: bool
 ) -> None:
     """As when a later release finds a secret in them, or reads them otherwise."""
-    said = (("user", ASKED), ("assistant", "I make it."), ("tool", "$ psql\nINDEX READY"), ("assistant", ANSWER), ("user", "What about the archive?"))  # fmt: skip
+    said = (("user", REQUEST), ("assistant", "I make it."), ("tool", "$ psql\nINDEX READY"), ("assistant", ANSWER), ("user", "What about the archive?"))  # fmt: skip
     memory.index([write_messages(history, *said)])
-    id_ = memory.search(ASKED, mode="keyword")[0].id
+    id_ = memory.search(REQUEST, mode="keyword")[0].id
     memory.judge(id_, "mixed", "INDEX READY")
     memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
     assert (read_outcome(memory, id_) == ("mixed", "judged")) is holds
@@ -295,16 +295,16 @@ def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
         outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 
-def test_a_judgement_that_is_written_and_not_yet_derived_is_said_all_the_same(memory: Memory, asked: str) -> None:
+def test_an_underived_judgement_is_shown(memory: Memory, asked: str) -> None:
     write_down(memory, taken_back(memory, asked))
     sheet = memory.laid_out(asked)
     assert sheet is not None
     assert (sheet.outcome.verdict, sheet.outcome.signal) == ("worked", "judged")
     assert read_outcome(memory, asked) == ("worked", "judged")
-    assert [hit.id for hit in memory.search(ASKED, outcome="worked")][:1] == [asked]
+    assert [hit.id for hit in memory.search(REQUEST, outcome="worked")][:1] == [asked]
 
 
-def test_what_another_process_judges_while_outcomes_are_derived_is_not_overlooked(
+def test_a_judgement_during_derivation_is_derived_later(
     memory: Memory, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judgement, fresh = taken_back(memory, asked), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
@@ -321,7 +321,7 @@ def test_what_another_process_judges_while_outcomes_are_derived_is_not_overlooke
     assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001
 
 
-def test_a_backup_and_a_mended_database_have_what_was_judged(memory: Memory, asked: str, tmp_path: Path) -> None:
+def test_backups_and_repaired_databases_keep_judgements(memory: Memory, asked: str, tmp_path: Path) -> None:
     memory.judge(asked, "worked", "The page opens at once")
     memory.backup(tmp_path / "copy.db")
     Memory.mend(tmp_path / "copy.db")
@@ -336,7 +336,7 @@ def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
     note.write_text("# Plan\n\nBuild the archive page.\n", encoding="utf-8")
     memory.index([note])
     id_ = memory.search("archive page", type="note")[0].id
-    with pytest.raises(UsageFault, match="of no conversation"):
+    with pytest.raises(UsageFault, match="to no conversation"):
         memory.judge(id_, "unknown")
 
 
@@ -346,14 +346,14 @@ def own(program: Program) -> Program:
     return program
 
 
-def test_the_command_lists_says_and_takes_back(own: Program) -> None:
+def test_the_command_lists_stores_and_withdraws(own: Program) -> None:
     run = own("judge", "--all", "--limit", "1")
     assert run.status == 0
     assert run.stdout.startswith("## 1. garden · 2026-05-04 08:02\nOutcome: unknown\nAsked:\n> The page opens")
     assert run.stderr == "1 more; --limit shows more of them.\n"
     run = own("judge", "1", "worked", "--because", "The page opens at once")
     assert (run.status, run.stderr) == (0, "")
-    assert run.stdout == f"> {ASKED}\nOutcome: worked (judged: The page opens at once); was unknown · id 1\n"
+    assert run.stdout == f"> {REQUEST}\nOutcome: worked (judged: The page opens at once); was unknown · id 1\n"
     assert "Outcome: worked (judged: The page opens at once)" in own("show", "1").stdout
     assert own("judge", "3", "unknown").stdout.endswith("Outcome: unknown (judged); was unknown · id 3\n")
     run = own("judge", "--all")
@@ -365,7 +365,7 @@ def test_the_command_lists_says_and_takes_back(own: Program) -> None:
     assert own("judge", "1", "--undo").stdout.endswith(
         "Outcome: unknown (said next: The page opens at once with that index, **what about** the archive?) · id 1\n"
     )
-    assert own("judge", "1", "--undo").stderr == "Warning: nobody had judged it\n"
+    assert own("judge", "1", "--undo").stderr == "Warning: there was no judgement\n"
     run = own("judge", "--project", "nowhere")
     assert (
         run.stderr
@@ -378,10 +378,10 @@ def test_the_command_lists_says_and_takes_back(own: Program) -> None:
     [
         (["1", "--because", "The page"], "say how it ended, or --undo"),
         (["1", "--judged"], "say how it ended, or --undo"),
-        (["1", "worked", "--because", "index"], "are too few to tell anything"),
-        (["1", "worked"], "nothing shows it"),
-        (["1", "worked", "--because", "It was not said"], "stand neither in the answer nor in what was said next"),
-        (["1", "unknown", "--because", "The page"], "what is unknown is shown by nothing"),
+        (["1", "worked", "--because", "index"], "the quotation is too short"),
+        (["1", "worked"], "the quotation is missing"),
+        (["1", "worked", "--because", "It was not said"], "neither in the answer nor in the user's next message"),
+        (["1", "unknown", "--because", "The page"], "an unknown outcome takes no quotation"),
         (["1", "worked", "--undo"], "say how it ended, or --undo"),
         (["1", "--undo", "--because", "The page"], "say how it ended, or --undo"),
         (["1", "worked", "--outcome", "failed"], "say how it ended, or --undo"),
@@ -392,14 +392,14 @@ def test_the_command_lists_says_and_takes_back(own: Program) -> None:
         (["--outcome", "fine"], "is no outcome"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_judged_is_refused_in_a_sentence(own: Program, arguments: list[str], words: str) -> None:
+def test_a_refused_judgement_has_a_reason(own: Program, arguments: list[str], words: str) -> None:
     run = own("judge", *arguments)
     assert (run.status, run.stdout) == (2, "")
     assert words in run.stderr
     assert own("judge", "--all", "--json").json["results"][1]["basis"] == "said next"
 
 
-def test_an_episode_that_is_not_there_is_not_judged(own: Program) -> None:
+def test_a_missing_episode_is_not_judged(own: Program) -> None:
     run = own("judge", "999", "unknown")
     assert (run.status, run.stdout, run.stderr) == (
         1,

@@ -1,4 +1,4 @@
-"""`lessons`, `how` and the verdict on prior work: what failed repeatedly, which commands worked, what conversations say of it."""
+"""Lessons, working commands, and the prior work in conversations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.render import how_text, lessons_text
 from pastchats_memory.render_json import how_json, lessons_json
 
-ASKED = "The webhook worker sends some events twice, make it send each of them once."
+REQUEST = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
 LOCK = ("assistant", "I put a lock around the sending of webhook events.")
 CLAIM = ("assistant", "The worker now claims a webhook event in the table before it sends it.")
@@ -38,10 +38,10 @@ def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], pro
 def memory(tmp_path: Path):
     """Webhooks that failed three times in two conversations of one project before they worked; once in another project."""
     folder = tmp_path / "said"
-    told(folder, "monday", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,
+    told(folder, "monday", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
          ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))  # fmt: skip
     told(folder, "tuesday", 5, ("user", AGAIN), LOCK, ("user", "No, it still sends them twice."), CLAIM, GREEN)
-    told(folder, "shed", 6, ("user", ASKED), LOCK, ("user", "No, wrong."), ("assistant", "I see."), project="shed")
+    told(folder, "shed", 6, ("user", REQUEST), LOCK, ("user", "No, wrong."), ("assistant", "I see."), project="shed")
     told(folder, "kitchen", 7, ("user", "Which flour is best for pizza?"), ("assistant", "Tipo 00."), project="kitchen")
     with Memory.open(tmp_path / "memory.db") as opened:
         opened.index([folder])
@@ -50,10 +50,10 @@ def memory(tmp_path: Path):
         yield opened
 
 
-def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_what_ended_it(memory: Memory) -> None:
+def test_failures_across_conversations_make_one_lesson(memory: Memory) -> None:
     (lesson,), warnings = memory.lessons("garden")
     assert (lesson.project, lesson.times, warnings) == ("garden", 3, ())
-    assert [one.asked for one in lesson.attempts] == [ASKED, "No, still broken after a restart.", AGAIN]
+    assert [one.asked for one in lesson.attempts] == [REQUEST, "No, still broken after a restart.", AGAIN]
     assert {one.outcome for one in lesson.attempts} == {"failed"}
     assert lesson.ended_by is not None
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
@@ -123,7 +123,7 @@ def paying(tmp_path: Path, *asked: str) -> Memory:
     return memory
 
 
-def test_attempts_in_quite_other_words_are_one_thread_by_the_error_of_which_they_speak(tmp_path: Path) -> None:
+def test_a_mentioned_error_joins_attempts_in_other_words(tmp_path: Path) -> None:
     with paying(tmp_path, *PAYING) as memory:
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in (*lesson.attempts, lesson.ended_by)] == list(PAYING)
@@ -131,14 +131,14 @@ def test_attempts_in_quite_other_words_are_one_thread_by_the_error_of_which_they
     assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", list(PAYING[:2]))
 
 
-def test_a_test_that_was_red_all_the_time_joins_nothing_that_does_not_speak_of_it(tmp_path: Path) -> None:
+def test_an_unmentioned_red_test_joins_nothing(tmp_path: Path) -> None:
     others = "Paginate the list of orders.", "Limit the rate of the public API.", "Write the notes of the release."
     with paying(tmp_path, *others) as memory:
         assert memory.lessons("garden")[0] == []
         assert [one for entry in memory.recall("limit the rate of the API").memories for one in entry.before] == []
 
 
-def test_what_worked_is_read_for_errors_only_where_something_failed_with_one(memory: Memory, tmp_path: Path) -> None:
+def test_successes_are_searched_for_errors_only_after_a_failure(memory: Memory, tmp_path: Path) -> None:
     statements: list[str] = []
     memory._database.connection.exec_trace = lambda _cursor, said, _values: bool(statements.append(said) or True)  # noqa: SLF001 - nothing else counts them
     before = memory.lessons(None)
@@ -159,18 +159,18 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
     assert "monday.jsonl:1 (the file is gone) · id" in lessons_text([lesson])
 
 
-def test_what_failed_often_and_was_never_solved_teaches_nothing(tmp_path: Path) -> None:
+def test_an_unsolved_problem_is_no_lesson(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "ended", 4, ("user", ASKED), LOCK, ("user", "No, still broken after a restart."), LOCK,
+        told(tmp_path / "said", "ended", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
              ("user", "No, it is still broken."), CLAIM, GREEN)  # fmt: skip
         refused = (("user", "Book a table at the lake for tonight."), ("assistant", "I'm unable to book tables."))
         told(tmp_path / "said", "refused", 5, *(refused * 4))
         memory.index([tmp_path / "said"])
         (lesson,) = memory.lessons("garden")[0]
-    assert (lesson.attempts[0].asked, lesson.times) == (ASKED, 2)
+    assert (lesson.attempts[0].asked, lesson.times) == (REQUEST, 2)
 
 
-def test_examples_without_times_end_no_failure_of_one_another(tmp_path: Path) -> None:
+def test_undated_examples_solve_nothing(tmp_path: Path) -> None:
     """Such are collections for function calling, where the same is refused in one example and done in the next."""
     asked = ("user", "Please send the invoice of March to the customer Ledger Ltd.")
     refused = (asked, ("assistant", "I'm sorry, but I'm unable to send invoices."))
@@ -187,7 +187,7 @@ def test_examples_without_times_end_no_failure_of_one_another(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "asked", ["do that", "yes please, go ahead and try it", "你好", "/run pytest tests/test_worker.py", "run the tests"]
 )
-def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fails(tmp_path: Path, asked: str) -> None:
+def test_a_request_without_a_subject_joins_nothing(tmp_path: Path, asked: str) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         for day, text in ((1, asked), (2, asked), (3, "谢谢" if asked == "你好" else asked)):
             told(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
@@ -200,7 +200,7 @@ def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fa
         assert memory.lessons(None)[0] == []
 
 
-def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_problems(tmp_path: Path) -> None:
+def test_client_text_does_not_join_two_problems(tmp_path: Path) -> None:
     above = "Find the comments below (marked with █) in the code files I've shared with you.\nThey contain instructions for you.\n"
     comments = ("Why is the webhook sent twice?", "Paginate the list of orders.", "Paginate the list of orders!")
     with Memory.open(tmp_path / "memory.db") as memory:
@@ -217,16 +217,16 @@ def test_what_a_client_writes_above_a_person_s_comments_makes_no_lesson_of_two_p
     ]
 
 
-def test_what_failed_once_is_no_lesson_and_projects_are_apart(memory: Memory) -> None:
+def test_one_failure_is_no_lesson_and_projects_stay_separate(memory: Memory) -> None:
     assert memory.lessons("shed") == ([], ())
     assert [lesson.project for lesson in memory.lessons(None)[0]] == ["garden"]
 
 
-def test_who_asks_for_the_lessons_of_a_project_that_is_not_there_is_told_so(memory: Memory) -> None:
+def test_a_missing_project_is_reported(memory: Memory) -> None:
     assert memory.lessons("gardem") == ([], ("nothing is stored of the project gardem; there is garden",))
 
 
-def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory) -> None:
+def test_working_commands_come_with_their_episode(memory: Memory) -> None:
     (command,), _ = memory.how("webhook worker sends events twice", "garden")
     assert (command.command, command.times) == ("pytest -q tests/test_worker.py", 1)
     assert command.episode.outcome == "worked"
@@ -234,7 +234,7 @@ def test_the_commands_of_what_worked_are_told_with_their_episode(memory: Memory)
     assert memory.how("best flour for pizza", None)[0] == []
 
 
-def test_commands_are_told_once_and_those_of_an_episode_in_its_order(tmp_path: Path) -> None:
+def test_commands_appear_once_and_in_episode_order(tmp_path: Path) -> None:
     made = ("tool", "$ cd web && pytest -q 2>&1 | tail -3\n8 passed in 1.2s"), ("tool", "$ pytest -q\n8 passed in 1.2s")
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
@@ -246,7 +246,7 @@ def test_commands_are_told_once_and_those_of_an_episode_in_its_order(tmp_path: P
     assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
 
 
-def test_who_asks_how_to_run_the_tests_is_told_what_ran_them_whatever_it_was_for(demo: Reader) -> None:
+def test_a_question_how_to_run_the_tests_finds_the_test_command(demo: Reader) -> None:
     with Memory.open(demo.database) as memory:
 
         def commands(task: str) -> list[str]:
@@ -258,7 +258,7 @@ def test_who_asks_how_to_run_the_tests_is_told_what_ran_them_whatever_it_was_for
             assert commands(task) == []
 
 
-def test_what_ran_the_tests_is_found_whatever_was_said_around_it_and_in_whatever_language(tmp_path: Path) -> None:
+def test_the_test_command_is_found_in_any_language(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         path = told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
                     ("user", "谢谢"), ("assistant", "不客气。"))  # fmt: skip
@@ -304,7 +304,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
     command = f"pytest -q {' '.join(f'tests/unit/test_module_{number}.py' for number in range(9))}"
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index(
-            [told(tmp_path / "said", "one", 1, ("user", ASKED), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
+            [told(tmp_path / "said", "one", 1, ("user", REQUEST), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
         )
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
@@ -312,7 +312,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
     Draft202012Validator(schema).validate(how_json(found, warnings))
 
 
-def test_what_ran_the_tests_is_found_behind_more_episodes_than_a_question_brings(tmp_path: Path) -> None:
+def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
         talk = (turn for number in range(60) for turn in (("user", f"Run to bed {number} and look."), ("assistant", "I ran there."), ("user", "Great, thanks!"), CLAIM))  # fmt: skip
@@ -321,7 +321,7 @@ def test_what_ran_the_tests_is_found_behind_more_episodes_than_a_question_brings
         assert [one.command for one in memory.how("run the tests", None)[0]] == ["pytest -q"]
 
 
-def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_path: Path) -> None:
+def test_search_words_in_a_command_are_not_its_purpose(tmp_path: Path) -> None:
     checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
     with Memory.open(tmp_path / "memory.db") as memory:
         told(tmp_path / "said", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
@@ -332,7 +332,7 @@ def test_words_that_a_command_picks_out_of_an_output_are_not_what_it_is_for(tmp_
     assert commands == ["./publish.sh session", "make session-page"]
 
 
-def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_who_name_what_they_do(
+def test_one_time_commands_need_a_task_that_names_them(
     tmp_path: Path,
 ) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
@@ -351,25 +351,25 @@ def test_commands_of_the_files_and_the_history_of_a_day_are_told_to_those_alone_
         assert commands("chmod for the tests of the web shop") == ["chmod +x tests/run.sh", green]
 
 
-def test_what_was_stopped_before_any_answer_is_no_prior_work(tmp_path: Path) -> None:
-    stopped = (("user", ASKED), ("user", "[Request interrupted by user]"))
+def test_an_unanswered_prompt_is_no_prior_work(tmp_path: Path) -> None:
+    stopped = (("user", REQUEST), ("user", "[Request interrupted by user]"))
     with Memory.open(tmp_path / "memory.db") as memory:
         session = tmp_path / "said" / "stopped.jsonl"
         memory.index([write_session(session, *stopped, ("user", "What day is it?"), ("assistant", "Friday."))])
-        assert memory.check_prior_work(ASKED).verdict == "new"
-        told(tmp_path / "said", "answered", 5, ("user", ASKED), LOCK, ("user", "No, that is wrong, undo it."))
+        assert memory.check_prior_work(REQUEST).verdict == "new"
+        told(tmp_path / "said", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "said"])
-        assert memory.check_prior_work(ASKED).verdict == "failed_before"
+        assert memory.check_prior_work(REQUEST).verdict == "failed_before"
 
 
 def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
     memory._database.run("INSERT INTO project_folders VALUES ('/garden', 'garden', 1)")  # noqa: SLF001 - no command writes what the test needs
     assert memory.lessons(None)[0] == []
     assert memory.how("webhook worker sends events twice", None)[0] == []
-    assert memory.check_prior_work(ASKED).verdict != "done"
+    assert memory.check_prior_work(REQUEST).verdict != "done"
 
 
-def test_a_conversation_that_asked_for_the_same_decides_where_no_task_does(memory: Memory) -> None:
+def test_a_conversation_with_the_same_request_counts_as_prior_work(memory: Memory) -> None:
     work = memory.check_prior_work("The webhook worker sends some events twice, make it send each of them once.")
     assert work.verdict == "failed_before"
     assert memory.check_prior_work("Which flour is best for pizza?").verdict == "new"
@@ -378,7 +378,7 @@ def test_a_conversation_that_asked_for_the_same_decides_where_no_task_does(memor
 def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     wrong = ("user", "No, that is wrong, undo it.")
     for number, ended in enumerate((wrong, wrong, GREEN, GREEN), start=1):
-        told(program.home / "said", f"c{number}", number, ("user", ASKED), CLAIM, ended)
+        told(program.home / "said", f"c{number}", number, ("user", REQUEST), CLAIM, ended)
     assert program("index", program.home / "said").status == 0
     for name, arguments in (("how", ["webhook worker sends events twice", "--all"]), ("lessons", ["--all"])):
         run = program(name, *arguments, "--json")

@@ -1,4 +1,4 @@
-"""A quotation is cited by the line of the file in which it stands, however many lines its turn has."""
+"""A quotation is cited by its own line of the file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ It is shown behind the bar.
 """
 
 
-def test_what_a_commit_and_the_next_words_show_is_cited_by_its_own_line(tmp_path: Path) -> None:
+def test_evidence_is_cited_by_its_own_line(tmp_path: Path) -> None:
     path = tmp_path / ".aider.chat.history.md"
     path.write_text(HISTORY, encoding="utf-8")
     with Memory.open(tmp_path / "memory.db") as memory:
@@ -63,14 +63,14 @@ def test_the_line_is_the_first_from_the_turn_on_that_holds_the_words_in_order(tm
     assert find_line("never said", Place(str(path), 2, 4)) == 2
 
 
-def test_json_is_read_as_it_spells_text(tmp_path: Path) -> None:
+def test_json_escapes_are_decoded(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     records = [{"text": "one"}, {"text": 'He said:\n"schön, läuft jetzt"'}, {"text": "three"}]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     assert find_line('"schön, läuft jetzt"', Place(str(path), 1, None)) == 2
 
 
-def test_the_line_is_looked_for_in_a_file_of_sixteen_mebibytes_and_in_none_that_is_larger(tmp_path: Path) -> None:
+def test_files_above_sixteen_mebibytes_are_not_searched(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_text("Run it.\n12 passed\n", encoding="utf-8")
     os.truncate(path, 16 << 20)  # what is behind the lines is a hole
@@ -80,7 +80,7 @@ def test_the_line_is_looked_for_in_a_file_of_sixteen_mebibytes_and_in_none_that_
 
 
 @pytest.mark.parametrize("width", [1, 30, 700_000])
-def test_the_line_is_counted_from_the_beginning_however_long_the_lines_are(tmp_path: Path, width: int) -> None:
+def test_lines_are_counted_from_the_start_of_the_file(tmp_path: Path, width: int) -> None:
     path = tmp_path / "session.jsonl"
     count = min(20_000, 4_000_000 // width)
     lines = ["x" * width] * count
@@ -92,7 +92,7 @@ def test_the_line_is_counted_from_the_beginning_however_long_the_lines_are(tmp_p
     assert find_line("12 passed", Place(str(path), 10 * count, None)) == 10 * count
 
 
-def test_what_cannot_be_read_as_lines_is_cited_by_the_turn(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_cited_by_the_turn(tmp_path: Path) -> None:
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("chat.md", "a\nb passed\n")

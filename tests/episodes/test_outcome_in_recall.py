@@ -1,4 +1,4 @@
-"""What recall, search and show make of outcomes: what was done, what failed before, what took its place, and filters."""
+"""Recall, search and show present outcomes, earlier failures, successors and filters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
 
-ASKED = "The webhook worker sends some events twice, make it send each of them once."
+REQUEST = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."
 BROKEN = "No, still broken: the webhook worker sends the same event twice after a restart."
 SECOND = (
     "The worker now claims a webhook event in the table before it sends it: `UPDATE events SET claimed_by` decides."
 )
 MENDED = (
-    ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
+    ("user", REQUEST), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND),
     ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Each webhook event is sent once."),
 )  # fmt: skip
 """It failed, and then it worked."""
@@ -44,16 +44,16 @@ def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], pro
     (folder / f"{conversation}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory, history: Path) -> None:
+def test_attempts_of_one_conversation_appear_in_order(memory: Memory, history: Path) -> None:
     write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
     block = memory.recall("webhook event claimed in the table before the worker sends it")
     first = block.memories[0]
     assert (first.outcome.verdict, first.outcome.shown_by) == ("worked", "8 passed in 1.2s")
-    assert [(one.asked, one.outcome) for one in first.before] == [(ASKED, "failed")]
+    assert [(one.asked, one.outcome) for one in first.before] == [(REQUEST, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
-    assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0
+    assert sum(REQUEST in (entry.asked or "") for entry in block.memories) == 0
 
 
 def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_read(
@@ -78,10 +78,10 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
-def test_work_that_was_stopped_for_a_hint_is_told_with_what_came_of_it(program: Program) -> None:
+def test_stopped_work_appears_with_its_continuation(program: Program) -> None:
     stopped = ("user", "[Request interrupted by user]")
     write_session(
-        program.home / "garden" / "s.jsonl", ("user", ASKED), ("assistant", "I read how another project does it, and"), stopped,
+        program.home / "garden" / "s.jsonl", ("user", REQUEST), ("assistant", "I read how another project does it, and"), stopped,
         ("user", "You need not, the table of webhook events has a column for it."), ("assistant", SECOND), ("user", "Thanks, it works."),
         ("assistant", "Good."),
     )  # fmt: skip
@@ -91,35 +91,35 @@ def test_work_that_was_stopped_for_a_hint_is_told_with_what_came_of_it(program: 
     assert "Outcome: worked (Thanks, it works.)" in text
 
 
-def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory: Memory, history: Path) -> None:
+def test_a_success_lists_its_failed_attempts(memory: Memory, history: Path) -> None:
     write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
     block = memory.recall("lock around the sending of webhook events")
     (shown,) = [entry for entry in block.memories if "webhook" in (entry.asked or "")]
     assert shown.outcome.verdict == "worked"
-    assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(ASKED, FIRST, "failed")]
+    assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(REQUEST, FIRST, "failed")]
     assert block.text.count(FIRST) == 1
     failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
     assert (failed.outcome.verdict, failed.after and failed.after.asked) == ("failed", BROKEN)
 
 
-def test_of_a_prompt_that_was_stopped_the_next_that_was_answered_is_told(memory: Memory, history: Path) -> None:
+def test_a_stopped_prompt_shows_the_next_answered_one(memory: Memory, history: Path) -> None:
     stopped = ("user", "[Request interrupted by user]")
     again = "Claim each event in the table before it is sent."
     write_session(
-        history, ("user", ASKED), stopped, ("user", again), stopped, ("user", "No lock."), ("assistant", SECOND)
+        history, ("user", REQUEST), stopped, ("user", again), stopped, ("user", "No lock."), ("assistant", SECOND)
     )
     memory.index([history])
-    first = memory.recall(ASKED).memories[0]
+    first = memory.recall(REQUEST).memories[0]
     assert (first.asked, first.answered, first.outcome.verdict, first.before) == ("No lock.", SECOND, "unknown", ())
-    failed = memory.recall(ASKED, outcome="failed").memories
-    assert [(one.asked, one.answered) for one in failed] == [(ASKED, None), (again, None)]
+    failed = memory.recall(REQUEST, outcome="failed").memories
+    assert [(one.asked, one.answered) for one in failed] == [(REQUEST, None), (again, None)]
     assert memory.lessons(None)[0] == [], "nothing was tried"
 
 
-def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Path) -> None:
-    write_messages(history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND))
+def test_an_uncertain_failure_is_not_listed(memory: Memory, history: Path) -> None:
+    write_messages(history, ("user", REQUEST), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND))
     memory.index([history])
     memory._database.run("UPDATE outcomes SET confidence = 0.5")  # noqa: SLF001 - no command writes what the test needs
     assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").memories)
@@ -128,34 +128,32 @@ def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Pa
 def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(memory: Memory, history: Path) -> None:
     folder = history.parent
     again = "The webhook worker sends some of the events twice, make it send each one once."
-    told(folder, "monday", 4, ("user", ASKED), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
+    told(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
     told(folder, "tuesday", 5, ("user", again), ("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"))
-    told(folder, "shed", 6, ("user", ASKED), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
+    told(folder, "shed", 6, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
     memory.index([folder])
     sure(memory)
     entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").memories
     worked = next(entry for entry in entries if entry.outcome.verdict == "worked")
-    assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
+    assert [(one.asked, one.outcome) for one in worked.before] == [(REQUEST, "failed")]
 
 
-def test_who_asks_for_what_worked_is_told_what_failed_before_and_what_took_its_place(
-    memory: Memory, history: Path
-) -> None:
+def test_a_filter_for_successes_shows_failures_and_successors(memory: Memory, history: Path) -> None:
     folder = history.parent
     green = ("tool", "$ pytest -q\n8 passed in 1.2s")
-    told(folder, "monday", 4, ("user", ASKED), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
-    told(folder, "tuesday", 5, ("user", ASKED), ("assistant", SECOND), green)
+    told(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
+    told(folder, "tuesday", 5, ("user", REQUEST), ("assistant", SECOND), green)
     told(folder, "kept", 6, ("user", "Use Redis for the sessions."), ("assistant", "Sessions are in Redis."), green)
     told(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
     memory.index([folder])
     sure(memory)
     worked = memory.recall("webhook worker sends events twice", outcome="worked").memories[0]
-    assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
+    assert [(one.asked, one.outcome) for one in worked.before] == [(REQUEST, "failed")]
     kept = memory.recall("Redis for the sessions", outcome="worked").memories[0]
     assert kept.superseded_by is not None
 
 
-def test_a_decision_that_was_replaced_says_by_what(memory: Memory, history: Path) -> None:
+def test_a_superseded_decision_names_its_successor(memory: Memory, history: Path) -> None:
     folder = history.parent
     told(folder, "monday", 4, ("user", "Where do we keep the sessions of the shop?"),
          ("assistant", "Keep the sessions of the shop in Redis, with a lifetime of a day."))  # fmt: skip
@@ -182,9 +180,7 @@ def test_a_decision_that_was_replaced_says_by_what(memory: Memory, history: Path
         ("# Replace with real sessions of Redis", False),
     ],
 )
-def test_what_is_asked_about_or_advised_by_a_program_replaces_nothing(
-    memory: Memory, history: Path, change: str, names: bool
-) -> None:
+def test_questions_and_advice_supersede_nothing(memory: Memory, history: Path, change: str, names: bool) -> None:
     folder = history.parent
     kept = "Keep the sessions of the shop in Redis, replace it with care."
     told(
@@ -197,9 +193,9 @@ def test_what_is_asked_about_or_advised_by_a_program_replaces_nothing(
     assert (entry.superseded_by is not None) == names
 
 
-def test_commands_and_files_are_told_but_for_what_only_looks_or_failed(program: Program) -> None:
+def test_looking_and_failed_commands_are_left_out(program: Program) -> None:
     write_messages(
-        program.home / "chat.jsonl", ("user", ASKED), ("tool", "$ cat worker.py && ls\nimport time"),
+        program.home / "chat.jsonl", ("user", REQUEST), ("tool", "$ cat worker.py && ls\nimport time"),
         ("assistant", SECOND), ("tool", "$ cd /home/ada/shop && pytest -q tests/test_worker.py\n8 passed in 1.2s"), ("assistant", "Sent once."),
     )  # fmt: skip
     assert program("index", program.home / "chat.jsonl").status == 0
@@ -208,7 +204,7 @@ def test_commands_and_files_are_told_but_for_what_only_looks_or_failed(program: 
     assert "$ cat" not in text.split("Done:")[1]
 
 
-def test_what_recall_and_show_tell_fits_the_schemas(program: Program) -> None:
+def test_recall_and_show_fit_their_schemas(program: Program) -> None:
     write_messages(program.home / "chat.jsonl", *MENDED)
     assert program("index", program.home / "chat.jsonl").status == 0
     for schema, arguments in (("recall", ["recall", "webhook events twice"]), ("show", ["show", "5"])):
@@ -225,8 +221,8 @@ def test_what_recall_and_show_tell_fits_the_schemas(program: Program) -> None:
 def test_outcomes_filter_recall_and_search(memory: Memory, history: Path) -> None:
     folder = history.parent
     green = ("tool", "$ pytest -q\n8 passed in 1.2s")
-    told(folder, "one", 4, ("user", ASKED), ("assistant", SECOND), green, ("assistant", "Sent once."))
-    told(folder, "two", 5, ("user", ASKED), ("assistant", "Which of the two webhook workers do you mean?"))
+    told(folder, "one", 4, ("user", REQUEST), ("assistant", SECOND), green, ("assistant", "Sent once."))
+    told(folder, "two", 5, ("user", REQUEST), ("assistant", "Which of the two webhook workers do you mean?"))
     memory.index([folder])
     query = "webhook worker sends events twice"
     conversations = {hit.conversation_id for hit in memory.search(query, outcome="worked")}
@@ -242,8 +238,8 @@ def test_outcomes_filter_recall_and_search(memory: Memory, history: Path) -> Non
     assert not apart[0] & apart[1]
 
 
-def test_a_filter_derives_first_what_is_due(memory: Memory, history: Path) -> None:
-    told(history.parent, "one", 4, ("user", ASKED), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", SECOND))
+def test_a_filter_derives_due_outcomes_first(memory: Memory, history: Path) -> None:
+    told(history.parent, "one", 4, ("user", REQUEST), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", SECOND))
     memory.index([history.parent])
     database = memory._database  # noqa: SLF001 - as an earlier release left it
     with database.transaction():
@@ -254,7 +250,7 @@ def test_a_filter_derives_first_what_is_due(memory: Memory, history: Path) -> No
 
 
 @pytest.mark.parametrize("wrong", ["", "good", "worked,good"])
-def test_an_outcome_that_is_none_is_refused(memory: Memory, wrong: str) -> None:
+def test_an_invalid_outcome_is_refused(memory: Memory, wrong: str) -> None:
     with pytest.raises(UsageFault, match="no outcome"):
         memory.search("webhook", outcome=wrong)
 
@@ -277,7 +273,7 @@ def test_the_decisive_lines_of_an_answer_are_taken_in_their_order() -> None:
     assert decisive("Short.", {}, 200) == "Short."
 
 
-def test_of_lines_that_tell_as_much_the_last_ones_are_shown_and_no_announcement() -> None:
+def test_equally_telling_lines_yield_to_the_last_ones() -> None:
     steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
     shown = decisive("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
     assert shown == "\n".join(["…", *steps[-3:]])
@@ -308,7 +304,7 @@ def test_lines_that_follow_each_other_without_being_one_sentence_stay_lines() ->
     assert shown.split("\n")[-2:] == [steps[-1], "claimed the webhook event"]
 
 
-def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
+def test_short_lines_do_not_fill_the_remaining_room() -> None:
     steps = ["This is a step of the tour through the house, and of the garden behind it."] * 10
     shown = decisive(
         "\n".join([*steps, "在线模式：", "Done.", "The webhook event is claimed now.", "Yours."]), {"webhook": 1.0}, 60
@@ -353,7 +349,7 @@ def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() ->
         "```\n*** Begin Patch\n+a\n```",
     ],
 )
-def test_what_is_said_below_an_edit_that_was_broken_off_is_told(broken: str) -> None:
+def test_text_below_a_cut_edit_is_shown(broken: str) -> None:
     cause = "It failed because the key left out the tenant."
     assert decisive(f"{broken}\n\n{cause}", {}, 900) == cause
     assert decisive(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
@@ -375,7 +371,7 @@ def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(of
     assert decisive(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
 
 
-def test_a_table_that_was_filtered_by_outcome_says_how_each_row_s_episode_ended(program: Program) -> None:
+def test_a_filtered_table_has_an_outcome_column(program: Program) -> None:
     write_messages(program.home / "webhooks.jsonl", *MENDED, ("user", "works, thanks"), project="garden")
     assert program("index", "webhooks.jsonl").status == 0
     assert "(failed): The webhook worker" in program("search", "webhook worker", "--outcome", "failed").stdout

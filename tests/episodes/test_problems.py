@@ -1,4 +1,4 @@
-"""When two requests that are alike are about one problem."""
+"""Two similar requests concern one problem, or two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where quoted words stand in a text that was shown otherwise."""
+"""A quotation is found although blanks and emphasis differ."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_words_are_found_whole_whatever_blanks_and_marks_are_between_them(words:
     assert (TEXT[found[0] : found[0] + found[1]] if found else None) == stands
 
 
-def test_of_several_places_the_last_is_told() -> None:
+def test_the_last_of_several_places_is_returned() -> None:
     text = "12 tests passed\nno, 1 failed\n12 tests passed\nreally, 12 tests passedX"
     assert find_quotation(text, "12 tests passed") == (29, 15)
 
 
-def test_what_cannot_be_seen_does_not_part_words() -> None:
+def test_invisible_characters_do_not_split_words() -> None:
     assert find_quotation("the sum of x\u200by is right", "the sum of xy is") == (0, 17)
 
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_seen_does_not_part_words() -> None:
         ("@" * 200_000, "@@@ what it says"),
     ],
 )
-def test_no_text_holds_it_up(text: str, words: str) -> None:
+def test_no_text_takes_long(text: str, words: str) -> None:
     started = time.process_time()
     assert find_quotation(text, words) is None
     assert time.process_time() - started < 2

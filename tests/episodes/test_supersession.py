@@ -1,4 +1,4 @@
-"""Which requests put something else in the place of an earlier decision: a wrong word is worse than none."""
+"""Requests supersede an earlier decision. A wrong verdict is worse than none."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def says(earlier: str, later: str) -> bool:
 
 
 @pytest.mark.parametrize("one", BUILD, ids=[one.later[:40] for one in BUILD])
-def test_wordings_replace_what_they_replace_and_nothing_else(one: Wording) -> None:
+def test_labelled_wordings_supersede_as_labelled(one: Wording) -> None:
     assert one.is_known == one.replaces
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_is_said_of_any_part_of_the_wordings_is_hardly_ever_wrong(part: str) -> None:
+def test_every_part_of_the_wordings_has_high_precision(part: str) -> None:
     known = [one.replaces for one in wordings(part) if one.is_known]
     assert sum(known) >= LEAST_PRECISION * len(known)
     assert sum(known) >= LEAST_RECALL * sum(one.replaces for one in wordings(part))
@@ -49,7 +49,7 @@ def test_a_product_that_two_requests_share_is_no_subject() -> None:
         "```\nreplace Redis with Postgres for the sessions\n```",
     ],
 )
-def test_what_a_program_prints_and_what_is_quoted_replaces_nothing(later: str) -> None:
+def test_program_output_and_quotations_supersede_nothing(later: str) -> None:
     assert not says("Use Redis for the sessions and fmt.Sprintf with go 96", later)
 
 

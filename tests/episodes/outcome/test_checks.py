@@ -1,4 +1,4 @@
-"""What the output of tests, builds, linters and type checks says, in the words of every runner."""
+"""The output of tests, builds, linters and type checks is read for every runner."""
 
 from __future__ import annotations
 
@@ -172,14 +172,14 @@ def test_red_is_read_as_red(output: str) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["result", "error"])
-def test_a_check_whose_program_is_not_there_has_not_run(kind: str, output: str) -> None:
+def test_a_missing_program_is_no_check(kind: str, output: str) -> None:
     missing = Row("tool", kind, f"$ mvn test\n{output}")
     told = Row("assistant", "answer", "That is all there is to say.")
     assert verdict(Row("assistant", "answer", "I run the tests."), missing, told) == "unknown"
 
 
 @pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])
-def test_output_that_says_neither_is_neither(output: str) -> None:
+def test_undecided_output_has_no_result(output: str) -> None:
     assert read_check_output(output) is None
 
 
@@ -210,7 +210,7 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
         assert check_of(command) == family, command
 
 
-def test_what_a_command_writes_is_found_in_time_however_it_is_written() -> None:
+def test_written_files_of_a_command_are_found_quickly() -> None:
     start = time.process_time()
     for piece in ("\n", "sh "):
         for _ in range(20):
@@ -218,7 +218,7 @@ def test_what_a_command_writes_is_found_in_time_however_it_is_written() -> None:
     assert time.process_time() - start < 1
 
 
-def test_what_a_command_writes_or_says_is_not_run() -> None:
+def test_text_within_a_command_is_not_run() -> None:
     for command in (
         'git commit -m "Fix the login; pytest passes"',
         'git commit -m"Fix the login; make test"',

@@ -1,15 +1,15 @@
-"""Which of several runs of checks has the last word, and what is a run at all."""
+"""A later run of a check supersedes an earlier one only if it covers it."""
 
 from __future__ import annotations
 
-from one_episode import ASKED
+from one_episode import REQUEST
 
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
 def ended(*rows: str, said: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
     made = (Row("tool", "error" if "Exit code" in row else "result", row) for row in rows)
-    return derive_outcome((ASKED, *made, Row("assistant", "answer", said, {"tools": tools}))).verdict
+    return derive_outcome((REQUEST, *made, Row("assistant", "answer", said, {"tools": tools}))).verdict
 
 
 WIDE_RED = (
@@ -18,7 +18,7 @@ WIDE_RED = (
 NARROW_GREEN = "$ pytest -q tests/test_budget.py\n6 passed in 0.10s"
 
 
-def test_a_green_check_stands_for_a_red_one_only_where_it_tries_what_failed() -> None:
+def test_a_green_check_supersedes_a_red_one_only_with_its_failures() -> None:
     tools = ("Edit report.py", "Bash pytest -q", "Edit budget.py", "Bash pytest -q tests/test_budget.py")
     assert ended(WIDE_RED, NARROW_GREEN, tools=tools) == "unknown"
     assert ended(WIDE_RED, NARROW_GREEN.replace("budget", "report"), tools=tools) == "worked"
@@ -28,7 +28,7 @@ def test_a_green_check_stands_for_a_red_one_only_where_it_tries_what_failed() ->
         assert ended(WIDE_RED, f"$ {chosen}\n6 passed in 0.10s", tools=tools) == "unknown", chosen
 
 
-def test_a_word_behind_a_runner_is_a_part_of_the_names_that_it_tries() -> None:
+def test_a_word_after_a_runner_selects_tests() -> None:
     red = "$ cargo test\nExit code 101\ntest parser::reads_a_date ... FAILED\ntest result: FAILED. 9 passed; 1 failed"
     green = "test result: ok. 4 passed; 0 failed"
     tools = ("Edit src/parser.rs", "Bash cargo test")
@@ -40,7 +40,7 @@ def test_a_word_behind_a_runner_is_a_part_of_the_names_that_it_tries() -> None:
     assert ended(red, "$ npx vitest run gallery\n Tests  6 passed (6)", tools=tools) == "worked"
 
 
-def test_a_green_check_of_another_folder_clears_nothing() -> None:
+def test_a_green_check_of_another_folder_supersedes_nothing() -> None:
     red = "$ cd web && npx vitest run\nExit code 1\n Tests  1 failed | 22 passed (23)"
     assert ended(red, "$ cd api && pytest -q\n15 passed in 0.80s") == "unknown"
     assert ended(red, "$ cd src/web && npm test\n Tests  23 passed (23)") == "worked"
@@ -52,7 +52,7 @@ def test_a_wider_red_check_after_a_narrow_green_one_is_the_last_word() -> None:
     assert ended(NARROW_GREEN, WIDE_RED, tools=tools) == "failed"
 
 
-def test_the_start_of_a_check_is_not_its_end() -> None:
+def test_a_started_check_has_no_result() -> None:
     started = "$ pytest -q\nCommand running in background with ID: b1f2c3"
     assert ended(started, tools=("Bash pytest -q",)) == "unknown"
     served = "$ npm run build\nExit code 1\nDev server running in the background\nBuild failed"
@@ -61,7 +61,7 @@ def test_the_start_of_a_check_is_not_its_end() -> None:
     assert ended(started, polled, tools=("Edit app.py", "exec_command pytest -q", "write_stdin")) == "failed"
 
 
-def test_a_runner_of_tests_is_known_by_what_it_prints_at_the_end_whatever_began_it() -> None:
+def test_a_test_runner_is_recognised_by_its_last_lines() -> None:
     for command in ("./scripts/test.sh", "for i in 1 2 3; do pytest -q | tail -1; done", "nix develop -c pytest"):
         tools = ("Edit app.py", f"Bash {command}")
         assert ended(f"$ {command}\n58 passed in 4.0s", tools=tools) == "worked", command
@@ -69,7 +69,7 @@ def test_a_runner_of_tests_is_known_by_what_it_prints_at_the_end_whatever_began_
     assert ended("$ cat last.log\n1 failed, 57 passed in 4.10s", tools=("Edit app.py",)) == "worked"
 
 
-def test_where_no_test_ran_none_passed_and_none_failed() -> None:
+def test_a_run_without_tests_has_no_result() -> None:
     for output in (
         "42 deselected in 0.31s",
         "Ran 0 tests in 0.000s\n\nOK",

@@ -1,4 +1,4 @@
-"""With which call an answer of a tool belongs, where either is cut or has several lines."""
+"""A tool result belongs to its call, even if one of them is cut or has several lines."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def find_step(answer: str, *calls: str) -> tuple[int, int]:
     ],
     ids=["label cut", "both cut", "several lines", "no command"],
 )
-def test_an_answer_belongs_to_the_call_that_its_first_line_names(answer: str, call: int) -> None:
+def test_a_result_belongs_to_the_call_in_its_first_line(answer: str, call: int) -> None:
     calls = (f"Bash {FAR}", f"Bash {LONG[:80]}…", "Bash ls", "Bash cd kiln make fire", "Read kiln.py", "Bash")
     assert find_step(answer, *calls) == (0, call)
 
 
-def test_a_command_that_begins_like_another_is_not_taken_for_it() -> None:
+def test_a_command_with_an_equal_start_is_another_command() -> None:
     assert find_step("$ cd kiln\nExit code 1", "Bash cd kiln make fire", "Bash ls") == (1, 0), "no call fits"
     assert find_step(f"$ {FAR} coast\nExit code 1", f"Bash {FAR}", "Bash ls") == (1, 0), "the label is whole"
     assert find_step("$ make fire\nExit code 1", "Bash …") == (1, 0), "nothing of it is left"
 
 
-def test_of_several_calls_that_a_cut_line_may_name_it_is_the_last() -> None:
+def test_a_cut_line_matches_the_last_of_several_calls() -> None:
     assert find_step(f"$ {LONG[:30]}…\nExit code 1", f"Bash {LONG}", f"Bash {OTHER}", "Bash ls") == (0, 1)

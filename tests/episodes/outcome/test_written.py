@@ -1,4 +1,4 @@
-"""The episodes that were written for the rules: each is read by its reader and judged; a wrong word is worse than none."""
+"""Written episodes are read by their readers and have no wrong verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_SAID = 0.6
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_what_is_said_of_a_written_episode_is_right(name: str, tmp_path: Path) -> None:
+def test_written_episodes_have_no_wrong_verdict(name: str, tmp_path: Path) -> None:
     said: Counter[str] = Counter()
     wrong = []
     for one in written(name):

@@ -1,10 +1,10 @@
-"""Judging an episode takes no longer than its length lets expect, whatever stands in it."""
+"""Deriving an outcome takes time in proportion to the length of the episode."""
 
 from __future__ import annotations
 
 import time
 
-from one_episode import ANSWER, ASKED, GOES_ON, verdict
+from one_episode import ANSWER, NEXT_REQUEST, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
@@ -12,26 +12,26 @@ from pastchats_memory.episodes.outcome import Row, derive_outcome
 def test_hostile_texts_cost_no_more_than_their_length() -> None:
     for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n", "?", "\n", "1 errors ("):
         text = piece * (400_000 // len(piece)) + "x"
-        derive_outcome((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
+        derive_outcome((REQUEST, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
         derive_outcome((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
 
 
-def test_an_episode_of_thousands_of_failed_commands_and_checks_is_judged_in_seconds() -> None:
-    rows = [ASKED]
+def test_thousands_of_failed_commands_take_seconds() -> None:
+    rows = [REQUEST]
     for number in range(1200):
         for command in (f"./run.sh {number}", f"pytest -q tests/test_{number}.py"):
             red = f"$ {command}\nExit code 1\nFAILED tests/test_{number}.py::test_it\n1 failed in 0.10s"
             rows += [Row("assistant", "answer", "Again.", {"tools": (f"Bash {command}",)}), Row("tool", "error", red)]
     edit = Row("assistant", "answer", "Edited.", {"tools": ("Edit app.py",)})
     start = time.process_time()
-    assert derive_outcome((*rows, edit), GOES_ON).verdict == "unknown", "no check ran again"
+    assert derive_outcome((*rows, edit), NEXT_REQUEST).verdict == "unknown", "no check ran again"
     assert time.process_time() - start < 15, (
         "each failure was looked for among all steps, and each check compared with all"
     )
 
 
 def test_thousands_of_failed_commands_cost_no_more_than_their_number() -> None:
-    rows = [ASKED]
+    rows = [REQUEST]
     for number in range(4000):
         red = f"$ ./run.sh {number}\nExit code 1\nerror: nothing there"
         rows += [
@@ -44,4 +44,7 @@ def test_thousands_of_failed_commands_cost_no_more_than_their_number() -> None:
 
 
 def test_a_question_above_a_hostile_list_costs_no_more_than_its_length() -> None:
-    assert verdict(Row("assistant", "answer", "?\n" + "- " * 230 + "\nplain"), following="yes") in ("worked", "unknown")
+    assert verdict(Row("assistant", "answer", "?\n" + "- " * 230 + "\nplain"), next_message="yes") in (
+        "worked",
+        "unknown",
+    )

@@ -1,9 +1,9 @@
-"""What the person's next words say of the work before them: that it is good, that it is wrong, or neither."""
+"""The next message praises the work, complains about it, or does neither."""
 
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, ASKED, DONE, GOES_ON, GREEN, LOOKING, MADE, RED, verdict
+from one_episode import ANSWER, DONE, GREEN, LOOKING, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
@@ -21,8 +21,8 @@ from pastchats_memory.episodes.outcome import Row, derive_outcome
         "спасибо, работает",
     ],
 )
-def test_words_that_accept_are_worked(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "worked"
+def test_acceptance_means_worked(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "worked"
 
 
 @pytest.mark.parametrize(
@@ -42,20 +42,21 @@ def test_words_that_accept_are_worked(words: str) -> None:
         "还是报错",
     ],
 )
-def test_words_that_reject_are_failed(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "failed"
+def test_rejection_means_failed(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "failed"
 
 
-def test_what_is_switched_off_is_no_fault() -> None:
-    assert verdict(ANSWER, following="The clock is off. Validated.") == "unknown"
+def test_switching_something_off_is_no_fault() -> None:
+    assert verdict(ANSWER, next_message="The clock is off. Validated.") == "unknown"
 
 
-def test_a_fault_that_comes_after_something_else_may_be_of_something_else() -> None:
-    assert verdict(ANSWER, following="hm. it still fails") == "failed"
+def test_a_late_fault_may_concern_something_else() -> None:
+    assert verdict(ANSWER, next_message="hm. it still fails") == "failed"
     later = "The icon is there. Look at the receiver of last week, it broke at once."
-    assert verdict(LOOKING, GREEN, DONE, following=later) == "unknown"
+    assert verdict(LOOKING, GREEN, DONE, next_message=later) == "unknown"
     assert (
-        verdict(ANSWER, following="The first zoom is perfect. The nodes still do not stand in a circle.") == "unknown"
+        verdict(ANSWER, next_message="The first zoom is perfect. The nodes still do not stand in a circle.")
+        == "unknown"
     )
 
 
@@ -65,8 +66,8 @@ def test_a_fault_that_comes_after_something_else_may_be_of_something_else() -> N
         "I passed the flag, still out of memory.",
     ],
 )
-def test_what_does_not_hold_when_the_person_tries_it_is_failed(words: str) -> None:
-    assert verdict(LOOKING, GREEN, DONE, following=words) == "failed"
+def test_a_failed_trial_means_failed(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, next_message=words) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -77,19 +78,19 @@ def test_what_does_not_hold_when_the_person_tries_it_is_failed(words: str) -> No
         ("make sure that the count is right", "unknown"),
     ],
 )
-def test_what_came_of_it_may_be_said_after_something_else(words: str, expected: str) -> None:
-    assert verdict(ANSWER, following=words) == expected
+def test_feedback_may_follow_another_sentence(words: str, expected: str) -> None:
+    assert verdict(ANSWER, next_message=words) == expected
 
 
-def test_what_is_said_in_answer_to_a_question_is_no_verdict_on_the_work() -> None:
+def test_an_answer_to_a_question_is_no_verdict() -> None:
     asks = Row("assistant", "answer", "The clock is read twice. Does the other test pass?")
-    assert verdict(asks, following="still broken") == "unknown"
-    assert verdict(asks, following="I meant the exact line") == "unknown"
+    assert verdict(asks, next_message="still broken") == "unknown"
+    assert verdict(asks, next_message="I meant the exact line") == "unknown"
 
 
 @pytest.mark.parametrize("words", ["Which port does the server use?", "the README is in docs", "no problem", "A"])
-def test_words_that_say_neither_are_unknown(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "unknown"
+def test_neutral_words_mean_unknown(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -106,8 +107,8 @@ def test_words_that_say_neither_are_unknown(words: str) -> None:
         "push it to main",
     ],
 )
-def test_praise_and_a_commit_by_the_person_are_worked(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "worked"
+def test_praise_and_a_commit_by_the_user_mean_worked(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "worked"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +131,8 @@ def test_praise_and_a_commit_by_the_person_are_worked(words: str) -> None:
         "ne marche pas",
     ],
 )
-def test_words_that_say_it_does_not_work_are_failed(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "failed"
+def test_reports_of_failure_mean_failed(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -142,9 +143,9 @@ def test_words_that_say_it_does_not_work_are_failed(words: str) -> None:
         "we don't want a retry in there",
     ],
 )
-def test_a_correction_may_be_of_a_part_of_the_work_in_sight_or_of_all(words: str) -> None:
-    assert verdict(LOOKING, GREEN, DONE, following=words) == "unknown"
-    assert verdict(ANSWER, following=words) == "failed"
+def test_a_correction_may_concern_a_part_of_visible_work(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, next_message=words) == "unknown"
+    assert verdict(ANSWER, next_message=words) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -157,18 +158,18 @@ def test_a_correction_may_be_of_a_part_of_the_work_in_sight_or_of_all(words: str
         "出错了吗？",
     ],
 )
-def test_what_only_names_trouble_is_no_blame(words: str) -> None:
-    assert verdict(MADE, following=words) != "failed"
+def test_a_mention_of_trouble_is_no_complaint(words: str) -> None:
+    assert verdict(MADE, next_message=words) != "failed"
 
 
 def test_an_offer_of_other_changes_is_no_question() -> None:
     done = Row("assistant", "answer", "按钮的图标已经换好了。\n\nIs there anything else?", {"files": ["button.tsx"]})
-    assert verdict(done, following="还是报错") == "failed"
+    assert verdict(done, next_message="还是报错") == "failed"
 
 
 @pytest.mark.parametrize("words", ["the gradient is a little too much", "good, but the margin is off", "not quite"])
-def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "mixed"
+def test_reports_of_flaws_mean_mixed(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "mixed"
 
 
 @pytest.mark.parametrize(
@@ -186,9 +187,9 @@ def test_words_that_find_it_there_but_not_right_are_mixed(words: str) -> None:
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ],
 )
-def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
-    assert verdict(LOOKING, DONE, following=GOES_ON) == "worked"
-    assert verdict(LOOKING, DONE, following=words) == "unknown"
+def test_doubt_outweighs_a_claim(words: str) -> None:
+    assert verdict(LOOKING, DONE, next_message=NEXT_REQUEST) == "worked"
+    assert verdict(LOOKING, DONE, next_message=words) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -213,9 +214,9 @@ def test_doubt_takes_the_weight_from_a_claim(words: str) -> None:
         ("no output from C", "failed"),
     ],
 )
-def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(words: str, expected: str) -> None:
-    assert verdict(MADE, following=words) == expected
-    assert verdict(LOOKING, GREEN, DONE, following=words) == expected
+def test_plain_praise_and_complaints_outweigh_visible_work(words: str, expected: str) -> None:
+    assert verdict(MADE, next_message=words) == expected
+    assert verdict(LOOKING, GREEN, DONE, next_message=words) == expected
 
 
 @pytest.mark.parametrize(
@@ -223,54 +224,52 @@ def test_plain_praise_and_plain_blame_are_known_whatever_else_shows_the_work(wor
     ["it failed before, works now", "That failed at first but now it works, thanks", "the tests went red, but then green, thanks",
      "no same 500 error now, great"],
 )  # fmt: skip
-def test_what_had_been_wrong_and_is_good_now_is_no_blame(words: str) -> None:
-    assert verdict(MADE, following=words) != "failed"
+def test_a_solved_problem_is_no_complaint(words: str) -> None:
+    assert verdict(MADE, next_message=words) != "failed"
 
 
 @pytest.mark.parametrize(
     "words", ["问题解决了吗？", "问题没有解决", "问题没解决", "已解决吗", "可以了吗？", "这样就可以了吗", "跑通了没"]
 )
-def test_a_question_whether_it_is_solved_and_a_no_to_it_are_no_praise(words: str) -> None:
-    assert verdict(ANSWER, following=words) != "worked"
+def test_a_question_about_success_is_no_praise(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) != "worked"
 
 
 @pytest.mark.parametrize("place", ["In tests/test_login.py:\n\n", "`button.tsx`:\n", "src\\login.cs:\n\n"])
 @pytest.mark.parametrize(
     ("words", "expected"), [("It still fails.", "failed"), ("Rename the icon to submit.", "worked")]
 )
-def test_what_is_said_below_the_name_of_a_file_counts_as_if_it_came_first(
-    place: str, words: str, expected: str
-) -> None:
-    assert verdict(MADE, following=words) == verdict(MADE, following=place + words) == expected
-    assert words[:-1] in derive_outcome((ASKED, MADE), place + words).evidence[0].quotation or expected == "worked"
+def test_a_leading_file_name_is_ignored(place: str, words: str, expected: str) -> None:
+    assert verdict(MADE, next_message=words) == verdict(MADE, next_message=place + words) == expected
+    assert words[:-1] in derive_outcome((REQUEST, MADE), place + words).evidence[0].quotation or expected == "worked"
 
 
-def test_praise_that_is_taken_back_in_the_next_sentence_is_none() -> None:
-    assert verdict(ANSWER, following="Good! However, the layer is disposed of and made anew.") == "unknown"
-    assert verdict(ANSWER, following="Good! Add the second layer.") == "worked"
+def test_withdrawn_praise_is_no_praise() -> None:
+    assert verdict(ANSWER, next_message="Good! However, the layer is disposed of and made anew.") == "unknown"
+    assert verdict(ANSWER, next_message="Good! Add the second layer.") == "worked"
 
 
 def test_a_new_and_long_request_is_no_doubt() -> None:
-    assert verdict(LOOKING, DONE, following="Review of the change\n\n1. A bug remains in the parser.") == "worked"
+    assert verdict(LOOKING, DONE, next_message="Review of the change\n\n1. A bug remains in the parser.") == "worked"
 
 
-def test_what_the_person_did_as_asked_is_no_praise() -> None:
+def test_a_report_of_the_user_s_own_action_is_no_praise() -> None:
     ask = Row("assistant", "answer", "Please run `npm install` and try again.")
-    assert verdict(ask, following="done") == "unknown"
-    assert verdict(ask, following="done, it works") == "worked"
+    assert verdict(ask, next_message="done") == "unknown"
+    assert verdict(ask, next_message="done, it works") == "worked"
 
 
-def test_the_persons_words_beat_the_check() -> None:
-    assert verdict(RED, ANSWER, following="works, thanks") == "worked"
-    assert verdict(GREEN, DONE, following="it still fails on my machine") == "failed"
-    assert verdict(GREEN, DONE, following="you forgot the second test") == "unknown"
+def test_the_user_s_words_outweigh_a_check() -> None:
+    assert verdict(RED, ANSWER, next_message="works, thanks") == "worked"
+    assert verdict(GREEN, DONE, next_message="it still fails on my machine") == "failed"
+    assert verdict(GREEN, DONE, next_message="you forgot the second test") == "unknown"
 
 
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
     advice = Row("assistant", "answer", "Run `npm run dev` in another terminal.")
     pasted = "(venv) mira@home shop % npm run dev\nnpm error Missing script: dev"
-    assert verdict(advice, following=pasted) == "failed"
-    assert verdict(advice, following="mira@home % docker ps\nError: no daemon") == "unknown"
+    assert verdict(advice, next_message=pasted) == "failed"
+    assert verdict(advice, next_message="mira@home % docker ps\nError: no daemon") == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -301,9 +300,9 @@ def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
         ("Let's not rush to conclusions.", "unknown"),
     ],
 )
-def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, expected: str) -> None:
+def test_the_next_message_is_read_as_feedback(words: str, expected: str) -> None:
     edit = Row("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
-    assert verdict(edit, following=words) == expected
+    assert verdict(edit, next_message=words) == expected
 
 
 @pytest.mark.parametrize(
@@ -312,8 +311,8 @@ def test_what_is_said_next_is_read_by_what_it_means_for_the_work(words: str, exp
         "that doesn't seem to work",
     ],
 )
-def test_the_commonest_complaints_are_known_in_other_languages(words: str) -> None:
-    assert verdict(MADE, following=words) == "failed"
+def test_common_complaints_are_recognised_in_other_languages(words: str) -> None:
+    assert verdict(MADE, next_message=words) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -324,24 +323,24 @@ def test_the_commonest_complaints_are_known_in_other_languages(words: str) -> No
         "buat seed data di file terpisah\nuser tidak bisa memilih role",
     ],
 )
-def test_who_begins_with_a_new_request_finds_no_fault_with_the_old_work_by_describing_it(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "unknown"
+def test_a_new_request_that_describes_a_fault_is_no_complaint(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "unknown"
 
 
-def test_what_a_new_request_describes_is_no_fault_of_the_old_work() -> None:
-    assert derive_outcome((ASKED, MADE), "write a test for the case that nothing is found").verdict != "failed"
+def test_the_description_in_a_new_request_is_no_complaint() -> None:
+    assert derive_outcome((REQUEST, MADE), "write a test for the case that nothing is found").verdict != "failed"
 
 
 @pytest.mark.parametrize(
     "words",
     ["the page is blank", "CI is failing", "I get a 500 now", "can't click it",  "build fails" ],
 )  # fmt: skip
-def test_who_states_what_is_wrong_after_advice_has_not_got_what_was_asked_for(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "failed"
-    assert verdict(MADE, following=words) in ("unknown", "mixed"), "beside work in sight it may be something else"
+def test_a_statement_of_trouble_after_advice_means_failed(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "failed"
+    assert verdict(MADE, next_message=words) in ("unknown", "mixed"), "beside work in sight it may be something else"
 
 
-def test_what_is_wrong_with_what_was_asked_for_is_failed_beside_work_in_sight() -> None:
+def test_trouble_with_the_requested_thing_means_failed() -> None:
     turns = (Row("user", "prompt", "Give the button an icon."), MADE)
     assert derive_outcome(turns, "the icon is missing").verdict == "failed"
     assert derive_outcome(turns, "the button doesn't show it").verdict == "failed"
@@ -351,59 +350,59 @@ def test_what_is_wrong_with_what_was_asked_for_is_failed_beside_work_in_sight() 
     "words",
     ["the cache is not needed", "I can't use npm here, use pnpm", "we don't use jest", "not now", "no comments"],
 )
-def test_what_is_so_or_is_not_wanted_is_no_trouble(words: str) -> None:
-    assert verdict(ANSWER, following=words) == "unknown"
+def test_facts_and_wishes_are_no_trouble(words: str) -> None:
+    assert verdict(ANSWER, next_message=words) == "unknown"
 
 
 @pytest.mark.parametrize("words", ["ok. uh. no. the CI runs on main", "uh, no"])
-def test_a_hesitating_no_is_one(words: str) -> None:
-    assert verdict(MADE, following=words) == "failed"
+def test_a_hesitant_no_is_a_no(words: str) -> None:
+    assert verdict(MADE, next_message=words) == "failed"
 
 
 @pytest.mark.parametrize(
     "words",
     ["hmm, no problem", "hm, no need for that", "uh, no idea which one", "uh no, it works", "okay... no. 2 please"],
 )
-def test_a_no_to_something_else_is_none(words: str) -> None:
-    assert verdict(MADE, following=words) != "failed"
+def test_a_no_to_something_else_rejects_nothing(words: str) -> None:
+    assert verdict(MADE, next_message=words) != "failed"
 
 
-def test_work_that_was_taken_back_by_mistake_did_not_fail() -> None:
-    assert verdict(MADE, following="I had to fix it by hand.") == "failed"
-    assert verdict(MADE, following="I had to fix it, which I broke by mistake. Redo it.") == "unknown"
-    assert verdict(MADE, following="You accidentally deleted the header, please revert it.") == "failed"
-    assert verdict(MADE, following="Revert it, you removed the tests by mistake.") == "failed"
+def test_a_mistaken_undo_is_no_failure() -> None:
+    assert verdict(MADE, next_message="I had to fix it by hand.") == "failed"
+    assert verdict(MADE, next_message="I had to fix it, which I broke by mistake. Redo it.") == "unknown"
+    assert verdict(MADE, next_message="You accidentally deleted the header, please revert it.") == "failed"
+    assert verdict(MADE, next_message="Revert it, you removed the tests by mistake.") == "failed"
 
 
-def test_a_yes_to_go_on_says_nothing_of_what_was_asked() -> None:
+def test_a_yes_to_go_on_shows_nothing() -> None:
     asked = Row("user", "prompt", "How is the merge going?")
     answer = Row("assistant", "answer", "I resolve the third conflict of seven now. Should I continue with the rest?")
     assert derive_outcome((asked, answer), "yes").verdict == "unknown"
 
 
-def test_a_no_to_the_question_with_which_the_answer_ends_rejects_nothing() -> None:
+def test_a_no_to_the_agent_s_question_rejects_nothing() -> None:
     asks = Row("assistant", "answer", "The bridge drops the upper half of the word. Shall I start the build now?")
-    assert verdict(asks, following="No, that is too expensive. Make the change and write it down.") == "unknown"
+    assert verdict(asks, next_message="No, that is too expensive. Make the change and write it down.") == "unknown"
 
 
 @pytest.mark.parametrize("words", ["still quite different, see how the tabs are styled", "still off by a bit"])
-def test_who_begins_with_still_has_it_as_it_was(words: str) -> None:
-    assert verdict(MADE, following=words) == "failed"
+def test_a_message_that_starts_with_still_means_failed(words: str) -> None:
+    assert verdict(MADE, next_message=words) == "failed"
 
 
-def test_what_is_still_so_after_work_in_sight_was_not_reached() -> None:
-    assert verdict(MADE, following="The footer is using the dark background still.") == "failed"
-    assert verdict(ANSWER, following="The footer is using the dark background still.") == "unknown"
+def test_a_persistent_problem_outweighs_visible_work() -> None:
+    assert verdict(MADE, next_message="The footer is using the dark background still.") == "failed"
+    assert verdict(ANSWER, next_message="The footer is using the dark background still.") == "unknown"
 
 
-def test_what_is_sent_back_is_no_praise_of_it() -> None:
+def test_a_repeated_answer_is_no_praise() -> None:
     text = "Perfect the order of the modules, so that the build finds them"
-    assert verdict(Row("assistant", "answer", text), following=text) == "unknown"
+    assert verdict(Row("assistant", "answer", text), next_message=text) == "unknown"
 
 
 def test_the_difference_that_a_client_shows_is_an_edit() -> None:
     shown = Row(
         "assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there."
     )
-    found = derive_outcome((ASKED, shown), "now the second file")
+    found = derive_outcome((REQUEST, shown), "now the second file")
     assert (found.verdict, found.evidence[-1].quotation) == ("worked", "+ KEY=value")

@@ -1,29 +1,29 @@
-"""What it means that the person asks for the same thing once more."""
+"""A repeated request or error means that the work failed."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from one_episode import ANSWER, ASKED, MADE, verdict
+from one_episode import ANSWER, MADE, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
-def test_the_same_prompt_again_is_failed() -> None:
-    assert verdict(ANSWER, following=ASKED.content) == "failed"
-    assert verdict(ANSWER, following=f"{ASKED.content} It is the one with the clock.") == "failed"
-    assert verdict(ANSWER, following=ASKED.content.replace("login", "logout")) == "unknown"
+def test_a_repeated_prompt_means_failed() -> None:
+    assert verdict(ANSWER, next_message=REQUEST.content) == "failed"
+    assert verdict(ANSWER, next_message=f"{REQUEST.content} It is the one with the clock.") == "failed"
+    assert verdict(ANSWER, next_message=REQUEST.content.replace("login", "logout")) == "unknown"
     assert derive_outcome((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
-def test_the_same_prompt_with_the_files_that_the_answer_wanted_is_no_second_try() -> None:
+def test_a_prompt_with_requested_files_is_no_repetition() -> None:
     wants = Row("assistant", "answer", "Please add `login.py` to the chat, so that I can change it.")
-    assert verdict(wants, following=f"/add login.py\n{ASKED.content}") == "unknown"
-    assert verdict(MADE, following=f"/add login.py\n{ASKED.content}") == "failed"
+    assert verdict(wants, next_message=f"/add login.py\n{REQUEST.content}") == "unknown"
+    assert verdict(MADE, next_message=f"/add login.py\n{REQUEST.content}") == "failed"
 
 
-def test_to_try_again_what_was_done_is_no_second_request() -> None:
+def test_a_repeated_trial_is_no_repeated_request() -> None:
     trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js")
     turns = (trial, Row("user", "prompt", "still times out after 60 s"), MADE)
     assert derive_outcome(turns, f"{trial.content}\nworks, thanks").verdict == "worked"
@@ -47,7 +47,7 @@ def test_a_file_alone_may_hold_something_else_the_next_time(words: str) -> None:
     assert derive_outcome((Row("user", "prompt", said), ANSWER), said).verdict == "failed"
 
 
-def test_a_warning_framed_in_at_signs_holds_nothing_up() -> None:
+def test_a_line_of_at_signs_takes_no_time() -> None:
     """OpenSSH prints one; a pattern that took them for files never came to an end."""
     framed = f"{'@' * 59}\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n{'@' * 59}\nSomeone could be eavesdropping."
     started = time.process_time()
@@ -55,7 +55,7 @@ def test_a_warning_framed_in_at_signs_holds_nothing_up() -> None:
     assert time.process_time() - started < 1
 
 
-def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_are_asked_for() -> None:
+def test_only_marked_comments_are_requests() -> None:
     context = "│def read_clock():\n│    return clock()\n" * 4
     above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'
     first, second = (
@@ -64,7 +64,9 @@ def test_of_comments_that_a_client_put_below_its_own_words_only_those_it_marks_a
     )
     for following, expected in ((first, "failed"), (second, "unknown")):
         assert derive_outcome((Row("user", "prompt", first), ANSWER), following).verdict == expected
-    assert derive_outcome((ASKED, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
+    assert (
+        derive_outcome((REQUEST, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
+    )
 
 
 def test_the_same_request_in_the_plural_is_the_same_request() -> None:
@@ -87,7 +89,7 @@ def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> N
     assert derive_outcome((Row("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", "every run ends so"
 
 
-def test_another_error_in_a_line_that_a_program_printed_is_no_complaint_about_the_last() -> None:
+def test_another_printed_error_is_no_complaint() -> None:
     printed = (
         "engine.js:264 Error generating question for {}: TypeError: Cannot read properties of undefined (reading '{}')"
     )

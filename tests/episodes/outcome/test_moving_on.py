@@ -1,30 +1,30 @@
-"""Whether the person goes on from an answer, or takes up what it offers: what was asked for is there then."""
+"""A user who goes on from an answer, or takes up its offer, accepts it."""
 
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, ASKED, GOES_ON, MADE, RED, verdict
+from one_episode import ANSWER, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
-def test_a_yes_to_leave_to_an_offered_fix_or_to_a_plan_shows_nothing() -> None:
+def test_a_yes_to_a_plan_or_offer_shows_nothing() -> None:
     leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
     offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
     plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
-    assert verdict(leave, following="yes") == "unknown"
-    assert verdict(offer, following="yes please") == "unknown"
-    assert verdict(plan, following="yes") == "unknown"
-    assert verdict(ANSWER, following="可以，开始实施") == "unknown"
+    assert verdict(leave, next_message="yes") == "unknown"
+    assert verdict(offer, next_message="yes please") == "unknown"
+    assert verdict(plan, next_message="yes") == "unknown"
+    assert verdict(ANSWER, next_message="可以，开始实施") == "unknown"
 
 
-def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answer() -> None:
+def test_a_yes_to_an_offer_below_an_answer_accepts_the_answer() -> None:
     question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
     told = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
     assert derive_outcome((question, told), "sure").verdict == "worked"
     needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
     assert derive_outcome((question, needs), "sure").verdict == "unknown"
-    assert verdict(told, following="sure") == "unknown", "where something was to be done, that is a plan"
+    assert verdict(told, next_message="sure") == "unknown", "where something was to be done, that is a plan"
     for wish in ("Could you try the release without publishing it?", "Do the release without publishing it"):
         assert derive_outcome((Row("user", "prompt", wish), told), "sure").verdict == "unknown", "it is a request"
     look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
@@ -32,16 +32,16 @@ def test_a_yes_to_what_is_offered_below_the_answer_to_a_question_takes_the_answe
 
 
 @pytest.mark.parametrize("words", ["b", "let's go with the second one", "y, both"])
-def test_who_picks_what_comes_next_after_an_edit_had_what_was_asked_for(words: str) -> None:
+def test_a_choice_after_an_edit_accepts_the_edit(words: str) -> None:
     edited = Row(
         "assistant",
         "answer",
         "Updated the header. Next is (a) the menu or (b) the footer?",
         {"tools": ["Edit head.tsx"]},
     )
-    assert verdict(edited, following=words) == "worked"
+    assert verdict(edited, next_message=words) == "worked"
     meant = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
-    assert verdict(meant, following=words) == "unknown", "nothing is done yet"
+    assert verdict(meant, next_message=words) == "unknown", "nothing is done yet"
 
 
 @pytest.mark.parametrize(
@@ -66,24 +66,24 @@ def test_who_picks_what_comes_next_after_an_edit_had_what_was_asked_for(words: s
         "tolong ulangi menunya",
     ],
 )
-def test_who_wants_it_done_over_had_not_what_was_asked_for(words: str) -> None:
-    assert verdict(MADE, following=words) != "worked"
+def test_a_request_to_redo_accepts_nothing(words: str) -> None:
+    assert verdict(MADE, next_message=words) != "worked"
 
 
-def test_a_pick_after_a_claim_that_nothing_shows_tells_nothing() -> None:
+def test_a_choice_after_a_bare_claim_shows_nothing() -> None:
     told = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
-    assert [verdict(told, following=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
+    assert [verdict(told, next_message=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
 
 
 @pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
-def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: str) -> None:
+def test_a_list_of_faults_is_no_choice(words: str) -> None:
     edited = Row(
         "assistant",
         "answer",
         "Updated the header. Next is (a) the menu or (b) the footer?",
         {"tools": ["Edit head.tsx"]},
     )
-    assert verdict(edited, following=words) != "worked"
+    assert verdict(edited, next_message=words) != "worked"
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_a_list_of_faults_or_the_beginning_of_a_sentence_picks_nothing(words: st
         "@docs/icons.md 改成英文",
     ],
 )
-def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(words: str) -> None:
-    assert verdict(MADE, following=words) == "worked"
+def test_a_new_request_after_visible_work_accepts_it(words: str) -> None:
+    assert verdict(MADE, next_message=words) == "worked"
 
 
 @pytest.mark.parametrize(
@@ -127,32 +127,32 @@ def test_who_asks_for_something_else_after_work_in_sight_had_what_was_asked_for(
         "I think the label is cut",
     ],
 )
-def test_a_statement_after_work_in_sight_may_be_a_complaint_in_words_that_nobody_knows(words: str) -> None:
-    assert verdict(MADE, following=words) in ("unknown", "failed", "mixed")
+def test_a_statement_after_visible_work_shows_nothing(words: str) -> None:
+    assert verdict(MADE, next_message=words) in ("unknown", "failed", "mixed")
 
 
-def test_an_answer_that_asks_something_is_an_end_only_where_more_than_a_claim_shows_the_work() -> None:
+def test_an_answer_with_a_question_needs_more_than_a_claim() -> None:
     text = "The icon is in place. Which colour shall the label have?"
     for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
         asks = Row("assistant", "answer", text, {"tools": (tool,)})
-        assert verdict(asks, following="Add a label too.") == expected
-        assert verdict(asks, following="blue") == "unknown", "it answers the question"
+        assert verdict(asks, next_message="Add a label too.") == expected
+        assert verdict(asks, next_message="blue") == "unknown", "it answers the question"
 
 
-def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unless_a_word_is_against_it() -> None:
+def test_a_long_message_without_complaint_accepts_visible_work() -> None:
     at_length = (
         "Two observations from the other page: its label is grey, and the menu below it opens to the left on a phone."
     )
-    assert verdict(MADE, following=at_length) == "worked"
-    assert verdict(MADE, following=at_length[:60]) == "unknown", "a short statement is as often a complaint"
-    assert verdict(ANSWER, following=at_length) == "unknown", "no work is in sight"
-    assert verdict(MADE, following=f"But wait. {at_length}") == "unknown"
-    assert verdict(MADE, following=f"{at_length} Fix that.") == "unknown"
+    assert verdict(MADE, next_message=at_length) == "worked"
+    assert verdict(MADE, next_message=at_length[:60]) == "unknown", "a short statement is as often a complaint"
+    assert verdict(ANSWER, next_message=at_length) == "unknown", "no work is in sight"
+    assert verdict(MADE, next_message=f"But wait. {at_length}") == "unknown"
+    assert verdict(MADE, next_message=f"{at_length} Fix that.") == "unknown"
     greek = (
         "Σου δίνω το στιγμιότυπο της οθόνης για να καταλάβεις πως έχεις κάνει πολλά πράγματα, θα τα δούμε ένα ένα τώρα."
     )
-    assert verdict(MADE, following=greek) == "unknown", "its words against the work would not be known"
-    assert verdict(MADE, RED, following=at_length) != "worked"
+    assert verdict(MADE, next_message=greek) == "unknown", "its words against the work would not be known"
+    assert verdict(MADE, RED, next_message=at_length) != "worked"
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_who_goes_into_something_at_length_after_work_in_sight_lets_it_stand_unl
         "Make it actually work",
     ],
 )
-def test_who_corrects_the_work_has_not_gone_on(words: str) -> None:
-    assert derive_outcome((ASKED, MADE), words).verdict in ("failed", "unknown")
+def test_a_correction_does_not_accept_the_work(words: str) -> None:
+    assert derive_outcome((REQUEST, MADE), words).verdict in ("failed", "unknown")
 
 
-def test_what_may_come_about_is_no_fault_and_a_go_for_what_was_not_finished_is_no_yes() -> None:
-    assert derive_outcome((ASKED, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
+def test_conditions_are_no_faults_and_go_on_is_no_yes() -> None:
+    assert derive_outcome((REQUEST, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
     looking = Row("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
     assert derive_outcome((Row("user", "prompt", "why is the bar empty?"), looking), "continue").verdict == "unknown"
 
@@ -183,15 +183,15 @@ def test_what_may_come_about_is_no_fault_and_a_go_for_what_was_not_finished_is_n
         "go ahead and make this change",
     ],
 )
-def test_who_wants_done_what_was_answered_takes_it_up(words: str) -> None:
+def test_a_request_to_apply_the_answer_accepts_it(words: str) -> None:
     asked = Row("user", "prompt", "Why does the login test fail?")
     assert derive_outcome((asked, ANSWER), words).verdict == "worked"
-    assert verdict(ANSWER, following=words) == "unknown", "nobody had asked a question"
+    assert verdict(ANSWER, next_message=words) == "unknown", "nobody had asked a question"
 
 
 def test_a_yes_to_a_list_of_choices_shows_nothing() -> None:
     asks = Row("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
-    assert verdict(asks, following="yes do that") == "unknown"
+    assert verdict(asks, next_message="yes do that") == "unknown"
 
 
 def test_a_y_is_a_yes_only_alone() -> None:
@@ -201,22 +201,22 @@ def test_a_y_is_a_yes_only_alone() -> None:
         )
 
 
-def test_a_go_for_what_was_only_offered_shows_nothing() -> None:
+def test_go_ahead_with_an_offer_shows_nothing() -> None:
     offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
-    assert verdict(offer, following="Ok, proceed.") == "unknown"
+    assert verdict(offer, next_message="Ok, proceed.") == "unknown"
 
 
-def test_who_tries_what_was_done_says_something_of_it_only_afterwards() -> None:
+def test_feedback_follows_a_trial_command() -> None:
     for trial in ("/run python door.py", "/test pytest -q", "!make"):
-        assert verdict(MADE, following=trial) == "unknown"
-        assert verdict(MADE, following=f"{trial}\n/drop door.py\n{GOES_ON}") == "worked"
-        assert verdict(MADE, following=f"{trial}\nit still does not work") == "failed"
+        assert verdict(MADE, next_message=trial) == "unknown"
+        assert verdict(MADE, next_message=f"{trial}\n/drop door.py\n{NEXT_REQUEST}") == "worked"
+        assert verdict(MADE, next_message=f"{trial}\nit still does not work") == "failed"
 
 
 @pytest.mark.parametrize(
     "wish", ["Go through the app and let me know what you would change.", "Search for problems that you can fix."]
 )
-def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing(wish: str) -> None:
+def test_deliberately_unchanged_parts_are_not_missing(wish: str) -> None:
     asked = Row("user", "prompt", wish)
     read = Row(
         "assistant",
@@ -229,23 +229,23 @@ def test_what_was_left_unchanged_as_asked_is_no_part_that_is_missing(wish: str) 
     assert derive_outcome((asked, red, read)).verdict == "unknown", "what was searched for"
 
 
-def test_what_cannot_be_told_besides_is_no_giving_up() -> None:
+def test_a_late_admission_is_no_failure() -> None:
     told = Row("assistant", "answer", "The version is 2.1.10.\n\nI can't check your tags; `git tag` lists them.")
-    assert verdict(told, following="Which one is the latest?") == "unknown"
+    assert verdict(told, next_message="Which one is the latest?") == "unknown"
     gave_up = Row("assistant", "answer", "I can't check your tags; `git tag` lists them.\n\nThe version is 2.1.10.")
-    assert verdict(gave_up, following="Which one is the latest?") == "failed"
+    assert verdict(gave_up, next_message="Which one is the latest?") == "failed"
 
 
-def test_what_is_not_done_without_being_asked_is_no_giving_up() -> None:
+def test_declining_unrequested_work_is_no_failure() -> None:
     told = Row(
         "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
     )
-    assert verdict(told, following="Create a file with a command") == "unknown"
+    assert verdict(told, next_message="Create a file with a command") == "unknown"
 
 
 @pytest.mark.parametrize("asked", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
-def test_to_greet_or_to_thank_asks_for_nothing_that_could_have_worked(asked: str) -> None:
+def test_a_greeting_has_no_outcome(asked: str) -> None:
     greeted = Row("user", "prompt", asked)
-    assert derive_outcome((greeted, MADE)).verdict == derive_outcome((greeted, MADE), GOES_ON).verdict == "unknown"
+    assert derive_outcome((greeted, MADE)).verdict == derive_outcome((greeted, MADE), NEXT_REQUEST).verdict == "unknown"
     wanted = Row("user", "prompt", f"{asked} make the button blue")
-    assert derive_outcome((wanted, MADE)).verdict == derive_outcome((wanted, MADE), GOES_ON).verdict == "worked"
+    assert derive_outcome((wanted, MADE)).verdict == derive_outcome((wanted, MADE), NEXT_REQUEST).verdict == "worked"

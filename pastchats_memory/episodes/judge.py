@@ -151,16 +151,15 @@ def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[i
         raise UsageFault("the quotation is missing", hint)
     if len(words) > MAX_QUOTATION:
         raise UsageFault(
-            f"{len(words):,} characters are too long for a quotation", f"Quote a line, at most {MAX_QUOTATION:,} characters."
+            f"{len(words):,} characters are too long for a quotation",
+            f"Quote a line, at most {MAX_QUOTATION:,} characters.",
         )
     for turn in reversed(turns):
         if found := find_quotation(turn.content, words):
             return turn.id, *found
     if any(find_quotation(turn.content, words, least=0) for turn in turns):
         raise UsageFault("the quotation is too short", "Quote more of the line.")
-    hint = (
-        f"Quote a line exactly, in upper and lower case. Item {item.id} and its neighbours show the whole text."
-    )
+    hint = f"Quote a line exactly, in upper and lower case. Item {item.id} and its neighbours show the whole text."
     raise UsageFault("the quotation is neither in the answer nor in the user's next message", hint)
 
 

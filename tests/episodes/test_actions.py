@@ -31,11 +31,11 @@ def failed(command: str, why: str = "Exit code 1\nno") -> Item:
 def session(folder: Path, name: str, day: int, *turns: tuple[str, str] | Ran) -> None:
     """A session of Claude Code's in the project shop."""
     records: list[tuple[str, list[dict[str, object]]]] = []
-    for place, said in enumerate(turns):
-        if len(said) == 2:
-            records.append((said[0], [{"type": "text", "text": said[1]}]))
+    for place, reported in enumerate(turns):
+        if len(reported) == 2:
+            records.append((reported[0], [{"type": "text", "text": reported[1]}]))
             continue
-        command, printed, is_error = said
+        command, printed, is_error = reported
         call = {"type": "tool_use", "id": f"{name}-{place}", "name": "Bash", "input": {"command": command}}
         result = {"type": "tool_result", "tool_use_id": f"{name}-{place}", "content": printed, "is_error": is_error}
         records += [("assistant", [call]), ("user", [result])]

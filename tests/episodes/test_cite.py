@@ -24,13 +24,13 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
 
 def line_of(role: str, content: str, minute: int) -> str:
-    said = {"conversation_id": "hooks", "project": "shop", "role": role, "content": content}
-    return json.dumps(said | {"timestamp": f"2026-05-01T08:{minute:02}:07.000Z"})
+    reported = {"conversation_id": "hooks", "project": "shop", "role": role, "content": content}
+    return json.dumps(reported | {"timestamp": f"2026-05-01T08:{minute:02}:07.000Z"})
 
 
 def lines(*contents: str) -> str:
     roles = ("user", "assistant")
-    return "".join(line_of(roles[place % 2], said, place) + "\n" for place, said in enumerate(contents))
+    return "".join(line_of(roles[place % 2], reported, place) + "\n" for place, reported in enumerate(contents))
 
 
 @pytest.fixture
@@ -109,11 +109,11 @@ def test_the_next_index_run_updates_citations(memory: Memory, file: Path) -> Non
 
 
 def test_a_redacted_text_is_checked_without_its_secret(memory: Memory, tmp_path: Path) -> None:
-    said = f"The deploy key is {SECRET}, use it for the release of the shop only."
+    reported = f"The deploy key is {SECRET}, use it for the release of the shop only."
     path = tmp_path / "secret.jsonl"
-    path.write_text(lines(said, "It is noted."))
+    path.write_text(lines(reported, "It is noted."))
     memory.index([path])
-    stored = said.replace(SECRET, "[redacted:github-token]")
+    stored = reported.replace(SECRET, "[redacted:github-token]")
     assert cited(memory, stored) == ("holds", 1)
     path.write_text(lines("Before that.", "Yes.") + path.read_text())
     assert cited(memory, stored) == ("moved", 3)
@@ -172,17 +172,17 @@ def test_a_part_of_a_note_holds_by_all_of_its_lines(memory: Memory, tmp_path: Pa
 
 def test_a_document_of_one_line_holds_when_a_conversation_was_added_to_it(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "chats.json"
-    said = [
+    reported = [
         {"role": "user", "content": "Which of the two boilers is louder at night?"},
         {"role": "assistant", "content": "The left one."},
     ]
-    path.write_text(json.dumps({"messages": said}))
+    path.write_text(json.dumps({"messages": reported}))
     memory.index([path])
     content = "Which of the two boilers is louder at night?"
     assert cited(memory, content) == ("holds", 1)
-    path.write_text(json.dumps({"messages": [*said, {"role": "user", "content": "Thank you."}]}))
+    path.write_text(json.dumps({"messages": [*reported, {"role": "user", "content": "Thank you."}]}))
     assert cited(memory, content) == ("holds", 1)
-    path.write_text(json.dumps({"messages": said}, indent=1))
+    path.write_text(json.dumps({"messages": reported}, indent=1))
     assert cited(memory, content) == ("moved", 5)
     path.write_text(path.read_text().replace("louder", "colder"))
     assert cited(memory, content) == ("changed", 1)
@@ -338,9 +338,9 @@ def test_verify_shows_nothing_of_a_private_project_elsewhere(program: Program) -
     project = program.home / "quiet"
     project.mkdir()
     (project / "pastchats-memory.toml").write_text("private = true\n")
-    said = {"role": "user", "content": REQUEST, "cwd": str(project), "project": "quiet"}
+    reported = {"role": "user", "content": REQUEST, "cwd": str(project), "project": "quiet"}
     (program.home / "quiet.jsonl").write_text(
-        json.dumps(said) + "\n" + json.dumps(said | {"role": "assistant", "content": ANSWERED}) + "\n"
+        json.dumps(reported) + "\n" + json.dumps(reported | {"role": "assistant", "content": ANSWERED}) + "\n"
     )
     assert program("index", program.home / "quiet.jsonl").status == 0
     (program.home / "quiet.jsonl").unlink()

@@ -23,7 +23,7 @@ from pastchats_memory.store.database import Database, open_database
 REQUEST = ("user", "The login test is flaky, make it pass.")
 GREEN = ("tool", "$ pytest -q tests/test_login.py\n12 passed in 0.81s")
 ANSWER = ("assistant", "The clock was read twice in that test, which is why it failed at midnight.")
-Told = tuple[int, int, str, str]
+Shown = tuple[int, int, str, str]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def database_of(memory: Memory) -> Database:
     return memory._database  # noqa: SLF001 - what is stored is looked at, not only what is said
 
 
-def told(database: Database) -> list[Told]:
+def listed(database: Database) -> list[Shown]:
     return database.run("SELECT first_index, last_index, verdict, signal FROM outcomes ORDER BY first_index")
 
 
@@ -51,7 +51,7 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
         [write_messages(history, REQUEST, GREEN, ANSWER, ("user", "Which bread is best?"), ("assistant", "Rye."))]
     )
     database = database_of(memory)
-    assert told(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
+    assert listed(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
     tool = next(hit for hit in memory.search("12 passed") if hit.role == "tool")
     ending = outcomes.of_turn(database, prompts.items(database, [int(tool.id)])[0])
     assert ending is not None
@@ -62,17 +62,19 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
 def test_a_later_message_changes_the_outcome(memory: Memory, history: Path) -> None:
     turns = (REQUEST, ("assistant", "I will look at the clock of that test."))
     memory.index([write_messages(history, *turns)])
-    assert told(database_of(memory)) == [(0, 1, "unknown", "")]
+    assert listed(database_of(memory)) == [(0, 1, "unknown", "")]
     memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])
-    first, second = told(database_of(memory))
+    first, second = listed(database_of(memory))
     assert (first[:3], second[:2]) == ((0, 1, "worked"), (2, 3))
 
 
 def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(memory: Memory, history: Path) -> None:
     stopped = ("user", "[Request interrupted by user]")
-    asked = (("user", "Make the login test pass."), stopped, ("user", "Make the logout test pass."), stopped)
-    memory.index([write_session(history, *asked, ("user", "Which test is flaky?"), ("assistant", "The login test."))])
-    assert told(database_of(memory)) == [
+    question = (("user", "Make the login test pass."), stopped, ("user", "Make the logout test pass."), stopped)
+    memory.index(
+        [write_session(history, *question, ("user", "Which test is flaky?"), ("assistant", "The login test."))]
+    )
+    assert listed(database_of(memory)) == [
         (0, 0, "failed", "unanswered"), (1, 1, "failed", "unanswered"), (2, 3, "unknown", ""),
     ]  # fmt: skip
 
@@ -80,7 +82,7 @@ def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(me
 def test_a_prompt_that_the_client_repeats_is_one_episode(memory: Memory, history: Path) -> None:
     again = ("user", "Make the login test pass.")
     memory.index([write_session(history, again, ("user", "[Request interrupted by user]"), again, ANSWER)])
-    assert [span[:2] for span in told(database_of(memory))] == [(0, 2)]
+    assert [span[:2] for span in listed(database_of(memory))] == [(0, 2)]
 
 
 def test_later_turns_are_derived_without_reading_the_conversation_from_its_beginning(
@@ -93,8 +95,8 @@ def test_later_turns_are_derived_without_reading_the_conversation_from_its_begin
     database = database_of(memory)
     database.run("UPDATE outcomes SET signal = 'kept' WHERE first_index < 58")
     memory.index([write_messages(history, *turns, ("user", "And question 30?"), ("assistant", "Answer 30."))])
-    assert [signal for *_, signal in told(database)].count("kept") == 29
-    assert len(told(database)) == 31
+    assert [signal for *_, signal in listed(database)].count("kept") == 29
+    assert len(listed(database)) == 31
 
 
 def test_incremental_outcomes_equal_outcomes_of_one_run(memory: Memory, history: Path) -> None:
@@ -104,22 +106,22 @@ def test_incremental_outcomes_equal_outcomes_of_one_run(memory: Memory, history:
     by_piece = database_of(memory).run("SELECT * FROM outcomes ORDER BY first_index")
     memory.reindex_outcomes()
     assert database_of(memory).run("SELECT * FROM outcomes ORDER BY first_index") == by_piece
-    assert [ending[:2] for ending in told(database_of(memory))] == [(0, 2), (3, 4), (5, 7)]
+    assert [ending[:2] for ending in listed(database_of(memory))] == [(0, 2), (3, 4), (5, 7)]
 
 
 def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp_path: Path) -> None:
     """aider notes only that it found one: what came of it was taken for the end of what had been typed before."""
-    said = tmp_path / "house" / ".aider.chat.history.md"
-    said.parent.mkdir()
-    said.write_text(
+    reported = tmp_path / "house" / ".aider.chat.history.md"
+    reported.parent.mkdir()
+    reported.write_text(
         "# aider chat started at 2026-11-24 10:02:11\n\n#### Reorder the lists of rooms  \n\nThe section is not there.\n\n"
         "> Tokens: 1.2k sent, 80 received.  \n> Added hall.py to the chat  \n> Processing your request...  \n\n"
         "The light goes out.\n\nhall.py\n```python\n<<<<<<< SEARCH\n# Put the light out AI!\n=======\nlight.off()\n>>>>>>> REPLACE\n```\n\n"
         "> Applied edit to hall.py  \n> Commit 51c7e0d feat: Put the light out  \n",
         encoding="utf-8",
     )
-    memory.index([said])
-    assert [ending[2] for ending in told(database_of(memory))] == ["unknown", "worked"]
+    memory.index([reported])
+    assert [ending[2] for ending in listed(database_of(memory))] == ["unknown", "worked"]
     lists, light = (memory.recall(query).memories[0] for query in ("reorder the lists of rooms", "put the light out"))
     assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", "Put the light out AI!")
     assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
@@ -129,7 +131,7 @@ def test_a_message_added_before_any_answer_belongs_to_the_previous_episode(memor
     turns = [REQUEST, ANSWER, ("user", "hm."), ("user", "No, that is wrong, it still fails."), ("assistant", "I see.")]
     for length in range(2, len(turns) + 1):
         memory.index([write_messages(history, *turns[:length])])
-    assert told(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
+    assert listed(database_of(memory)) == [(0, 1, "failed", "still_so"), (2, 4, "unknown", "")]
 
 
 def test_the_quoted_turn_of_several_is_cited(memory: Memory, history: Path) -> None:
@@ -145,9 +147,9 @@ def test_the_quoted_turn_of_several_is_cited(memory: Memory, history: Path) -> N
 def test_a_quotation_of_the_next_message_ends_with_one_turn(memory: Memory, history: Path) -> None:
     port = ("user", "The port is 8080 on the **staging** host.")
     for number, (first, quoted) in enumerate((("A moment.", ["A moment.", 2]), ("/diff", [port[1], 3]))):
-        said = history.with_name(f"{number}.jsonl")
+        reported = history.with_name(f"{number}.jsonl")
         turns = (REQUEST, ANSWER, ("user", first), port, ("assistant", "I see."))
-        memory.index([write_messages(said, *turns, conversation=f"c{number}")])
+        memory.index([write_messages(reported, *turns, conversation=f"c{number}")])
         (evidence,) = (
             json.loads(row[0])
             for row in database_of(memory).run(
@@ -179,17 +181,17 @@ def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Me
     assert "canary" in database.value("SELECT group_concat(evidence_json) FROM outcomes")
     with database.transaction():
         database.run("DELETE FROM prompts WHERE content LIKE '%canary%'")
-    assert told(database) == []
+    assert listed(database) == []
     derive(database)
-    assert told(database) == [(0, 3, "unknown", "")]
+    assert listed(database) == [(0, 3, "unknown", "")]
 
 
 def test_the_quoted_turn_is_found_quickly_among_many_client_commands() -> None:
     episode = [outcomes.Said(1, 0, *REQUEST, {}), outcomes.Said(2, 1, *ANSWER, {})]
     texts = ("see (marked with █)", "█this\nnot\n█that", "/add a\n" * 300_000)
-    spoken = [outcomes.Said(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
+    user_turns = [outcomes.Said(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
     start = time.process_time()
-    assert derive_ending(episode, spoken).evidence[0].text == "this that"
+    assert derive_ending(episode, user_turns).evidence[0].text == "this that"
     assert time.process_time() - start < 3
 
 
@@ -223,8 +225,8 @@ def test_rows_written_during_derivation_are_derived_later(
     database, fresh = database_of(memory), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
     with Memory.open(database.path) as other:
 
-        def meanwhile(asked: Database) -> object:
-            found = fresh(asked)
+        def meanwhile(question: Database) -> object:
+            found = fresh(question)
             monkeypatch.setattr(deriving, "_derive_unlocked", fresh)
             other.store_turn("user", "Thanks, it works now!", conversation_id="c0", project=project)
             return found
@@ -256,7 +258,7 @@ def test_rules_that_changed_are_noticed_by_the_next_run(memory: Memory, history:
     database.run("UPDATE outcomes SET verdict = 'failed', rules = 'older'")
     database.run("UPDATE embedding_meta SET value = 'older' WHERE key = 'outcome_rules'")
     memory.index([history])
-    assert [verdict for _, _, verdict, _ in told(database)] == ["worked"]
+    assert [verdict for _, _, verdict, _ in listed(database)] == ["worked"]
 
 
 def test_a_run_out_of_time_leaves_the_rest_due(memory: Memory, history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,14 +266,14 @@ def test_a_run_out_of_time_leaves_the_rest_due(memory: Memory, history: Path, mo
         write_messages(history.with_name(f"{number}.jsonl"), REQUEST, GREEN, ANSWER, conversation=f"c{number}")
     memory.index([history.parent])
     database = database_of(memory)
-    whole = told(database)
+    whole = listed(database)
     database.run("DELETE FROM outcomes")
     monkeypatch.setattr(deriving, "BATCH_CONVERSATIONS", 2)
     assert derive(database, anew=True, max_s=0).left == 6
     seen: list[int] = []
     assert derive(database, lambda progress: seen.append(progress.done)).left == 0
     assert seen == [2, 4, 6]
-    assert told(database) == whole
+    assert listed(database) == whole
 
 
 def test_reindex_derives_all_anew_and_its_json_fits_the_schema(program: Program) -> None:
@@ -304,7 +306,7 @@ def test_an_older_database_has_outcomes_before_and_after_derivation(program: Pro
     assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
     assert program("index", history).status == 0
     with open_database(program.database) as database:
-        assert (len(told(database)), outcomes.pending(database)) == (1, 0)
+        assert (len(listed(database)), outcomes.pending(database)) == (1, 0)
     assert "Outcome: worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
 
 
@@ -328,9 +330,9 @@ def test_a_completed_task_list_shows_the_outcome(tmp_path: Path) -> None:
 def test_a_changed_or_forgotten_task_updates_the_outcome(
     program: Program,
 ) -> None:
-    asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
+    question = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
     write_records(
-        program.home / "said", [asked, *todo("a1", [{"content": "Read the clock once", "status": "in_progress"}])]
+        program.home / "said", [question, *todo("a1", [{"content": "Read the clock once", "status": "in_progress"}])]
     )
     assert program("index", program.home / "said").status == 0
 
@@ -348,12 +350,12 @@ def test_a_changed_or_forgotten_task_updates_the_outcome(
 def test_an_imported_task_updates_the_outcome(
     tmp_path: Path,
 ) -> None:
-    asked = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
+    question = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
     answer, returned = todo("a1", [{"content": "Read the clock once", "status": "completed"}])
     with Memory.open(tmp_path / "one.db") as one, Memory.open(tmp_path / "two.db") as two:
-        one.index([write_records(tmp_path / "said", [asked, answer, returned])])
+        one.index([write_records(tmp_path / "said", [question, answer, returned])])
         answer["message"]["content"] = answer["message"]["content"][:1]  # type: ignore[index] # without the list
-        two.index([write_records(tmp_path / "told", [asked, answer])])
+        two.index([write_records(tmp_path / "told", [question, answer])])
 
         def worked() -> list[str]:
             return [hit.role for hit in two.search("login test", outcome="worked") if hit.task is None]

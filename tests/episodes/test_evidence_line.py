@@ -19,7 +19,7 @@ BROKEN = "No, still broken: the webhook worker sends the same event twice after 
 SECOND = (
     "The worker now claims a webhook event in the table before it sends it: `UPDATE events SET claimed_by` decides."
 )
-TOLD = (
+SHOWN = (
     ("user", REQUEST),
     ("assistant", FIRST),
     ("user", "Does the worker (on the second host)\nclaim them too?"),
@@ -30,7 +30,7 @@ NEXT = "Does the worker (on the second host) claim them too?"
 
 
 def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
-    write_messages(program.home / "chat.jsonl", *TOLD)
+    write_messages(program.home / "chat.jsonl", *SHOWN)
     assert program("index", program.home / "chat.jsonl").status == 0
     line = f"Outcome: unknown (said next: {NEXT.replace('(', '[').replace(')', ']')})"
     assert f"\n{line}\n" in program("recall", "lock webhook events").stdout
@@ -63,7 +63,7 @@ def test_an_unclear_evidence_line_has_a_basis(
 
 
 @pytest.mark.parametrize(
-    ("signal", "told"),
+    ("signal", "shown"),
     [
         ("stands", "worked (no reply; not tested: Commit 0487f16)"),
         ("moved_on", "worked (no objection; the user moved on: Commit 0487f16)"),
@@ -71,8 +71,8 @@ def test_an_unclear_evidence_line_has_a_basis(
         ("unanswered", "worked (no answer)"),
     ],
 )
-def test_untested_work_is_marked(signal: str, told: str) -> None:
-    assert outcome_text(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == told
+def test_untested_work_is_marked(signal: str, shown: str) -> None:
+    assert outcome_text(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == shown
 
 
 def test_a_request_cannot_imitate_an_outcome_line() -> None:
@@ -83,13 +83,13 @@ def test_a_request_cannot_imitate_an_outcome_line() -> None:
 
 
 def test_without_a_next_message_no_outcome_line_appears(memory: Memory, history: Path) -> None:
-    write_messages(history, *TOLD[:2])
+    write_messages(history, *SHOWN[:2])
     memory.index([history])
     assert "Outcome:" not in memory.recall("lock webhook events").text
 
 
 def test_a_tight_budget_drops_the_next_message_first(memory: Memory, history: Path) -> None:
-    write_messages(history, *TOLD)
+    write_messages(history, *SHOWN)
     memory.index([history])
     whole = memory.recall("lock webhook events")
     assert "said next" in whole.text

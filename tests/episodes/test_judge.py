@@ -20,14 +20,14 @@ from pastchats_memory.store.outcomes import Due
 
 REQUEST = "Which index makes the list of invoices fast?"
 ANSWER = "One over (customer, due): the list filters by the first and orders by the second."
-TAKEN_UP = "The page opens at once with that index, **what about** the archive?"
-SAID = (("user", REQUEST), ("assistant", ANSWER), ("user", TAKEN_UP), ("assistant", "It has no such list."))
+CONTINUED = "The page opens at once with that index, **what about** the archive?"
+REPORTED = (("user", REQUEST), ("assistant", ANSWER), ("user", CONTINUED), ("assistant", "It has no such list."))
 
 
 @pytest.fixture
-def asked(memory: Memory, history: Path) -> str:
+def question(memory: Memory, history: Path) -> str:
     """The id of the question of an indexed conversation whose outcome no rule tells."""
-    memory.index([write_messages(history, *SAID)])
+    memory.index([write_messages(history, *REPORTED)])
     hit = memory.search(REQUEST, mode="keyword")[0]
     assert read_outcome(memory, hit.id) == ("unknown", "said next")
     return hit.id
@@ -43,16 +43,16 @@ def listed(memory: Memory, outcome: str = "unknown") -> list[str]:
     return [sheet.asked for sheet in memory.unjudged(None, outcome)[0].sheets]
 
 
-def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, asked: str) -> None:
-    sheet, warnings = memory.judge(asked, "worked", "The page opens at once with that index")
+def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, question: str) -> None:
+    sheet, warnings = memory.judge(question, "worked", "The page opens at once with that index")
     assert sheet is not None
-    assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (asked, "worked", "judged", ())
+    assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (question, "worked", "judged", ())
     block = memory.recall(REQUEST)
     assert "Outcome: worked (judged: The page opens at once with that index)\n" in block.text
     (shown,) = block.memories[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
     assert [hit.content for hit in memory.search(REQUEST, outcome="worked")] == [REQUEST, ANSWER]
-    assert read_outcome(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"
+    assert read_outcome(memory, str(int(question) + 1)) == ("worked", "judged"), "any turn of the episode"
 
 
 def test_a_sheet_has_everything_that_a_judgement_needs(memory: Memory, history: Path) -> None:
@@ -62,12 +62,12 @@ def test_a_sheet_has_everything_that_a_judgement_needs(memory: Memory, history: 
         ("user", "Make the test of the till pass."),
         failed,
         ("assistant", "It still fails, the sum is a float."),
-        *SAID,
+        *REPORTED,
     )
     memory.index([history])
     (sheets, left), warnings = memory.unjudged("garden", "unknown", limit=1)
     assert (left, warnings) == (1, ())
-    assert [(one.asked, one.answered, one.said_next) for one in sheets] == [(TAKEN_UP, "It has no such list.", "")]
+    assert [(one.asked, one.answered, one.said_next) for one in sheets] == [(CONTINUED, "It has no such list.", "")]
     (first,), left = memory.unjudged("garden", "failed")[0]
     assert (first.results, left) == (("$ pytest -q\n1 failed in 0.2s",), 0)
     assert (first.said_next, first.source_line) == (REQUEST, 1)
@@ -84,8 +84,8 @@ def test_a_sheet_shortens_the_middle_of_long_texts(memory: Memory, history: Path
 
 def test_a_sheet_has_all_answers_and_the_last_results(memory: Memory, history: Path) -> None:
     runs = [("tool", f"$ pytest -q tests/{place}\n{place} failed in 0.2s") for place in range(1, 5)]
-    said = (("user", REQUEST), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
-    memory.index([write_messages(history, *said)])
+    reported = (("user", REQUEST), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
+    memory.index([write_messages(history, *reported)])
     (sheet,) = [one for one in memory.unjudged("garden", "unknown,failed")[0].sheets if one.asked == REQUEST]
     assert sheet.answered == f"I try each.\n{ANSWER}"
     assert [text.split()[-4] for text in sheet.results] == ["2", "3", "4"]
@@ -126,14 +126,14 @@ def test_an_unanswered_prompt_can_be_shown(memory: Memory, history: Path) -> Non
     assert listed(memory, "failed") == [REQUEST]
 
 
-def test_a_judged_episode_is_listed_again_only_after_withdrawal(memory: Memory, asked: str) -> None:
-    memory.judge(asked, "unknown")
+def test_a_judged_episode_is_listed_again_only_after_withdrawal(memory: Memory, question: str) -> None:
+    memory.judge(question, "unknown")
     assert REQUEST not in listed(memory)
-    assert read_outcome(memory, asked) == ("unknown", "judged, said next")
-    assert memory.unjudge(asked)[1] == ()
+    assert read_outcome(memory, question) == ("unknown", "judged, said next")
+    assert memory.unjudge(question)[1] == ()
     assert REQUEST in listed(memory)
-    assert read_outcome(memory, asked) == ("unknown", "said next")
-    assert memory.unjudge(asked)[1] == ("there was no judgement",)
+    assert read_outcome(memory, question) == ("unknown", "said next")
+    assert memory.unjudge(question)[1] == ("there was no judgement",)
 
 
 def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> None:
@@ -172,14 +172,14 @@ def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> 
     ],
 )
 def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
-    memory: Memory, asked: str, words: str | None, shown: str | None
+    memory: Memory, question: str, words: str | None, shown: str | None
 ) -> None:
     if shown is None:
         with pytest.raises(UsageFault):
-            memory.judge(asked, "failed", words)
-        assert read_outcome(memory, asked) == ("unknown", "said next")
+            memory.judge(question, "failed", words)
+        assert read_outcome(memory, question) == ("unknown", "said next")
         return
-    sheet, _ = memory.judge(asked, "failed", words)
+    sheet, _ = memory.judge(question, "failed", words)
     assert sheet is not None
     assert sheet.outcome.shown_by == shown
 
@@ -193,29 +193,29 @@ def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
     ],
 )
 def test_a_later_message_invalidates_the_judgement(memory: Memory, history: Path, further: tuple[str, str]) -> None:
-    memory.index([write_messages(history, *SAID[:2])])
+    memory.index([write_messages(history, *REPORTED[:2])])
     ((first, *_), _), _ = memory.unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
     assert read_outcome(memory, first.id) == ("worked", "judged")
-    memory.index([write_messages(history, *SAID[:2], further)])
+    memory.index([write_messages(history, *REPORTED[:2], further)])
     assert read_outcome(memory, first.id)[1] != "judged"
 
 
 def test_changes_around_an_episode_keep_its_judgement(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, *SAID)])
+    memory.index([write_messages(history, *REPORTED)])
     id_ = memory.search(REQUEST, mode="keyword")[0].id
     memory.judge(id_, "worked", "The page opens at once")
-    memory.index([write_messages(history, *SAID, ("user", "Then leave it."), ("assistant", "Left."))])
+    memory.index([write_messages(history, *REPORTED, ("user", "Then leave it."), ("assistant", "Left."))])
     memory.reindex_outcomes()
     assert read_outcome(memory, id_) == ("worked", "judged")
 
 
-@pytest.mark.parametrize("forgotten", [REQUEST, ANSWER, TAKEN_UP])
+@pytest.mark.parametrize("forgotten", [REQUEST, ANSWER, CONTINUED])
 @pytest.mark.parametrize(("verdict", "because"), [("worked", "The page opens at once"), ("unknown", None)])
 def test_with_any_turn_that_it_rests_on_a_judgement_goes(
-    memory: Memory, asked: str, forgotten: str, verdict: str, because: str | None
+    memory: Memory, question: str, forgotten: str, verdict: str, because: str | None
 ) -> None:
-    memory.judge(asked, verdict, because)
+    memory.judge(question, verdict, because)
     memory.forget(memory.search(forgotten, mode="keyword")[0].id)
     database = memory._database  # noqa: SLF001 - nothing of it may stay
     assert [database.value(f"SELECT count(*) FROM {table}") for table in ("judgements", "judgement_reads")] == [0, 0]
@@ -237,17 +237,17 @@ def test_a_long_quotation_is_refused(memory: Memory, history: Path) -> None:
         memory.judge(memory.search(REQUEST, mode="keyword")[0].id, "worked", page)
 
 
-def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, asked: str, history: Path) -> None:
-    memory.judge(asked, "worked", "The page opens at once")
+def test_a_file_that_is_read_once_more_leaves_its_judgements(memory: Memory, question: str, history: Path) -> None:
+    memory.judge(question, "worked", "The page opens at once")
     memory.index([history], force=True)
-    assert read_outcome(memory, asked) == ("worked", "judged")
+    assert read_outcome(memory, question) == ("worked", "judged")
 
 
 @pytest.mark.parametrize("forgotten", [{"conversation": "c1"}, {"query": REQUEST}])
 def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
-    memory: Memory, asked: str, forgotten: dict[str, str]
+    memory: Memory, question: str, forgotten: dict[str, str]
 ) -> None:
-    item = memory.show(asked, neighbours=0)[0]
+    item = memory.show(question, neighbours=0)[0]
     memory.forget(**forgotten)
     database: Database = memory._database  # noqa: SLF001
     for judged in (lambda: judge(database, item, "unknown", None), lambda: withdraw_judgement(database, item)):
@@ -257,8 +257,8 @@ def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
 
 def test_the_prompt_after_a_stopped_one_is_another_episode(memory: Memory, history: Path) -> None:
     stopped = ("user", "[Request interrupted by user]")
-    said = (("user", REQUEST), ("assistant", ANSWER), ("user", "Try it with partial indexes."), stopped, ("user", "No, it has to be composite."))  # fmt: skip
-    memory.index([write_session(history, *said)])
+    reported = (("user", REQUEST), ("assistant", ANSWER), ("user", "Try it with partial indexes."), stopped, ("user", "No, it has to be composite."))  # fmt: skip
+    memory.index([write_session(history, *reported)])
     id_ = memory.search(REQUEST, mode="keyword")[0].id
     (sheet,) = [one for one in memory.unjudged(None, "unknown,failed,worked")[0].sheets if one.id == id_]
     assert sheet.said_next == "Try it with partial indexes."
@@ -272,19 +272,19 @@ def test_a_judgement_rests_on_request_last_answer_next_message_and_quotation(
     memory: Memory, history: Path, changed: str, holds: bool
 ) -> None:
     """As when a later release finds a secret in them, or reads them otherwise."""
-    said = (("user", REQUEST), ("assistant", "I make it."), ("tool", "$ psql\nINDEX READY"), ("assistant", ANSWER), ("user", "What about the archive?"))  # fmt: skip
-    memory.index([write_messages(history, *said)])
+    reported = (("user", REQUEST), ("assistant", "I make it."), ("tool", "$ psql\nINDEX READY"), ("assistant", ANSWER), ("user", "What about the archive?"))  # fmt: skip
+    memory.index([write_messages(history, *reported)])
     id_ = memory.search(REQUEST, mode="keyword")[0].id
     memory.judge(id_, "mixed", "INDEX READY")
     memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
     assert (read_outcome(memory, id_) == ("mixed", "judged")) is holds
 
 
-def taken_back(memory: Memory, asked: str) -> judgements.Judgement:
+def withdrawn(memory: Memory, question: str) -> judgements.Judgement:
     """A judgement of an episode, which nobody has judged."""
-    memory.judge(asked, "worked", "The page opens at once")
+    memory.judge(question, "worked", "The page opens at once")
     (row,) = memory._database.run(f"SELECT {judgements.COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
-    memory.unjudge(asked)
+    memory.unjudge(question)
     return judgements.of_row(row)
 
 
@@ -295,19 +295,19 @@ def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
         outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 
-def test_an_underived_judgement_is_shown(memory: Memory, asked: str) -> None:
-    write_down(memory, taken_back(memory, asked))
-    sheet = memory.laid_out(asked)
+def test_an_underived_judgement_is_shown(memory: Memory, question: str) -> None:
+    write_down(memory, withdrawn(memory, question))
+    sheet = memory.laid_out(question)
     assert sheet is not None
     assert (sheet.outcome.verdict, sheet.outcome.signal) == ("worked", "judged")
-    assert read_outcome(memory, asked) == ("worked", "judged")
-    assert [hit.id for hit in memory.search(REQUEST, outcome="worked")][:1] == [asked]
+    assert read_outcome(memory, question) == ("worked", "judged")
+    assert [hit.id for hit in memory.search(REQUEST, outcome="worked")][:1] == [question]
 
 
 def test_a_judgement_during_derivation_is_derived_later(
-    memory: Memory, asked: str, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judgement, fresh = taken_back(memory, asked), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
+    judgement, fresh = withdrawn(memory, question), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
     with Memory.open(memory._database.path) as other:  # noqa: SLF001
 
         def meanwhile(database: Database) -> object:
@@ -321,13 +321,13 @@ def test_a_judgement_during_derivation_is_derived_later(
     assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001
 
 
-def test_backups_and_repaired_databases_keep_judgements(memory: Memory, asked: str, tmp_path: Path) -> None:
-    memory.judge(asked, "worked", "The page opens at once")
+def test_backups_and_repaired_databases_keep_judgements(memory: Memory, question: str, tmp_path: Path) -> None:
+    memory.judge(question, "worked", "The page opens at once")
     memory.backup(tmp_path / "copy.db")
     Memory.mend(tmp_path / "copy.db")
     with Memory.open(tmp_path / "copy.db") as mended:
         mended.reindex_outcomes()
-        assert read_outcome(mended, asked) == ("worked", "judged")
+        assert read_outcome(mended, question) == ("worked", "judged")
 
 
 def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
 
 @pytest.fixture
 def own(program: Program) -> Program:
-    assert program("index", write_messages(program.home / "garden" / "said.jsonl", *SAID)).status == 0
+    assert program("index", write_messages(program.home / "garden" / "said.jsonl", *REPORTED)).status == 0
     return program
 
 

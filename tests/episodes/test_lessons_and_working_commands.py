@@ -20,7 +20,7 @@ CLAIM = ("assistant", "The worker now claims a webhook event in the table before
 GREEN = ("tool", "$ pytest -q tests/test_worker.py\n8 passed in 1.2s")
 
 
-def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> Path:
+def listed(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> Path:
     lines = (
         {
             "conversation_id": conversation, "project": project, "role": role, "content": text,
@@ -38,11 +38,13 @@ def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], pro
 def memory(tmp_path: Path):
     """Webhooks that failed three times in two conversations of one project before they worked; once in another project."""
     folder = tmp_path / "said"
-    told(folder, "monday", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
+    listed(folder, "monday", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
          ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))  # fmt: skip
-    told(folder, "tuesday", 5, ("user", AGAIN), LOCK, ("user", "No, it still sends them twice."), CLAIM, GREEN)
-    told(folder, "shed", 6, ("user", REQUEST), LOCK, ("user", "No, wrong."), ("assistant", "I see."), project="shed")
-    told(folder, "kitchen", 7, ("user", "Which flour is best for pizza?"), ("assistant", "Tipo 00."), project="kitchen")
+    listed(folder, "tuesday", 5, ("user", AGAIN), LOCK, ("user", "No, it still sends them twice."), CLAIM, GREEN)
+    listed(folder, "shed", 6, ("user", REQUEST), LOCK, ("user", "No, wrong."), ("assistant", "I see."), project="shed")
+    listed(
+        folder, "kitchen", 7, ("user", "Which flour is best for pizza?"), ("assistant", "Tipo 00."), project="kitchen"
+    )
     with Memory.open(tmp_path / "memory.db") as opened:
         opened.index([folder])
         # As if every signal were right often enough to be said: here it counts what is made of outcomes.
@@ -70,10 +72,10 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
         "brewery": ("The kettle boils over, keep it from boiling over.", 4, 8),
         "library": ("Books are lent out twice, lend each of them once.", 2, 10),
     }
-    for name, (asked, times, day) in problems.items():
-        failed = [(("user", asked), LOCK, ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))] * times
-        for number, turns in enumerate((*failed, (("user", asked), CLAIM, GREEN))):
-            told(tmp_path / "said", f"{name}{number}", day + number, *turns, project=name)
+    for name, (question, times, day) in problems.items():
+        failed = [(("user", question), LOCK, ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))] * times
+        for number, turns in enumerate((*failed, (("user", question), CLAIM, GREEN))):
+            listed(tmp_path / "said", f"{name}{number}", day + number, *turns, project=name)
     memory.index([tmp_path / "said"])
     memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
     found, _ = memory.lessons(None)
@@ -83,18 +85,18 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
 
 
 def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
-    asked = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
+    question = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
     cause = ("assistant", "The login used a serializer that Django 5 removed; `settings.py` has the JSON one now.")
-    told(tmp_path / "said", "login", 4, ("user", asked), ("assistant", "I changed the order of the middleware."),
+    listed(tmp_path / "said", "login", 4, ("user", question), ("assistant", "I changed the order of the middleware."),
          ("user", "still 500"), ("assistant", "I look at the header of the login instead."),
          ("user", "no, same 500. look at the log"), cause, GREEN)  # fmt: skip
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path / "said"])
         (lesson,) = memory.lessons("garden")[0]
-        assert [one.asked for one in lesson.attempts] == [asked, "still 500"]
+        assert [one.asked for one in lesson.attempts] == [question, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"
         (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").memories
-        assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [asked, "still 500"])
+        assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [question, "still 500"])
         (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").memories
         assert failed.after is not None
         assert failed.after.asked == "no, same 500. look at the log"
@@ -114,10 +116,10 @@ PAYING = (
 )
 
 
-def paying(tmp_path: Path, *asked: str) -> Memory:
-    for day, request in enumerate(asked, start=1):
-        ended = GREEN if request == asked[-1] else ("user", "No, that is wrong, undo it.")
-        told(tmp_path / "said", f"p{day}", day, ("user", request), RED, LOCK, ended)
+def paying(tmp_path: Path, *question: str) -> Memory:
+    for day, request in enumerate(question, start=1):
+        ended = GREEN if request == question[-1] else ("user", "No, that is wrong, undo it.")
+        listed(tmp_path / "said", f"p{day}", day, ("user", request), RED, LOCK, ended)
     memory = Memory.open(tmp_path / "memory.db")
     memory.index([tmp_path / "said"])
     return memory
@@ -140,11 +142,12 @@ def test_an_unmentioned_red_test_joins_nothing(tmp_path: Path) -> None:
 
 def test_successes_are_searched_for_errors_only_after_a_failure(memory: Memory, tmp_path: Path) -> None:
     statements: list[str] = []
-    memory._database.connection.exec_trace = lambda _cursor, said, _values: bool(statements.append(said) or True)  # noqa: SLF001 - nothing else counts them
+    connection = memory._database.connection  # noqa: SLF001 - nothing else counts them
+    connection.exec_trace = lambda _cursor, statement, _values: bool(statements.append(statement) or True)
     before = memory.lessons(None)
     few = len(statements)
     for day in range(1, 21):
-        told(tmp_path / "said", f"bed{day}", day, ("user", f"Dig bed {day}."), RED, CLAIM, GREEN, project="orchard")
+        listed(tmp_path / "said", f"bed{day}", day, ("user", f"Dig bed {day}."), RED, CLAIM, GREEN, project="orchard")
     memory.index([tmp_path / "said"])
     memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
     statements.clear()
@@ -161,10 +164,10 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
 
 def test_an_unsolved_problem_is_no_lesson(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "ended", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
+        listed(tmp_path / "said", "ended", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
              ("user", "No, it is still broken."), CLAIM, GREEN)  # fmt: skip
         refused = (("user", "Book a table at the lake for tonight."), ("assistant", "I'm unable to book tables."))
-        told(tmp_path / "said", "refused", 5, *(refused * 4))
+        listed(tmp_path / "said", "refused", 5, *(refused * 4))
         memory.index([tmp_path / "said"])
         (lesson,) = memory.lessons("garden")[0]
     assert (lesson.attempts[0].asked, lesson.times) == (REQUEST, 2)
@@ -172,11 +175,11 @@ def test_an_unsolved_problem_is_no_lesson(tmp_path: Path) -> None:
 
 def test_undated_examples_solve_nothing(tmp_path: Path) -> None:
     """Such are collections for function calling, where the same is refused in one example and done in the next."""
-    asked = ("user", "Please send the invoice of March to the customer Ledger Ltd.")
-    refused = (asked, ("assistant", "I'm sorry, but I'm unable to send invoices."))
-    done = (asked, ("assistant", "The invoice of March is sent."), GREEN)
+    question = ("user", "Please send the invoice of March to the customer Ledger Ltd.")
+    refused = (question, ("assistant", "I'm sorry, but I'm unable to send invoices."))
+    done = (question, ("assistant", "The invoice of March is sent."), GREEN)
     for day, turns in enumerate((refused, refused, done), start=1):
-        timed = told(tmp_path / "said", f"c{day}", day, *turns).read_text(encoding="utf-8").splitlines()
+        timed = listed(tmp_path / "said", f"c{day}", day, *turns).read_text(encoding="utf-8").splitlines()
         lines = [{**json.loads(line), "project": "collection", "timestamp": None} for line in timed]
         (tmp_path / "said" / f"x{day}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     with Memory.open(tmp_path / "memory.db") as memory:
@@ -185,17 +188,18 @@ def test_undated_examples_solve_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", ["do that", "yes please, go ahead and try it", "你好", "/run pytest tests/test_worker.py", "run the tests"]
+    "question",
+    ["do that", "yes please, go ahead and try it", "你好", "/run pytest tests/test_worker.py", "run the tests"],
 )
-def test_a_request_without_a_subject_joins_nothing(tmp_path: Path, asked: str) -> None:
+def test_a_request_without_a_subject_joins_nothing(tmp_path: Path, question: str) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        for day, text in ((1, asked), (2, asked), (3, "谢谢" if asked == "你好" else asked)):
-            told(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
+        for day, text in ((1, question), (2, question), (3, "谢谢" if question == "你好" else question)):
+            listed(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "said"])
         assert memory.lessons(None)[0] == []
-        assert [one.before for one in memory.recall(asked).memories if one.before] == []
-        assert memory.check_prior_work(asked).verdict == "new"
-        told(tmp_path / "said", "c4", 4, ("user", asked), CLAIM, GREEN)
+        assert [one.before for one in memory.recall(question).memories if one.before] == []
+        assert memory.check_prior_work(question).verdict == "new"
+        listed(tmp_path / "said", "c4", 4, ("user", question), CLAIM, GREEN)
         memory.index([tmp_path / "said"])
         assert memory.lessons(None)[0] == []
 
@@ -205,9 +209,9 @@ def test_client_text_does_not_join_two_problems(tmp_path: Path) -> None:
     comments = ("Why is the webhook sent twice?", "Paginate the list of orders.", "Paginate the list of orders!")
     with Memory.open(tmp_path / "memory.db") as memory:
         for day, comment in enumerate(comments, start=1):
-            asked = f"{above}\nsrc/worker.py:\n│def run():\n█# {comment} AI"
-            told(tmp_path / "said", f"c{day}", day, ("user", asked), LOCK, ("user", "No, that is wrong, undo it."))
-        told(tmp_path / "said", "c4", 4, ("user", asked), CLAIM, GREEN)
+            question = f"{above}\nsrc/worker.py:\n│def run():\n█# {comment} AI"
+            listed(tmp_path / "said", f"c{day}", day, ("user", question), LOCK, ("user", "No, that is wrong, undo it."))
+        listed(tmp_path / "said", "c4", 4, ("user", question), CLAIM, GREEN)
         memory.index([tmp_path / "said"])
         (lesson,) = memory.lessons(None)[0]
     assert lesson.times == 2
@@ -237,7 +241,7 @@ def test_working_commands_come_with_their_episode(memory: Memory) -> None:
 def test_commands_appear_once_and_in_episode_order(tmp_path: Path) -> None:
     made = ("tool", "$ cd web && pytest -q 2>&1 | tail -3\n8 passed in 1.2s"), ("tool", "$ pytest -q\n8 passed in 1.2s")
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
+        listed(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
              ("tool", "$ make build\nBUILD SUCCESSFUL"), *made)  # fmt: skip
         memory.index([tmp_path / "said"])
         found = memory.how("run the tests of the web shop", None)[0]
@@ -260,7 +264,7 @@ def test_a_question_how_to_run_the_tests_finds_the_test_command(demo: Reader) ->
 
 def test_the_test_command_is_found_in_any_language(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        path = told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
+        path = listed(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
                     ("user", "谢谢"), ("assistant", "不客气。"))  # fmt: skip
         memory.index([path])
         for task in ("run the tests", "test", "tests"):
@@ -304,7 +308,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
     command = f"pytest -q {' '.join(f'tests/unit/test_module_{number}.py' for number in range(9))}"
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index(
-            [told(tmp_path / "said", "one", 1, ("user", REQUEST), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
+            [listed(tmp_path / "said", "one", 1, ("user", REQUEST), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
         )
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
@@ -314,9 +318,9 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
 
 def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
+        listed(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
         talk = (turn for number in range(60) for turn in (("user", f"Run to bed {number} and look."), ("assistant", "I ran there."), ("user", "Great, thanks!"), CLAIM))  # fmt: skip
-        told(tmp_path / "said", "two", 2, *talk)
+        listed(tmp_path / "said", "two", 2, *talk)
         memory.index([tmp_path / "said"])
         assert [one.command for one in memory.how("run the tests", None)[0]] == ["pytest -q"]
 
@@ -324,9 +328,9 @@ def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:
 def test_search_words_in_a_command_are_not_its_purpose(tmp_path: Path) -> None:
     checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
+        listed(tmp_path / "said", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
              ("tool", "$ ./publish.sh session\nok"), ("tool", "$ make session-page\nBUILD SUCCESSFUL"), ("user", "Thanks, works."), CLAIM)  # fmt: skip
-        told(tmp_path / "said", "two", 2, ("user", "The types of the shed are wrong."), CLAIM, checked, ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "Great, thanks!"), CLAIM)  # fmt: skip
+        listed(tmp_path / "said", "two", 2, ("user", "The types of the shed are wrong."), CLAIM, checked, ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "Great, thanks!"), CLAIM)  # fmt: skip
         memory.index([tmp_path / "said"])
         commands = [one.command for one in memory.how("publish session", None)[0]]
     assert commands == ["./publish.sh session", "make session-page"]
@@ -336,7 +340,7 @@ def test_one_time_commands_need_a_task_that_names_them(
     tmp_path: Path,
 ) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        told(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
+        listed(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
              ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"),
              ("tool", "$ git add tests && git commit -m 'tests of the shop'"), ("tool", "$ git branch tests-of-the-web-shop"), ("tool", "$ git push"), GREEN)  # fmt: skip
         memory.index([tmp_path / "said"])
@@ -357,7 +361,7 @@ def test_an_unanswered_prompt_is_no_prior_work(tmp_path: Path) -> None:
         session = tmp_path / "said" / "stopped.jsonl"
         memory.index([write_session(session, *stopped, ("user", "What day is it?"), ("assistant", "Friday."))])
         assert memory.check_prior_work(REQUEST).verdict == "new"
-        told(tmp_path / "said", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
+        listed(tmp_path / "said", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "said"])
         assert memory.check_prior_work(REQUEST).verdict == "failed_before"
 
@@ -378,7 +382,7 @@ def test_a_conversation_with_the_same_request_counts_as_prior_work(memory: Memor
 def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     wrong = ("user", "No, that is wrong, undo it.")
     for number, ended in enumerate((wrong, wrong, GREEN, GREEN), start=1):
-        told(program.home / "said", f"c{number}", number, ("user", REQUEST), CLAIM, ended)
+        listed(program.home / "said", f"c{number}", number, ("user", REQUEST), CLAIM, ended)
     assert program("index", program.home / "said").status == 0
     for name, arguments in (("how", ["webhook worker sends events twice", "--all"]), ("lessons", ["--all"])):
         run = program(name, *arguments, "--json")

@@ -33,7 +33,7 @@ def sure(memory: Memory) -> None:
     memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - no command writes what the test needs
 
 
-def told(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> None:
+def listed(folder: Path, conversation: str, day: int, *turns: tuple[str, str], project: str = "garden") -> None:
     lines = (
         {
             "conversation_id": conversation, "project": project, "role": role, "content": text,
@@ -62,18 +62,18 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
-    asked = "webhook event claimed in the table before the worker sends it"
-    (first, *_) = memory.recall(asked).memories
+    question = "webhook event claimed in the table before the worker sends it"
+    (first, *_) = memory.recall(question).memories
     assert [one.citation and one.citation.state for one in (*first.outcome.evidence, *first.before)] == ["holds"] * 2
     read = history.read_text(encoding="utf-8")
     history.write_text("\n" + read.replace("8 passed", "7 passed"), encoding="utf-8")
-    block = memory.recall(asked)
+    block = memory.recall(question)
     (shown,), (before,) = block.memories[0].outcome.evidence, block.memories[0].before
     assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
     assert before.source_line == 2
     assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
     history.unlink()
-    block = memory.recall(asked)
+    block = memory.recall(question)
     assert block.memories[0].outcome.evidence[0].citation == Citation("gone")
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
@@ -128,9 +128,9 @@ def test_an_uncertain_failure_is_not_listed(memory: Memory, history: Path) -> No
 def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(memory: Memory, history: Path) -> None:
     folder = history.parent
     again = "The webhook worker sends some of the events twice, make it send each one once."
-    told(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
-    told(folder, "tuesday", 5, ("user", again), ("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"))
-    told(folder, "shed", 6, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
+    listed(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
+    listed(folder, "tuesday", 5, ("user", again), ("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"))
+    listed(folder, "shed", 6, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
     memory.index([folder])
     sure(memory)
     entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").memories
@@ -141,25 +141,25 @@ def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(m
 def test_a_filter_for_successes_shows_failures_and_successors(memory: Memory, history: Path) -> None:
     folder = history.parent
     green = ("tool", "$ pytest -q\n8 passed in 1.2s")
-    told(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
-    told(folder, "tuesday", 5, ("user", REQUEST), ("assistant", SECOND), green)
-    told(folder, "kept", 6, ("user", "Use Redis for the sessions."), ("assistant", "Sessions are in Redis."), green)
-    told(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
+    listed(folder, "monday", 4, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong, undo it."))
+    listed(folder, "tuesday", 5, ("user", REQUEST), ("assistant", SECOND), green)
+    listed(folder, "kept", 6, ("user", "Use Redis for the sessions."), ("assistant", "Sessions are in Redis."), green)
+    listed(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
     memory.index([folder])
     sure(memory)
     worked = memory.recall("webhook worker sends events twice", outcome="worked").memories[0]
     assert [(one.asked, one.outcome) for one in worked.before] == [(REQUEST, "failed")]
-    kept = memory.recall("Redis for the sessions", outcome="worked").memories[0]
-    assert kept.superseded_by is not None
+    saved = memory.recall("Redis for the sessions", outcome="worked").memories[0]
+    assert saved.superseded_by is not None
 
 
 def test_a_superseded_decision_names_its_successor(memory: Memory, history: Path) -> None:
     folder = history.parent
-    told(folder, "monday", 4, ("user", "Where do we keep the sessions of the shop?"),
+    listed(folder, "monday", 4, ("user", "Where do we keep the sessions of the shop?"),
          ("assistant", "Keep the sessions of the shop in Redis, with a lifetime of a day."))  # fmt: skip
     change = "Replace Redis by a table in Postgres for the sessions of the shop."
-    told(folder, "friday", 8, ("user", change), ("assistant", "The sessions of the shop are rows of a table now."))
-    told(folder, "later", 9, ("user", "Replace the lamp in the shop, its sessions are dark."), ("assistant", "Done."))
+    listed(folder, "friday", 8, ("user", change), ("assistant", "The sessions of the shop are rows of a table now."))
+    listed(folder, "later", 9, ("user", "Replace the lamp in the shop, its sessions are dark."), ("assistant", "Done."))
     memory.index([folder])
     block = memory.recall("where are sessions of the shop kept")
     entry = next(entry for entry in block.memories if "Redis, with a lifetime" in (entry.answered or ""))
@@ -182,14 +182,14 @@ def test_a_superseded_decision_names_its_successor(memory: Memory, history: Path
 )
 def test_questions_and_advice_supersede_nothing(memory: Memory, history: Path, change: str, names: bool) -> None:
     folder = history.parent
-    kept = "Keep the sessions of the shop in Redis, replace it with care."
-    told(
-        folder, "monday", 4, ("user", "Where do we keep the sessions of the shop, and with what?"), ("assistant", kept)
+    saved = "Keep the sessions of the shop in Redis, replace it with care."
+    listed(
+        folder, "monday", 4, ("user", "Where do we keep the sessions of the shop, and with what?"), ("assistant", saved)
     )
-    told(folder, "friday", 8, ("user", f"The sessions of the shop: {change}"), ("assistant", "The shop has them."))
+    listed(folder, "friday", 8, ("user", f"The sessions of the shop: {change}"), ("assistant", "The shop has them."))
     memory.index([folder])
     entries = memory.recall("where are sessions of the shop kept").memories
-    (entry,) = (entry for entry in entries if entry.answered == kept)
+    (entry,) = (entry for entry in entries if entry.answered == saved)
     assert (entry.superseded_by is not None) == names
 
 
@@ -210,9 +210,9 @@ def test_recall_and_show_fit_their_schemas(program: Program) -> None:
     for schema, arguments in (("recall", ["recall", "webhook events twice"]), ("show", ["show", "5"])):
         body = program(*arguments, "--json").json
         Draft202012Validator(json.loads((REPOSITORY / f"contracts/schemas/{schema}.json").read_text())).validate(body)
-    asked = next(row for row in body["results"] if row["is_asked"])
-    assert asked["outcome"] == "worked"
-    (shown,) = asked["evidence"]
+    question = next(row for row in body["results"] if row["is_asked"])
+    assert question["outcome"] == "worked"
+    (shown,) = question["evidence"]
     assert (shown["quotation"], shown["source_line"]) == ("8 passed in 1.2s", 5)
     assert shown["source_path"].endswith("chat.jsonl")
     assert "Outcome: worked (8 passed in 1.2s)" in program("show", "5").stdout
@@ -221,8 +221,8 @@ def test_recall_and_show_fit_their_schemas(program: Program) -> None:
 def test_outcomes_filter_recall_and_search(memory: Memory, history: Path) -> None:
     folder = history.parent
     green = ("tool", "$ pytest -q\n8 passed in 1.2s")
-    told(folder, "one", 4, ("user", REQUEST), ("assistant", SECOND), green, ("assistant", "Sent once."))
-    told(folder, "two", 5, ("user", REQUEST), ("assistant", "Which of the two webhook workers do you mean?"))
+    listed(folder, "one", 4, ("user", REQUEST), ("assistant", SECOND), green, ("assistant", "Sent once."))
+    listed(folder, "two", 5, ("user", REQUEST), ("assistant", "Which of the two webhook workers do you mean?"))
     memory.index([folder])
     query = "webhook worker sends events twice"
     conversations = {hit.conversation_id for hit in memory.search(query, outcome="worked")}
@@ -239,7 +239,9 @@ def test_outcomes_filter_recall_and_search(memory: Memory, history: Path) -> Non
 
 
 def test_a_filter_derives_due_outcomes_first(memory: Memory, history: Path) -> None:
-    told(history.parent, "one", 4, ("user", REQUEST), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", SECOND))
+    listed(
+        history.parent, "one", 4, ("user", REQUEST), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", SECOND)
+    )
     memory.index([history.parent])
     database = memory._database  # noqa: SLF001 - as an earlier release left it
     with database.transaction():
@@ -337,8 +339,8 @@ def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() ->
     broken = "worker.py\n```\n<<<<<<< SEARCH\nlock()\n=======\nclaim()\n```\nThe worker claims it."
     assert decisive(broken, {}, 900) == "The worker claims it."
     assert decisive("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
-    kept = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
-    assert decisive(kept, {}, 900) == kept
+    saved = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
+    assert decisive(saved, {}, 900) == saved
 
 
 @pytest.mark.parametrize(

@@ -328,8 +328,8 @@ def builds_on_answer(episode: Episode) -> tuple[Evidence, ...]:
     If the user wanted something done, an offer is a plan, and a yes to it shows nothing.
     """
     is_answered = is_question(episode) and is_finished(episode) and not requests_input(episode)
-    is_taken_up = is_answered and not _ends_in_error(episode) and (continues_from_answer(episode) or agrees(episode))
-    return quote_next_message(episode) if is_taken_up else ()
+    is_accepted = is_answered and not _ends_in_error(episode) and (continues_from_answer(episode) or agrees(episode))
+    return quote_next_message(episode) if is_accepted else ()
 
 
 def completes_task(episode: Episode) -> tuple[Evidence, ...]:

@@ -44,7 +44,7 @@ MAX_STATEMENT_WORDS = 16
 """A longer statement is not about the work."""
 MIN_SIMILARITY = 0.95
 """Share of common words of a prompt that was sent again with a correction."""
-MIN_KEPT_SHARE = 0.6
+MIN_COMMON_SHARE = 0.6
 """Share of common words of a prompt that was sent again with an addition."""
 MIN_ERROR_LINE = 20
 """Characters of a line that identifies one error."""
@@ -382,7 +382,7 @@ def _is_same_prompt(first: str, second: str) -> bool:
         return True
     words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
-    is_extended = shared == least and shared > MIN_KEPT_SHARE * most
+    is_extended = shared == least and shared > MIN_COMMON_SHARE * most
     return least >= MIN_WORDS and (is_extended or shared > MIN_SIMILARITY * len(words | others))
 
 

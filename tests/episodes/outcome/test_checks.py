@@ -140,16 +140,16 @@ RED = [
 
 @pytest.mark.parametrize("output", GREEN)
 def test_green_is_read_as_green(output: str) -> None:
-    said = read_check_output(output)
-    assert said is not None
-    assert said[0], said
+    reported = read_check_output(output)
+    assert reported is not None
+    assert reported[0], reported
 
 
 @pytest.mark.parametrize("output", RED)
 def test_red_is_read_as_red(output: str) -> None:
-    said = read_check_output(output)
-    assert said is not None
-    assert not said[0], said
+    reported = read_check_output(output)
+    assert reported is not None
+    assert not reported[0], reported
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_red_is_read_as_red(output: str) -> None:
 @pytest.mark.parametrize("kind", ["result", "error"])
 def test_a_missing_program_is_no_check(kind: str, output: str) -> None:
     missing = Row("tool", kind, f"$ mvn test\n{output}")
-    told = Row("assistant", "answer", "That is all there is to say.")
-    assert verdict(Row("assistant", "answer", "I run the tests."), missing, told) == "unknown"
+    shown = Row("assistant", "answer", "That is all there is to say.")
+    assert verdict(Row("assistant", "answer", "I run the tests."), missing, shown) == "unknown"
 
 
 @pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])

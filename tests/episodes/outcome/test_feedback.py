@@ -375,9 +375,9 @@ def test_a_mistaken_undo_is_no_failure() -> None:
 
 
 def test_a_yes_to_go_on_shows_nothing() -> None:
-    asked = Row("user", "prompt", "How is the merge going?")
+    question = Row("user", "prompt", "How is the merge going?")
     answer = Row("assistant", "answer", "I resolve the third conflict of seven now. Should I continue with the rest?")
-    assert derive_outcome((asked, answer), "yes").verdict == "unknown"
+    assert derive_outcome((question, answer), "yes").verdict == "unknown"
 
 
 def test_a_no_to_the_agent_s_question_rejects_nothing() -> None:

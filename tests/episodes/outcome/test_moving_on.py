@@ -20,15 +20,15 @@ def test_a_yes_to_a_plan_or_offer_shows_nothing() -> None:
 
 def test_a_yes_to_an_offer_below_an_answer_accepts_the_answer() -> None:
     question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
-    told = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
-    assert derive_outcome((question, told), "sure").verdict == "worked"
+    shown = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
+    assert derive_outcome((question, shown), "sure").verdict == "worked"
     needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
     assert derive_outcome((question, needs), "sure").verdict == "unknown"
-    assert verdict(told, next_message="sure") == "unknown", "where something was to be done, that is a plan"
+    assert verdict(shown, next_message="sure") == "unknown", "where something was to be done, that is a plan"
     for wish in ("Could you try the release without publishing it?", "Do the release without publishing it"):
-        assert derive_outcome((Row("user", "prompt", wish), told), "sure").verdict == "unknown", "it is a request"
+        assert derive_outcome((Row("user", "prompt", wish), shown), "sure").verdict == "unknown", "it is a request"
     look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
-    assert derive_outcome((look, told), "proceed").verdict == "unknown", "more is wanted than an answer"
+    assert derive_outcome((look, shown), "proceed").verdict == "unknown", "more is wanted than an answer"
 
 
 @pytest.mark.parametrize("words", ["b", "let's go with the second one", "y, both"])
@@ -40,8 +40,8 @@ def test_a_choice_after_an_edit_accepts_the_edit(words: str) -> None:
         {"tools": ["Edit head.tsx"]},
     )
     assert verdict(edited, next_message=words) == "worked"
-    meant = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
-    assert verdict(meant, next_message=words) == "unknown", "nothing is done yet"
+    intended = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
+    assert verdict(intended, next_message=words) == "unknown", "nothing is done yet"
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_a_request_to_redo_accepts_nothing(words: str) -> None:
 
 
 def test_a_choice_after_a_bare_claim_shows_nothing() -> None:
-    told = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
-    assert [verdict(told, next_message=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
+    shown = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
+    assert [verdict(shown, next_message=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
 
 
 @pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
@@ -184,8 +184,8 @@ def test_conditions_are_no_faults_and_go_on_is_no_yes() -> None:
     ],
 )
 def test_a_request_to_apply_the_answer_accepts_it(words: str) -> None:
-    asked = Row("user", "prompt", "Why does the login test fail?")
-    assert derive_outcome((asked, ANSWER), words).verdict == "worked"
+    user_turn = Row("user", "prompt", "Why does the login test fail?")
+    assert derive_outcome((user_turn, ANSWER), words).verdict == "worked"
     assert verdict(ANSWER, next_message=words) == "unknown", "nobody had asked a question"
 
 
@@ -217,7 +217,7 @@ def test_feedback_follows_a_trial_command() -> None:
     "wish", ["Go through the app and let me know what you would change.", "Search for problems that you can fix."]
 )
 def test_deliberately_unchanged_parts_are_not_missing(wish: str) -> None:
-    asked = Row("user", "prompt", wish)
+    user_turn = Row("user", "prompt", wish)
     read = Row(
         "assistant",
         "answer",
@@ -225,27 +225,27 @@ def test_deliberately_unchanged_parts_are_not_missing(wish: str) -> None:
         {"tools": ["Read app.py"]},
     )
     red = Row("tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2")
-    assert derive_outcome((asked, read)).verdict == "unknown"
-    assert derive_outcome((asked, red, read)).verdict == "unknown", "what was searched for"
+    assert derive_outcome((user_turn, read)).verdict == "unknown"
+    assert derive_outcome((user_turn, red, read)).verdict == "unknown", "what was searched for"
 
 
 def test_a_late_admission_is_no_failure() -> None:
-    told = Row("assistant", "answer", "The version is 2.1.10.\n\nI can't check your tags; `git tag` lists them.")
-    assert verdict(told, next_message="Which one is the latest?") == "unknown"
+    shown = Row("assistant", "answer", "The version is 2.1.10.\n\nI can't check your tags; `git tag` lists them.")
+    assert verdict(shown, next_message="Which one is the latest?") == "unknown"
     gave_up = Row("assistant", "answer", "I can't check your tags; `git tag` lists them.\n\nThe version is 2.1.10.")
     assert verdict(gave_up, next_message="Which one is the latest?") == "failed"
 
 
 def test_declining_unrequested_work_is_no_failure() -> None:
-    told = Row(
+    shown = Row(
         "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
     )
-    assert verdict(told, next_message="Create a file with a command") == "unknown"
+    assert verdict(shown, next_message="Create a file with a command") == "unknown"
 
 
-@pytest.mark.parametrize("asked", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
-def test_a_greeting_has_no_outcome(asked: str) -> None:
-    greeted = Row("user", "prompt", asked)
+@pytest.mark.parametrize("user_turn", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
+def test_a_greeting_has_no_outcome(user_turn: str) -> None:
+    greeted = Row("user", "prompt", user_turn)
     assert derive_outcome((greeted, MADE)).verdict == derive_outcome((greeted, MADE), NEXT_REQUEST).verdict == "unknown"
-    wanted = Row("user", "prompt", f"{asked} make the button blue")
+    wanted = Row("user", "prompt", f"{user_turn} make the button blue")
     assert derive_outcome((wanted, MADE)).verdict == derive_outcome((wanted, MADE), NEXT_REQUEST).verdict == "worked"

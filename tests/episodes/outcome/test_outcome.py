@@ -16,7 +16,7 @@ def test_an_answer_that_nothing_follows_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("following", "told"),
+    ("next_message", "listed"),
     [
         ("And the pizza?\n\nWhere is that?", "And the pizza? Where is that?"),
         ("/clear\nWhere is the calendar?", "Where is the calendar?"),
@@ -34,9 +34,9 @@ def test_an_answer_that_nothing_follows_is_unknown() -> None:
         "its beginning",
     ],
 )
-def test_an_unknown_outcome_quotes_the_next_message(next_message: str, told: str | None) -> None:
+def test_an_unknown_outcome_quotes_the_next_message(next_message: str, listed: str | None) -> None:
     ended = derive_outcome((Row("user", "prompt", "Is the clock fixed?"), ANSWER), next_message)
-    assert ended == Outcome("unknown", 0.0, () if told is None else (Evidence(told, 2),))
+    assert ended == Outcome("unknown", 0.0, () if listed is None else (Evidence(listed, 2),))
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ def test_denials_conditions_and_announcements_are_no_claims(claim: str) -> None:
     ],
 )
 def test_a_check_decides_if_nobody_comments(output: str, expected: str) -> None:
-    told = Row("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
-    assert verdict(LOOKING, Row("tool", "result", output), told) == expected
+    listed = Row("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
+    assert verdict(LOOKING, Row("tool", "result", output), listed) == expected
 
 
 def test_each_kind_of_check_counts_by_its_last_run() -> None:
     lint = Row("tool", "result", "$ ruff check .\nAll checks passed!")
-    told = Row("assistant", "answer", "The names are in order, and the list is sorted.")
-    assert verdict(RED, lint, told) == "unknown"
-    assert verdict(RED, lint, GREEN, told) == "worked"
+    listed = Row("assistant", "answer", "The names are in order, and the list is sorted.")
+    assert verdict(RED, lint, listed) == "unknown"
+    assert verdict(RED, lint, GREEN, listed) == "worked"
 
 
 def test_an_edit_after_a_red_check_restores_a_claim() -> None:
@@ -272,8 +272,8 @@ def test_an_admission_means_failed_and_with_work_mixed() -> None:
 def test_the_evidence_names_the_line_and_the_turn() -> None:
     (shown,) = derive_outcome((REQUEST, LOOKING, GREEN, ANSWER)).evidence
     assert (shown.quotation, shown.place) == ("12 passed in 0.81s", 2)
-    (said,) = derive_outcome((REQUEST, ANSWER), "Thanks!\nAnd the port?").evidence
-    assert (said.quotation, said.place) == ("Thanks!", 2)
+    (reported,) = derive_outcome((REQUEST, ANSWER), "Thanks!\nAnd the port?").evidence
+    assert (reported.quotation, reported.place) == ("Thanks!", 2)
 
 
 def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
@@ -291,39 +291,39 @@ def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
 
 
 def test_a_failed_last_command_with_an_obstacle_means_failed() -> None:
-    asked = Row("user", "prompt", "Deploy it to staging.")
+    user_turn = Row("user", "prompt", "Deploy it to staging.")
     red = Row("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")
     tools = {"tools": ("Write Dockerfile", "Bash fly deploy")}
     hindered = Row("assistant", "answer", "The builder can't get the memory that it needs.", tools)
-    found = derive_outcome((asked, red, hindered))
+    found = derive_outcome((user_turn, red, hindered))
     assert (found.verdict, found.evidence[0].quotation) == ("failed", "Error: not enough memory on builder")
     mended = Row("tool", "result", "$ fly deploy\nMachine update succeeded")
-    assert derive_outcome((asked, red, mended, hindered)).verdict != "failed"
+    assert derive_outcome((user_turn, red, mended, hindered)).verdict != "failed"
     retried = Row(
         "assistant", "answer", "It can't deploy there.", {"tools": ("Bash fly deploy", "Bash fly deploy -r ams")}
     )
-    assert derive_outcome((asked, red, retried)).verdict == "unknown"
+    assert derive_outcome((user_turn, red, retried)).verdict == "unknown"
     question = Row("user", "prompt", "Why does the deploy fail?")
     assert derive_outcome((question, red, hindered)).verdict == "unknown"
 
 
 def test_a_requested_red_check_is_no_failure() -> None:
-    asked = Row("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
-    told = Row("assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user.")
-    assert derive_outcome((asked, RED, told)).verdict == "unknown"
-    assert derive_outcome((REQUEST, RED, told)).verdict == "failed"
+    user_turn = Row("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
+    listed = Row("assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user.")
+    assert derive_outcome((user_turn, RED, listed)).verdict == "unknown"
+    assert derive_outcome((REQUEST, RED, listed)).verdict == "failed"
 
 
 def test_a_red_check_that_reproduces_a_bug_is_no_failure() -> None:
-    told = Row("user", "prompt", "Since March all high tides are one hour late.")
+    listed = Row("user", "prompt", "Since March all high tides are one hour late.")
     found = Row("assistant", "answer", "Reproduced with a test. The importer stores the errors of both clocks.")
-    assert derive_outcome((told, RED, found), "So which side do I fix?").verdict == "unknown"
+    assert derive_outcome((listed, RED, found), "So which side do I fix?").verdict == "unknown"
 
 
 def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
-    told = "Two tests contradict each other, and I left both as they are."
-    before = Row("assistant", "answer", told, {"tools": ("Edit app.py", "Bash pytest -q")})
-    after = Row("assistant", "answer", told, {"tools": ("Bash pytest -q", "Edit app.py")})
+    listed = "Two tests contradict each other, and I left both as they are."
+    before = Row("assistant", "answer", listed, {"tools": ("Edit app.py", "Bash pytest -q")})
+    after = Row("assistant", "answer", listed, {"tools": ("Bash pytest -q", "Edit app.py")})
     assert verdict(RED, before) == "failed"
     assert verdict(RED, after) == "worked"
 
@@ -347,15 +347,15 @@ def test_work_that_the_agent_reverted_does_not_count() -> None:
         assert verdict(Row("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", back
         again = Row("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
         assert verdict(again) == "worked", "something was done after it"
-    for kept in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
-        assert verdict(Row("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {kept}")})) == "worked", (
-            kept
+    for saved in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
+        assert verdict(Row("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {saved}")})) == "worked", (
+            saved
         )
-    asked = Row("user", "prompt", "Revert the clock to what it was in March.")
+    user_turn = Row("user", "prompt", "Revert the clock to what it was in March.")
     done = Row(
         "assistant", "answer", "Done.", {"tools": ("Bash git revert --no-edit 4f1c", "Bash git commit -m clock")}
     )
-    assert derive_outcome((asked, done)).verdict == "worked"
+    assert derive_outcome((user_turn, done)).verdict == "worked"
 
 
 def test_a_failed_last_command_outweighs_earlier_work() -> None:

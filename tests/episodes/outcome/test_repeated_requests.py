@@ -41,10 +41,10 @@ def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the
     "words", ["@/tmp/terminals/build/log/1.txt", "@/tmp/terminals/build/log/1.txt @/tmp/make/log/2.txt"]
 )
 def test_a_file_alone_may_hold_something_else_the_next_time(words: str) -> None:
-    asked = Row("user", "prompt", words)
-    assert derive_outcome((asked, ANSWER), words).verdict == "unknown"
-    said = f"The build fails with {words}"
-    assert derive_outcome((Row("user", "prompt", said), ANSWER), said).verdict == "failed"
+    question = Row("user", "prompt", words)
+    assert derive_outcome((question, ANSWER), words).verdict == "unknown"
+    reported = f"The build fails with {words}"
+    assert derive_outcome((Row("user", "prompt", reported), ANSWER), reported).verdict == "failed"
 
 
 def test_a_line_of_at_signs_takes_no_time() -> None:
@@ -59,8 +59,8 @@ def test_only_marked_comments_are_requests() -> None:
     context = "│def read_clock():\n│    return clock()\n" * 4
     above = 'Find the "AI" comments below (marked with █) in the code files I\'ve shared with you.\nThey contain my questions.'
     first, second = (
-        f"{above}\n\nsrc/clock/reading_the_clock_once.py:\n⋮\n{context}█# {asked} AI?"
-        for asked in ("Why is the clock read twice?", "Where would a cache belong?")
+        f"{above}\n\nsrc/clock/reading_the_clock_once.py:\n⋮\n{context}█# {question} AI?"
+        for question in ("Why is the clock read twice?", "Where would a cache belong?")
     )
     for following, expected in ((first, "failed"), (second, "unknown")):
         assert derive_outcome((Row("user", "prompt", first), ANSWER), following).verdict == expected
@@ -76,15 +76,15 @@ def test_the_same_request_in_the_plural_is_the_same_request() -> None:
 
 def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> None:
     error = "TypeError: Cannot read properties of undefined (reading 'clock')\n    at Watch (src/Watch.jsx:{}:5)"
-    asked = Row("user", "prompt", f"I get this when I open the page:\n{error.format(12)}")
-    assert derive_outcome((asked, MADE), error.format(14)).signal == "asked_again"
+    question = Row("user", "prompt", f"I get this when I open the page:\n{error.format(12)}")
+    assert derive_outcome((question, MADE), error.format(14)).signal == "asked_again"
     traced = 'Traceback (most recent call last):\n  File "watch.py", line 3\nImportError: cannot import name clock from watch'
     imported = Row("user", "prompt", "fix it: ImportError: cannot import name clock from watch")
     assert derive_outcome((imported, MADE), f"$ python watch.py\n{traced}").verdict == "failed"
-    assert derive_outcome((asked, MADE), "TypeError: hands is not iterable").verdict == "unknown", "another one"
+    assert derive_outcome((question, MADE), "TypeError: hands is not iterable").verdict == "unknown", "another one"
     wanted = Row("assistant", "answer", "Please paste the whole output of the console.")
     whole = f"All there is:\n{error.format(12)}\n    at Clock"
-    assert derive_outcome((asked, wanted), whole).verdict == "unknown", "it was asked for"
+    assert derive_outcome((question, wanted), whole).verdict == "unknown", "it was asked for"
     runs = [f"{name}\nError: Process completed with exit code 1." for name in ("Run make lint", "Run make test")]
     assert derive_outcome((Row("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", "every run ends so"
 
@@ -93,7 +93,7 @@ def test_another_printed_error_is_no_complaint() -> None:
     printed = (
         "engine.js:264 Error generating question for {}: TypeError: Cannot read properties of undefined (reading '{}')"
     )
-    asked = Row("user", "prompt", printed.format("C06", "max"))
+    question = Row("user", "prompt", printed.format("C06", "max"))
     edit = Row("assistant", "answer", "The level has its own parameters now.", {"tools": ("Edit engine.js",)})
-    assert derive_outcome((asked, edit), printed.format("M06", "min")).verdict == "unknown", "it may be the next one"
-    assert derive_outcome((asked, edit), printed.format("C06", "max")).verdict == "failed"
+    assert derive_outcome((question, edit), printed.format("M06", "min")).verdict == "unknown", "it may be the next one"
+    assert derive_outcome((question, edit), printed.format("C06", "max")).verdict == "failed"

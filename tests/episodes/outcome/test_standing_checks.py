@@ -7,9 +7,9 @@ from one_episode import REQUEST
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 
 
-def ended(*rows: str, said: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
+def ended(*rows: str, reported: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
     made = (Row("tool", "error" if "Exit code" in row else "result", row) for row in rows)
-    return derive_outcome((REQUEST, *made, Row("assistant", "answer", said, {"tools": tools}))).verdict
+    return derive_outcome((REQUEST, *made, Row("assistant", "answer", reported, {"tools": tools}))).verdict
 
 
 WIDE_RED = (
@@ -82,4 +82,4 @@ def test_a_run_without_tests_has_no_result() -> None:
 
 def test_a_check_that_is_red_without_the_work_proves_the_work() -> None:
     proof = "$ git stash && pytest -q; git stash pop\n1 failed, 4 passed in 0.05s"
-    assert ended("$ pytest -q\n5 passed in 0.05s", proof, said="With it all five pass.") == "worked"
+    assert ended("$ pytest -q\n5 passed in 0.05s", proof, reported="With it all five pass.") == "worked"

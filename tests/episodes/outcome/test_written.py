@@ -14,17 +14,17 @@ sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
 from score import given
 from written import SETS, episode_of, written
 
-LEAST_SAID = 0.6
+MIN_DECIDED = 0.6
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_written_episodes_have_no_wrong_verdict(name: str, tmp_path: Path) -> None:
-    said: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     wrong = []
     for one in written(name):
         verdict = given(episode_of(one, tmp_path)).verdict
-        said[verdict] += 1
+        reported[verdict] += 1
         if verdict in ("worked", "failed") and verdict != one.label:
             wrong.append((one.place, one.label, verdict))
     assert wrong == []
-    assert said["unknown"] <= (1 - LEAST_SAID) * said.total()
+    assert reported["unknown"] <= (1 - MIN_DECIDED) * reported.total()

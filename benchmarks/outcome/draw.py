@@ -25,9 +25,9 @@ from pathlib import Path
 
 from pastchats_memory.episodes import leading_user_turns, split_episodes
 from pastchats_memory.episodes.derive import LATEST, select_changes
+from pastchats_memory.formats import reader_for
+from pastchats_memory.formats.base.source import Source
 from pastchats_memory.model import Task, Turn
-from pastchats_memory.readers import reader_for
-from pastchats_memory.readers.source import Source
 from pastchats_memory.store.outcomes import Changed
 
 HERE = Path(__file__).parent

@@ -13,12 +13,11 @@ from os import SEEK_CUR
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pastchats_memory.located import located
+from pastchats_memory.files.archives import archive_of, unpacking
+from pastchats_memory.files.line_anchor import Passage, digest, located, place_of_text, places_of, unpacked
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
-from pastchats_memory.packed import archive_of, unpacking
-from pastchats_memory.passages import Passage, digest, place_of_text, places_of, unpacked
-from pastchats_memory.store import cited
-from pastchats_memory.store.cited import Cited
+from pastchats_memory.store import citations
+from pastchats_memory.store.citations import Cited
 from pastchats_memory.store.database import Database
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
@@ -80,7 +79,7 @@ def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with checked citations, each at its best place. Raises StoreFault."""
     turns = [int(hit.id) for hit in hits if hit.task is None]
     tasks = [hit.task.id for hit in hits if hit.task is not None]
-    places = cited.places(database, turns, tasks)
+    places = citations.places(database, turns, tasks)
     files = CitedFiles(MAX_WAITING_BYTES)
     checked = []
     for hit in hits:
@@ -98,7 +97,7 @@ def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
 
 def cite_items(database: Database, items: Sequence[Item]) -> list[Item]:
     """Return the items with checked citations, the best place first and with its present line. Raises StoreFault."""
-    places = cited.places(database, [item.id for item in items], ())
+    places = citations.places(database, [item.id for item in items], ())
     files = CitedFiles(MAX_WAITING_BYTES)
     checked = []
     for item in items:
@@ -134,10 +133,10 @@ def verify(
     rank = {state: place for place, state in enumerate(CITATION_STATES)}
     best: dict[tuple[bool, int], int] = {}
     failed: dict[tuple[bool, int], BrokenCitation] = {}
-    sources = cited.sources(database, paths)
+    sources = citations.sources(database, paths)
     for done, source in enumerate(sources, start=1):
         files = CitedFiles(MAX_VERIFY_BYTES)
-        for row in cited.rows_of(database, source, filters):
+        for row in citations.rows_of(database, source, filters):
             key = (row.is_task, row.id)
             citation = files.check(row.place, row.text)
             if rank[citation.state] >= best.get(key, len(rank)):
@@ -222,7 +221,7 @@ def _line_at(content: bytes, start: int) -> int:
 
 def _is_unchanged(file: Path, place: Cited, *, is_packed: bool) -> bool:
     """Return whether nobody wrote to a file since it was read. Raises OSError."""
-    from pastchats_memory.readers.together import state_of  # few citations need it
+    from pastchats_memory.formats.companions import state_of  # few citations need it
 
     size, mtime_ns = state_of(file)
     return mtime_ns == place.mtime_ns and (is_packed or size == place.size)

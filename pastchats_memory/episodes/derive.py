@@ -17,10 +17,9 @@ from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.rulebook import version_of
-from pastchats_memory.store import judgements, outcomes
+from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.outcome import Evidence
@@ -61,7 +60,9 @@ def rules_version() -> str:
     here = Path(__file__)
     rules = here.with_name("outcome")
     own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
-    return version_of([*own, here.parent.parent / "commands.py", *sorted(rules.glob("*.py")), rules / "phrases.toml"])
+    return version_of(
+        [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), rules / "phrases.toml"]
+    )
 
 
 def derive(
@@ -144,7 +145,7 @@ def _derive_unlocked(database: Database) -> list[_Batch]:
         if signature is None:  # another process has derived it
             continue
         changes = outcomes.changes_of_tasks(database, due)
-        judged = judgements.of_conversation(database, due.project, due.conversation_id)
+        judged = outcomes.of_conversation(database, due.project, due.conversation_id)
         endings = list(derive_endings(outcomes.rows_from(database, due, first), changes, judged))
         derived.append(_Batch(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)

@@ -15,14 +15,12 @@ from pastchats_memory.episodes.derive import catch_up, derive_ending
 from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, find_basis
 from pastchats_memory.episodes.load import NEIGHBOURS, present_outcome
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.excerpt import ELLIPSIS
-from pastchats_memory.model import Filters, Item
-from pastchats_memory.recollection import Sheet, Unjudged
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import judgements, outcomes, prompts
+from pastchats_memory.model import Filters, Item, Sheet, Unjudged
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Due, Ended, Ending, Said
+from pastchats_memory.store.outcomes import Due, Ended, Ending, Judgement, Said
+from pastchats_memory.text.excerpt import ELLIPSIS
 
 SHEET_WIDTH = 1000
 """Characters of a text on a sheet."""
@@ -84,7 +82,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
         )
         basis = find_basis(episode, next_turns, turn)
         judgement = Judgement(find_request(episode).id, verdict, turn, start, length, basis)
-        judgements.put(database, judgement)
+        outcomes.put(database, judgement)
         outcomes.mark(database, _due(item, episode))
         sheet = _make_sheet(database, _ended(item, episode, apply_judgement(judgement, episode, next_turns)))
     return sheet._replace(was=before.said), catch_up(database)
@@ -99,7 +97,7 @@ def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str
     """
     with database.transaction():
         episode, _ = _read_episode(database, item)
-        is_judged = judgements.drop(database, find_request(episode).id)
+        is_judged = outcomes.drop(database, find_request(episode).id)
         outcomes.mark(database, _due(item, episode))
     warnings = catch_up(database)
     with database.snapshot():
@@ -117,7 +115,7 @@ def _current_ending(database: Database, item: Item, episode: Sequence[Said], nex
     """Return the stored or derived ending of the item's episode."""
     if ending := outcomes.of_turn(database, item):
         return ending
-    judged = judgements.of_conversation(database, item.project, str(item.conversation_id))
+    judged = outcomes.of_conversation(database, item.project, str(item.conversation_id))
     return derive_ending(episode, next_turns, judgement=judged.get(find_request(episode).id))
 
 
@@ -164,10 +162,10 @@ def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[i
 
 
 def _make_sheet(database: Database, one: Ended) -> Sheet:
-    (item,) = cite_items(database, prompts.items(database, [one.asked]))
-    turns = prompts.of_episode(database, item, one.ending, NEIGHBOURS)
-    answers = [turn.content for turn in turns if turn.role == "assistant"]
-    results = [turn.content for turn in turns if turn.role == "tool"]
+    (item,) = cite_items(database, turns.items(database, [one.asked]))
+    rows = turns.of_episode(database, item, one.ending, NEIGHBOURS)
+    answers = [turn.content for turn in rows if turn.role == "assistant"]
+    results = [turn.content for turn in rows if turn.role == "tool"]
     where = filed_place(item)
     next_message = "\n".join(turn.content for turn in _read_next_message(database, one))
     return Sheet(
@@ -176,7 +174,7 @@ def _make_sheet(database: Database, one: Ended) -> Sheet:
         timestamp=item.timestamp,
         asked=_shorten_middle(item.content, SHEET_WIDTH) if is_user_turn(item) else "",
         answered=_shorten_middle("\n".join(answers), SHEET_WIDTH),
-        done=actions_of(turns),
+        done=actions_of(rows),
         results=tuple(_shorten_middle(text, RESULT_WIDTH) for text in results[-MAX_RESULTS:]),
         said_next=_shorten_middle(next_message, SHEET_WIDTH),
         outcome=present_outcome(database, one.ending),

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from pastchats_memory.episodes import leading_user_turns
 from pastchats_memory.model import Item
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Ending, Judgement, Quotation, Said
 
 SIGNAL = "judged"
 """Stored in the place of a rule's name."""

@@ -15,8 +15,8 @@ from pastchats_memory.episodes.threads import (
     is_failed_by_next,
     load_errors,
 )
-from pastchats_memory.recollection import Lesson
-from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.model import Lesson
+from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
 
@@ -137,14 +137,14 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
 def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
     """Return the errors in the episode at each place."""
     by_request = {episodes[place].asked: place for place in places}
-    items = prompts.items(database, list(by_request))
+    items = turns.items(database, list(by_request))
     return {by_request[item.id]: load_errors(database, item, episodes[by_request[item.id]].ending) for item in items}
 
 
 def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -> Lesson:
     """Return a lesson. Attempts with equal requests appear once, with their last outcome."""
     shown = [*failed[-MAX_ATTEMPTS:], solution]
-    items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
+    items = {item.id: item for item in turns.items(database, [one.asked for one in shown])}
     described = [describe_attempt(database, items[one.asked], one.ending) for one in shown]
     cited = cite_attempts(database, described)
     *attempts, last = (cited[one.id] for one in described)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pastchats_memory.episodes import find_request, leading_user_turns, split_episodes
 from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_line
 from pastchats_memory.episodes.judgement import SIGNAL
-from pastchats_memory.model import Item
-from pastchats_memory.recollection import Evidence, Outcome
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import judgements, outcomes, prompts
+from pastchats_memory.model import Evidence, Item, Outcome
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.outcomes import Ending, Judgement
 
 NEIGHBOURS = 12
 """Turns on each side of a turn that are searched for its episode."""
@@ -29,14 +27,14 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
         return [item], _unknown_ending(item, item)
     ending = outcomes.of_turn(database, item)
     if ending is not None:
-        return prompts.of_episode(database, item, ending, NEIGHBOURS), ending
-    around = prompts.conversation_around(database, item, NEIGHBOURS)
+        return turns.of_episode(database, item, ending, NEIGHBOURS), ending
+    around = turns.conversation_around(database, item, NEIGHBOURS)
     parts = list(split_episodes(around))
     place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))
     episode = parts[place]
     if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
         return episode, _unknown_ending(episode[0], episode[-1])
-    judged = judgements.of_conversation(database, item.project, item.conversation_id).get(find_request(episode).id)
+    judged = outcomes.of_conversation(database, item.project, item.conversation_id).get(find_request(episode).id)
     return episode, _derive_ending(episode, parts[place + 1] if place + 1 < len(parts) else [], judged)
 
 
@@ -55,7 +53,7 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     """
     is_known = ending.said != "unknown"
     quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
-    quoted = prompts.items(database, [shown.id for shown in quotations])
+    quoted = turns.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cite_items(database, quoted)}
     evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
     return Outcome(ending.said, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")

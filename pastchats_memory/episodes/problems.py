@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.model import Item
-from pastchats_memory.pieces import grams, spaced
-from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.store.outcomes import OPENING
+from pastchats_memory.text.identifiers import grams, spaced
+from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_SHARED_WORDS = 3
 """Words of both subjects. "Do that" recurs often, and an English model finds all short Chinese texts similar."""

@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from pastchats_memory.commands import wanted
-from pastchats_memory.decisive import decisive
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
-from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Hit, Item
-from pastchats_memory.recollection import Attempt
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.model import Attempt, Hit, Item
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
+from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.text.shell import wanted
 
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""
@@ -126,7 +124,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
     similar = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= MIN_COSINE}
     errors = extract_errors(episode)
     found: list[tuple[str, Attempt]] = []
-    for item in prompts.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
+    for item in turns.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
         ending = outcomes.of_turn(database, item)
         if ending is None or item.timestamp is None:
             continue
@@ -140,7 +138,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
     """Return the errors in the item's episode. Raises StoreFault."""
-    return extract_errors(prompts.of_episode(database, item, ending, NEIGHBOURS))
+    return extract_errors(turns.of_episode(database, item, ending, NEIGHBOURS))
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
@@ -165,7 +163,7 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
         if not any(replaces(one, request, answer) for one in find_replacements(hit.content)):
             continue
-        if found := prompts.items(database, [int(hit.id)]):
+        if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
                 return describe_attempt(database, found[0], ending)
@@ -173,15 +171,15 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
 
 
 def _load_attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = prompts.items(database, [one.asked])
+    (item,) = turns.items(database, [one.asked])
     return describe_attempt(database, item, one.ending)
 
 
 def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
     """Return the short form of the item's episode that other episodes show. Raises StoreFault."""
     where = filed_place(item)
-    turns = prompts.of_episode(database, item, ending, LAST_TURNS)
-    answers = [turn.content for turn in turns if turn.role == "assistant"]
+    rows = turns.of_episode(database, item, ending, LAST_TURNS)
+    answers = [turn.content for turn in rows if turn.role == "assistant"]
     answer = " ".join(decisive(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
@@ -198,7 +196,7 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
 
 def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
     """Return the attempts by id, each at its best place. Raises StoreFault."""
-    items = cite_items(database, prompts.items(database, [int(one.id) for one in attempts]))
+    items = cite_items(database, turns.items(database, [int(one.id) for one in attempts]))
     requests = {str(item.id): item for item in items}
     return {one.id: _cite(one, requests[one.id]) for one in attempts}
 

@@ -8,20 +8,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.episodes.actions import CUT, Run, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import cite_run, load_episode
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_superseding
-from pastchats_memory.model import Filters, Hit
-from pastchats_memory.query import FUNCTION_WORDS, words
-from pastchats_memory.recollection import Command
+from pastchats_memory.model import Command, Filters, Hit
 from pastchats_memory.search import Request
-from pastchats_memory.search.terms import Terms
-from pastchats_memory.store import prompts
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.store.runs import latest_runs
+from pastchats_memory.store.sources import latest_runs
+from pastchats_memory.text.shell import check_of, is_look
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_LETTERS = 4
 """Letters of a task's word that counts: "run" and "the" are in every second command."""
@@ -108,7 +107,7 @@ def working_commands(
     checks = _named_checks(request.text, terms)
     relevant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
     candidates = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
-    for item in prompts.items(database, [*candidates, *_latest_checks(database, checks, request.filters)]):
+    for item in turns.items(database, [*candidates, *_latest_checks(database, checks, request.filters)]):
         if item.id in seen:
             continue
         episode, ending = load_episode(database, item)
@@ -214,8 +213,8 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
 
 
 def _make_command(database: Database, used: _UsedCommand, use: _Use) -> Command:
-    (item,) = prompts.items(database, [use.request])
-    (recorded,) = cite_items(database, prompts.items(database, [use.last.turn]))
+    (item,) = turns.items(database, [use.request])
+    (recorded,) = cite_items(database, turns.items(database, [use.last.turn]))
     episode = describe_attempt(database, item, use.ending)
     command = use.last.command
     cited = cite_attempts(database, [episode])[episode.id]

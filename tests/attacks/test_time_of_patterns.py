@@ -9,9 +9,9 @@ from collections import deque
 
 import pytest
 
-from pastchats_memory.pasted import parted
-from pastchats_memory.readers.role_lines import _LEADING
+from pastchats_memory.formats.markdown.dialogue import _LEADING
 from pastchats_memory.redact.believed import looks_random
+from pastchats_memory.text.pasted import parted
 
 LENGTH = 5_000
 MOST_GROWTH = 9

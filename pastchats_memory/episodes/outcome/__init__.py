@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pastchats_memory.commands import check_of, is_look, is_shell
 from pastchats_memory.episodes.outcome.answers import (
     EXIT_KEY,
     admits_failure,
@@ -78,6 +77,7 @@ from pastchats_memory.episodes.outcome.feedback import (
 )
 from pastchats_memory.episodes.outcome.phrases import Phrases
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
+from pastchats_memory.text.shell import check_of, is_look, is_shell
 
 __all__ = ["RULES", "Evidence", "Outcome", "Row", "Rule", "Verdict", "derive_outcome"]
 

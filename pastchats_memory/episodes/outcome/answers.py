@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pastchats_memory.commands import is_editor
 from pastchats_memory.episodes.outcome.episode import (
     MAX_QUOTATION,
     MAX_SCANNED,
@@ -20,6 +19,7 @@ from pastchats_memory.episodes.outcome.episode import (
     tool_labels,
 )
 from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.text.shell import is_editor
 
 _CLAIM = Phrases("evidence", "claim")
 _ADMISSION = Phrases("evidence", "admission")

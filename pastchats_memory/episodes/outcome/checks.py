@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pastchats_memory.commands import NO_SUCH_COMMAND, Family, check_of
 from pastchats_memory.episodes.outcome.episode import (
     MAX_QUOTATION,
     MAX_SCANNED,
@@ -19,6 +18,7 @@ from pastchats_memory.episodes.outcome.episode import (
     cached,
     quote_line,
 )
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, check_of
 
 _RED = Pattern(
     r"""

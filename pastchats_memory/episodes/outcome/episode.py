@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar, cast
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.model import EMPTY, Metadata
+from pastchats_memory.text.shell import wanted
 
 MAX_QUOTATION = 120
 """Characters."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
 from pastchats_memory.episodes.outcome.checks import find_failure
 from pastchats_memory.episodes.outcome.episode import (
@@ -29,6 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
 )
 from pastchats_memory.episodes.outcome.phrases import Phrases
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
+from pastchats_memory.text.shell import wanted
 
 MAX_AGREEMENT_WORDS = 20
 """A longer yes begins something else."""

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from pastchats_memory.episodes import leading_user_turns, split_episodes
 from pastchats_memory.episodes.derive import LATEST, select_changes
-from pastchats_memory.formats import reader_for
 from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.store.outcomes import Changed
 
@@ -111,7 +111,7 @@ def all_episodes(folders: Sequence[Path]) -> list[Episode]:
 def episodes_in(path: Path, name: str) -> Iterator[Episode]:
     source = Source(path)
     try:
-        reader = reader_for(source)
+        reader = detect_format(source)
     except ValueError:
         return
     conversations: dict[str | None, list[Turn]] = {}

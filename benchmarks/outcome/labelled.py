@@ -1,4 +1,4 @@
-"""Read every labelled episode: real, written, everyday messages, and the demo of the documentation.
+"""Read every labelled episode: real, written, everyday, and the demo.
 
 The demo has no labels. Its outcomes are documented, so they count as labels.
 """
@@ -39,7 +39,10 @@ class Labelled(NamedTuple):
 
 
 def read_labelled(folders: Sequence[Path]) -> Iterator[Labelled]:
-    """Yield the labelled episodes. The folders hold the transcripts that `episodes.tsv` names."""
+    """Yield the labelled episodes.
+
+    The folders hold the transcripts that `episodes.tsv` names.
+    """
     yield from _read_real(folders)
     yield from _read_written()
     yield from read_everyday()
@@ -49,7 +52,7 @@ def read_labelled(folders: Sequence[Path]) -> Iterator[Labelled]:
 
 
 def read_everyday() -> Iterator[Labelled]:
-    """Yield the everyday messages, each after the same request and one of two answers."""
+    """Yield the everyday messages, each after a request and one of two answers."""
     for row in _read_table("everyday.tsv"):
         yield Labelled(row["message"], row["label"], (REQUEST, ANSWERS[row["answer"]]), row["message"])
 

@@ -1,4 +1,4 @@
-"""Split conversations into episodes: one request of the user, the answers to it, and what the tools did.
+"""Split conversations into episodes: a request, its answers, tool results.
 
 An episode starts with a user turn that follows an answer, or a prompt that was stopped before any. Leading answers are an
 episode of their own.

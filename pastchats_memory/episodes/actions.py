@@ -1,4 +1,7 @@
-"""List what an episode did: commands that were run, and files that were changed. Pure."""
+"""List what an episode did: commands that were run, and files that were changed.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class Run(NamedTuple):
 
 
 def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
-    """Return the last successful commands as `$ make test`, and the changed files, each on one line.
+    """Return the last successful commands and the changed files, a line each.
 
     If no command succeeded, return the failed ones with a mark: they may have been run to see a fault.
     """
@@ -52,12 +55,14 @@ def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
 
 
 def successful_runs(episode: Sequence[Item]) -> list[Run]:
-    """Return the commands whose last run succeeded, in the order of these runs, so that they can be repeated."""
+    """Return the commands whose last run succeeded, in the order of these runs."""
     return [run for run in _last_runs(episode) if not run.has_failed]
 
 
 def _last_runs(episode: Sequence[Item]) -> list[Run]:
-    """Return the last run of each command in order. Leave out commands that only look around.
+    """Return the last run of each command in order.
+
+    Leave out commands that only look around.
 
     A call is recorded with an answer. Its result has a row only if it failed, repaired a failure, or was a check.
     """
@@ -83,7 +88,10 @@ def _last_runs(episode: Sequence[Item]) -> list[Run]:
 
 
 def _find_call(row: str, heading: str, called: Collection[str]) -> str:
-    """Return the recorded call of a result row. It is on one line and perhaps shortened. Without one, return the heading."""
+    """Return the recorded call of a result row.
+
+    It is on one line and perhaps shortened. Without one, return the heading.
+    """
     if heading in called:
         return heading
     line = " ".join(row.split())
@@ -109,7 +117,10 @@ def _changed_files(turn: Item) -> Iterator[str]:
 
 
 def _relative_path(project: str, name: str) -> str:
-    """Return the path below the project's folder; of a path elsewhere, its last parts."""
+    """Return the path below the project's folder.
+
+    Of a path elsewhere, its last parts.
+    """
     path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
     if not _ABSOLUTE.match(path):
         return path.removeprefix("./")

@@ -1,4 +1,4 @@
-"""Check citations: does the cited text still stand where it was read, and in which line stands a quotation?"""
+"""Check whether cited text still stands, and find the line of a quotation."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ class Progress(NamedTuple):
 
 
 def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with checked citations, each at its best place. Raises StoreFault."""
+    """Return the hits with checked citations, each at its best place.
+
+    Raises StoreFault.
+    """
     turns = [int(hit.id) for hit in hits if hit.task is None]
     tasks = [hit.task.id for hit in hits if hit.task is not None]
     places = citations.places(database, turns, tasks)
@@ -96,7 +99,10 @@ def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def cite_items(database: Database, items: Sequence[Item]) -> list[Item]:
-    """Return the items with checked citations, the best place first and with its present line. Raises StoreFault."""
+    """Return the items with checked citations. Raises StoreFault.
+
+    The best place comes first, with its present line.
+    """
     places = citations.places(database, [item.id for item in items], ())
     files = CitedFiles(MAX_WAITING_BYTES)
     checked = []
@@ -161,7 +167,10 @@ class CitedFiles:
         self._contents: dict[str, bytes | None] = {}
 
     def find_best(self, places: Sequence[Cited], text: str) -> CheckedPlace | None:
-        """Return the first place that holds, or the next best one; None for a row without places."""
+        """Return the first place that holds, or the next best one.
+
+        None for a row without places.
+        """
         best: CheckedPlace | None = None
         for place in places:
             one = CheckedPlace(place, self.check(place, text))
@@ -228,7 +237,10 @@ def _is_unchanged(file: Path, place: Cited, *, is_packed: bool) -> bool:
 
 
 def _has_lines(path: Path, passage: Passage, text: str) -> bool:
-    """Return whether lines stand at their old place. Reads nothing else. Raises OSError."""
+    """Return whether lines stand at their old place.
+
+    Reads nothing else. Raises OSError.
+    """
     with _open_regular_file(path) as file:
         before = min(1, passage.offset)
         os.lseek(file, passage.offset - before, os.SEEK_SET)
@@ -252,7 +264,10 @@ def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
 
 @contextmanager
 def _open_regular_file(path: Path) -> Iterator[int]:
-    """Open a file. Refuse a pipe or device that took its place meanwhile. Raises OSError."""
+    """Open a file. Refuse a pipe or device that took its place meanwhile.
+
+    Raises OSError.
+    """
     file = os.open(path, OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -271,7 +286,7 @@ def _read_up_to(file: int, count: int) -> bytes:
 
 
 def find_line(quotation: str, place: Place) -> int:
-    """Return the first line from the place on that holds the quotation's words in order.
+    """Return the first line from the place on that holds the quotation's words.
 
     Without one, return the nearest line before the place, or the place's own line.
     """
@@ -284,12 +299,15 @@ def find_line(quotation: str, place: Place) -> int:
 
 
 def find_nearest_line(quotation: str, place: Place) -> int:
-    """Return the line nearest to the place that holds the quotation's words in order; the place's without one."""
+    """Return the line nearest to the place that holds the quotation's words.
+
+    Without one, return the place's own line.
+    """
     return min(_lines_with(quotation, place), key=lambda number: abs(number - place.line), default=place.line)
 
 
 def _lines_with(quotation: str, place: Place) -> Iterator[int]:
-    """Yield the numbers of lines around the place that hold the quotation's words in order."""
+    """Yield the numbers of lines near the place with the quotation's words."""
     words = _WORD.findall(quotation)
     if not words or not place.line:
         return
@@ -301,7 +319,10 @@ def _lines_with(quotation: str, place: Place) -> Iterator[int]:
 
 
 def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines around the place; none of a large file, or of one in an archive."""
+    """Yield numbered lines around the place.
+
+    None of a large file, or of one in an archive.
+    """
     path = Path(place.path)
     if not path.is_file() or path.stat().st_size > MAX_WAITING_BYTES:
         return
@@ -312,7 +333,10 @@ def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
 
 
 def _skip_lines(file: BinaryIO, lines: int) -> int:
-    """Skip lines, and return how many there were. Counting in blocks takes a third of the time of reading lines."""
+    """Skip lines, and return how many there were.
+
+    Counting in blocks takes a third of the time of reading lines.
+    """
     left = lines
     while left and (block := file.read(BLOCK)):
         count = block.count(b"\n")
@@ -327,7 +351,7 @@ def _skip_lines(file: BinaryIO, lines: int) -> int:
 
 
 def _has_words(raw: bytes, words: list[str]) -> bool:
-    """Return whether the words stand in the line in order, with anything between them, in plain text or JSON."""
+    """Return whether the words stand in the line in order, as text or JSON."""
     text = _JSON_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", raw.decode(errors="replace"))
     at = 0
     for word in words:

@@ -56,7 +56,7 @@ class Derived:
 
 @cache
 def rules_version() -> str:
-    """Return the version of everything that splits episodes and decides their outcomes."""
+    """Return the version of all code and data that decide outcomes."""
     here = Path(__file__)
     rules = here.with_name("outcome")
     own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
@@ -72,7 +72,7 @@ def derive(
     anew: bool = False,
     max_s: float = float("inf"),
 ) -> Derived:
-    """Bring outcomes up to date with the rows and the rules, in transactions of limited size.
+    """Bring outcomes up to date with rows and rules, in limited transactions.
 
     After an interruption, finished transactions stay and the rest remains due. Recall derives it on demand, and the
     next call continues.
@@ -122,7 +122,9 @@ class _Batch(NamedTuple):
 
 
 def _derive_batch(database: Database) -> int:
-    """Derive and store outcomes of some due conversations. Return the number of episodes.
+    """Derive and store outcomes of some due conversations.
+
+    Return the number of episodes.
 
     Deriving takes longer than writing, and the lock keeps others from writing. So derive before the transaction, and
     leave conversations due that changed meanwhile. If all of them changed, others write faster: derive under the lock.
@@ -172,7 +174,10 @@ def derive_endings(
 
 
 def select_changes(changes: Sequence[Changed], start: str | None, end: str | None) -> list[Changed]:
-    """Return the last change of each task from start until end, in order of time. Return nothing without both times."""
+    """Return the last change of each task from start until end, in order of time.
+
+    Return nothing without both times.
+    """
     if not changes or start is None or end is None:
         return []
     latest = {one.task: one for one in changes if start <= one.at < end}

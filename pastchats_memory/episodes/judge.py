@@ -1,4 +1,4 @@
-"""Let an agent or a person label an episode, by quoting the words that show its outcome."""
+"""Let an agent or a person label an episode, with a quotation as evidence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ _TOKEN = re.compile(r"(?P<blank>\s+)|[*`#>\u200b-\u200f\u2060\ufeff]+|(?P<word>[
 
 
 def list_episodes(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
-    """Return the newest episodes with an outcome of the filters; unknown ones only if they were answered.
+    """Return the newest episodes with an outcome of the filters.
+
+    Unknown ones only if they were answered.
 
     Args:
         database: to be read.
@@ -89,7 +91,9 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
 
 
 def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
-    """Let the rules decide again on the item's episode. Return the episode, and warnings.
+    """Let the rules decide again on the item's episode.
+
+    Return the episode, and warnings.
 
     Raises:
         UsageFault: the item has no outcome, or is gone.
@@ -142,7 +146,7 @@ def _read_episode(database: Database, item: Item) -> tuple[list[Said], list[Said
 
 
 def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, int]:
-    """Return the last turn with the words, and their first character and length there."""
+    """Return the last turn with the words, and their position and length."""
     words = because.strip().strip(ELLIPSIS).strip()
     if not words:
         hint = "Quote (`because`) words of the answer, of a result, or of the user's next message."
@@ -209,7 +213,7 @@ class _PlainText(NamedTuple):
 
 
 def find_quotation(text: str, quoted: str, least: int = MIN_QUOTATION) -> tuple[int, int] | None:
-    """Return first character and length of the last place that holds the quoted words, or None.
+    """Return position and length of the last place with the quoted words, or None.
 
     Blanks and emphasis may differ. The words must be whole, and at least `least` characters or a line of their own.
     """

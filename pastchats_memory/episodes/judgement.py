@@ -1,4 +1,4 @@
-"""Apply a judgement: the outcome of an episode according to a person or an agent that read it.
+"""Apply a judgement: the outcome according to a reader of the episode.
 
 A judgement replaces the rules while its basis is unchanged: the request, the last answer and everything after it, the
 user's next message, and the quoted turn. If any of them changes, the rules decide again.
@@ -38,7 +38,10 @@ def is_valid(judgement: Judgement, episode: Turns, next_turns: Turns) -> bool:
 
 
 def apply_judgement(judgement: Judgement, episode: Turns, next_turns: Turns) -> Ending:
-    """Return the ending with the quoted words; for unknown, with the user's next message."""
+    """Return the ending with the quoted words.
+
+    For unknown, with the user's next message.
+    """
     # Imported here, since only a judged episode needs their patterns.
     from pastchats_memory.episodes.outcome.episode import shorten, strip_client_commands
 

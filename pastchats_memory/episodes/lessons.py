@@ -1,4 +1,4 @@
-"""Find lessons: problems of a project that failed repeatedly before something solved them."""
+"""Find lessons: problems that failed repeatedly before they were solved."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ MAX_ATTEMPTS = 5
 
 
 def find_lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
-    """Return problems that failed at least twice before something worked: the most failures first, then the newest.
+    """Return problems that failed at least twice before they were solved.
 
-    Attempts belong together if the user's next message reports a failure, if they request the same, or if both requests
-    mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
+    The most failures come first, then the newest.
+
+    Attempts belong together if the next message reports a failure, or if they request the same. They also do if both
+    requests mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
 
     Args:
         database: to be read.
@@ -51,7 +53,10 @@ def find_lessons(database: Database, project: str | None, hidden: Sequence[str],
 
 
 def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
-    """Return the failures of a group and the first success after them; None without repeated failures or a success."""
+    """Return the failures of a group and the first success after them.
+
+    None without repeated failures or a success.
+    """
     failed = [one for one in group if one.ending.said in ("failed", "mixed") and one.ending.is_answered]
     if len(failed) < MIN_FAILURES:
         return None
@@ -96,7 +101,10 @@ def _pair_consecutive(episodes: Sequence[Ended]) -> list[tuple[int, int]]:
 
 
 def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
-    """Return pairs of places: a failed episode, and another one of its project with the same request and a known time."""
+    """Return places of a failed episode and one with the same request.
+
+    Both are of one project, with known times.
+    """
     places = {one.asked: place for place, one in enumerate(episodes) if one.timestamp is not None}
     ids, rows = vectors.matrix(database, list(places))
     failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.said in ("failed", "mixed")]
@@ -113,7 +121,10 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
 
 
 def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
-    """Return pairs of places: a failed episode, and another one of its project whose request mentions the same error."""
+    """Return places of a failed episode and one whose request shares its error.
+
+    Both are of one project, with known times.
+    """
     dated = [place for place, one in enumerate(episodes) if one.timestamp is not None]
     failed = [place for place in dated if episodes[place].ending.said in ("failed", "mixed")]
     errors = _load_errors(database, episodes, failed)
@@ -142,7 +153,10 @@ def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence
 
 
 def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -> Lesson:
-    """Return a lesson. Attempts with equal requests appear once, with their last outcome."""
+    """Return a lesson.
+
+    Attempts with equal requests appear once, with their last outcome.
+    """
     shown = [*failed[-MAX_ATTEMPTS:], solution]
     items = {item.id: item for item in turns.items(database, [one.asked for one in shown])}
     described = [describe_attempt(database, items[one.asked], one.ending) for one in shown]

@@ -1,4 +1,7 @@
-"""Load the episode of a stored turn with its outcome. Derive an outcome that is not stored yet."""
+"""Load the episode of a stored turn with its outcome.
+
+Derive an outcome that is not stored yet.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ NEIGHBOURS = 12
 
 
 def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
-    """Return the turns of the item's episode, and its ending. A note is its own episode.
+    """Return the turns of the item's episode, and its ending.
+
+    A note is its own episode.
 
     Of a long episode, return the turns near its start, its end and the item.
 
@@ -66,7 +71,10 @@ def _cite_quotation(item: Item, quotation: str) -> Evidence:
 
 
 def cite_run(item: Item, command: str) -> Evidence:
-    """Return a command with the line nearest to the turn that records it. Its call may stand above or below the turn."""
+    """Return a command with the line nearest to the turn that records it.
+
+    Its call may stand above or below the turn.
+    """
     where = filed_place(item)
     return Evidence(command, where.path, find_nearest_line(command, where) or None, item.citation)
 

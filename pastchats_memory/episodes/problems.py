@@ -68,7 +68,9 @@ _GO_WORDS = frozenset(
 
 
 def extract_subject(request: str) -> frozenset[str]:
-    """Return the content words of a request, and n-grams of scripts without blanks; nothing for a command.
+    """Return the content words of a request, and n-grams of scripts without blanks.
+
+    Nothing for a command.
 
     Leave out paths, function words, and words such as "go on".
     """
@@ -85,7 +87,7 @@ def is_same_problem(first: str, second: str) -> bool:
 
 
 def has_different_name(first: str, second: str) -> bool:
-    """Return whether the requests name different flags or files, or differ in a name, number or identifier."""
+    """Return whether the requests differ in a flag, file, name or number."""
     one, other = (wanted(text[:OPENING])[:COMPARED] for text in (first, second))
     flags, files = ([kind.findall(text) for text in (one, other)] for kind in (_FLAG, _FILE))
     if all(flags) and not set(flags[0]) & set(flags[1]):
@@ -104,7 +106,10 @@ def has_different_name(first: str, second: str) -> bool:
 
 
 def _is_one_file(first: str, second: str) -> bool:
-    """Return whether two paths may name one file. One may be longer, and one may lack the suffix."""
+    """Return whether two paths may name one file.
+
+    One may be longer, and one may lack the suffix.
+    """
     (stem, suffix), (other_stem, other_suffix) = map(_split_name, (first, second))
     return stem == other_stem and (suffix == other_suffix or not (suffix and other_suffix))
 
@@ -124,7 +129,7 @@ def _contains_name(words: list[tuple[str, bool]], others: list[tuple[str, bool]]
 
 
 def _content_words(text: str) -> list[tuple[str, bool]]:
-    """Return the content words without a final s, each with whether it may be a name at its place."""
+    """Return the content words without a final s, and whether each may be a name."""
     found: list[tuple[str, bool]] = []
     before = ""
     for match in _TOKEN.finditer(text):
@@ -139,7 +144,7 @@ def _content_words(text: str) -> list[tuple[str, bool]]:
 
 
 def extract_errors(turns: Iterable[Item]) -> frozenset[str]:
-    """Return error lines of tools and of the user, without numbers, so that an error is recognised again."""
+    """Return error lines of tools and of the user, without numbers."""
     found = (
         line[0]
         for turn in turns
@@ -151,7 +156,10 @@ def extract_errors(turns: Iterable[Item]) -> frozenset[str]:
 
 
 def is_shared_error(first: str, second: str, errors: frozenset[str]) -> bool:
-    """Return whether two requests mention errors of both episodes. An unmentioned error was always there."""
+    """Return whether two requests mention errors of both episodes.
+
+    An unmentioned error was always there.
+    """
     named = frozenset(part for error in errors for part in _words_of(error))
     return bool(named) and all(
         len(_words_of(request[:OPENING]) & named) >= MIN_ERROR_WORDS for request in (first, second)

@@ -172,7 +172,7 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
 
 
 def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each thing that a sentence puts aside, or a product with its new version."""
+    """Yield the things that a sentence puts aside, or a product and its version."""
     if (_INQUIRES.match(sentence) or sentence.rstrip().endswith("?")) and not _POLITE.match(sentence):
         return
     found = [
@@ -193,7 +193,10 @@ def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def replaces(one: Replacement, request: str, answer: str) -> bool:
-    """Return whether an earlier request or its answer chose the replaced thing, for the same subject."""
+    """Return whether a request or its answer chose the replaced thing.
+
+    The subject must be the same.
+    """
     request, answer = wanted(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
     own = _extract_subject(request, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
@@ -223,7 +226,7 @@ def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ..
 
 
 def _extract_subject(text: str, names: set[str]) -> frozenset[str]:
-    """Return the stems of a text, without names, words that contain a name, and words of doing."""
+    """Return the stems of a text, without names and words of doing."""
     found = (word for word in _tokens(text) if not any(name and name in word for name in names))
     significant = (word for word in found if word not in _NO_SUBJECT and len(word) > 1 and not word.isdecimal())
     return frozenset(map(_stem, significant)) - _NO_SUBJECT

@@ -1,4 +1,4 @@
-"""Connect attempts at one problem: earlier failures, a later success, and a decision that supersedes it.
+"""Connect attempts at one problem: failures, a success, a successor.
 
 Precision comes before recall. Within a conversation, an attempt belongs to the next episode if the user's next message
 reports a failure. Across the conversations of a project, only hits of the same question are compared: by the vectors and
@@ -82,12 +82,18 @@ def is_failed_by_next(ending: Ending) -> bool:
 
 
 def _is_continued(ending: Ending) -> bool:
-    """Return whether the next episode continues this failed one. Users who stop an agent mostly say how to continue."""
+    """Return whether the next episode continues this failed one.
+
+    Users who stop an agent mostly say how to continue.
+    """
     return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
 
 
 def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
-    """Return the earlier and later attempts of the conversation in order. True marks an earlier one."""
+    """Return the earlier and later attempts of the conversation in order.
+
+    True marks an earlier one.
+    """
     first = episode[0]
     question = next((turn for turn in episode if turn.role == "user"), first)
     project, conversation = first.project, str(first.conversation_id)
@@ -104,7 +110,9 @@ def _find_in_conversation(database: Database, episode: Sequence[Item], ending: E
 
 
 def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
-    """Return attempts in other conversations of the project in order of time. True marks an earlier one.
+    """Return attempts in other conversations of the project in order of time.
+
+    True marks an earlier one.
 
     Their requests are similar, or mention an error of both episodes.
     """
@@ -142,7 +150,10 @@ def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """Return the first later request of the project that replaces the decision of an episode. Raises StoreFault."""
+    """Return the first later request that replaces an episode's decision.
+
+    It is of the same project. Raises StoreFault.
+    """
     last = episode[-1]
     if last.timestamp is None:
         return None
@@ -176,7 +187,10 @@ def _load_attempt(database: Database, one: Ended) -> Attempt:
 
 
 def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
-    """Return the short form of the item's episode that other episodes show. Raises StoreFault."""
+    """Return the short form of the item's episode that other episodes show.
+
+    Raises StoreFault.
+    """
     where = filed_place(item)
     rows = turns.of_episode(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]

@@ -85,9 +85,9 @@ def working_commands(
     """Return the commands that worked in the hits' episodes, once each.
 
     Commands with words of the task come first, then commands of the best episodes. Those of one episode keep their order.
-    A task may name a kind of check, such as tests. Then commands of that kind count from any episode, even from one with a
-    superseded decision, and so do the latest ones of the project. Leave out commands that only look at files, one-time
-    commands that the task does not name, and commands that add a package which was removed later.
+    A task may name a kind of check, such as tests. Then commands of that kind count from any episode, superseded or not,
+    and so do the latest ones of the project. Leave out commands that only look at files. Leave out one-time commands that
+    the task does not name, and commands that add a package which was removed later.
 
     Args:
         database: to be read.
@@ -139,7 +139,10 @@ def working_commands(
 
 
 def _named_checks(task: str, terms: Terms) -> set[str]:
-    """Return the kinds of checks that the task names, by the weight of its words, or by their number if unknown."""
+    """Return the kinds of checks that the task names.
+
+    The weight of its words decides, or their number if they are unknown.
+    """
     alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
     known = {family: _measure_fit(family, terms.weights) * terms.coverage for family in FAMILIES}
     return {
@@ -150,7 +153,7 @@ def _named_checks(task: str, terms: Terms) -> set[str]:
 
 
 def _latest_checks(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
-    """Return the ids of the last rows of the latest commands that are one of the checks."""
+    """Return the ids of the last rows of the latest runs of the checks."""
     latest: dict[tuple[str, str], int] = {}
     for id_, project, command in latest_runs(database, filters, MAX_RUNS) if checks else ():
         if _is_for(command, checks):
@@ -173,7 +176,10 @@ def _is_undone(used: _UsedCommand, removed: Mapping[tuple[str, str, str], tuple[
 
 
 def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
-    """Return the packages that a command handles with one of the verbs, each with its program, without versions."""
+    """Return the packages that a command handles with one of the verbs.
+
+    Each comes with its program, without a version.
+    """
     parts = [part.split() for part in _PARTS.split(command)]
     at = ((words, place) for words in parts for place in range(1, len(words)) if words[place] in verbs)
     return {
@@ -185,7 +191,7 @@ def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
 
 
 def _order_by_episode(best: Sequence[_UsedCommand]) -> list[tuple[_UsedCommand, _Use]]:
-    """Return the commands with one use each, grouped by episode and in order, the best episode first.
+    """Return the commands with one use each, grouped by episode and in order.
 
     Of several episodes, choose the one with the most commands.
     """
@@ -196,7 +202,10 @@ def _order_by_episode(best: Sequence[_UsedCommand]) -> list[tuple[_UsedCommand, 
 
 
 def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
-    """Return the share of the task's weight in the command's words, 0 to 1. A word counts at either end: `pytest` is a test."""
+    """Return the share of the task's weight in the command's words, 0 to 1.
+
+    A word counts at either end: `pytest` is a test.
+    """
     own = [word.lower() for word in _WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
     long = {word: weight for word, weight in weights.items() if len(word) >= MIN_LETTERS}
     present = sum(weight for word, weight in long.items() if _is_among(word.removesuffix("s"), own))

@@ -1,4 +1,4 @@
-"""Derive the outcome of an episode: it worked, failed, did so in part, or nothing shows it.
+"""Derive the outcome of an episode: worked, failed, mixed or unknown.
 
 `RULES` is one table, ordered by strength. The first rule that finds evidence decides. Without evidence the outcome is
 unknown, since a wrong answer is worse than none. The caller then gets the user's next message, which a reader can judge.
@@ -178,17 +178,17 @@ def _reports_trouble(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def accepts_result(episode: Episode) -> tuple[Evidence, ...]:
-    """Find the user's praise, unless they only report an action that the agent requested."""
+    """Find the user's praise, unless they only report a requested action."""
     return () if requests_input(episode) and reports_own_action(episode) else praises_result(episode)
 
 
 def breaks_off(episode: Episode) -> tuple[Evidence, ...]:
-    """Find an interruption or an unanswered error at the end, with nothing done before, or a cut code block."""
+    """Find an interruption, an unanswered error or a cut code block at the end."""
     return _find_interruption(episode) or _find_cut_block(episode)
 
 
 def _find_interruption(episode: Episode) -> tuple[Evidence, ...]:
-    """Find an interruption or an unanswered error at the end, unless something was done before."""
+    """Find an interruption or an unanswered error after no visible work."""
     place = len(episode.turns) - 1
     last = episode.turns[place]
     has_dialog = any(at == place and label.startswith("AskUserQuestion") for at, label in episode.calls())
@@ -290,7 +290,9 @@ def passes_checks(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def moves_on(episode: Episode) -> tuple[Evidence, ...]:
-    """Find visible work, if the user requests something else, goes on from it, or picks a next step.
+    """Find visible work, if the user moves on from it.
+
+    The user requests something else, continues, or picks a next step.
 
     If the answer asks something, a claim is not enough. Some clients record words and calls separately, so an edit
     counts whatever the answer ends with. Others record no calls: there a claim counts, unless it answers a question.
@@ -308,7 +310,7 @@ def moves_on(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def leaves_work_standing(episode: Episode) -> tuple[Evidence, ...]:
-    """Find visible work that nobody comments on, with no open task and no invitation to try it."""
+    """Find visible work without a comment, an open task or an invitation to try."""
     ending = get_last_answer(episode)[1][-2 * OPENING :]
     is_untried = not _find_green_checks(episode) and _UNTRIED.search(ending)
     is_open = (
@@ -380,7 +382,7 @@ def _is_damaged(episode: Episode) -> bool:
 
 
 def _has_red_check(episode: Episode) -> bool:
-    """Return whether a check is red without a later edit, ran again only in part, or still runs."""
+    """Return whether a check is still red, ran again in part, or still runs."""
     red = [check for check in standing_checks(episode) if not check.passed]
     is_open = (_has_no_edit_after(episode, check.place) or is_partly_rerun(episode, check) for check in red)
     return has_running_check(episode) or any(is_open)
@@ -399,7 +401,7 @@ def _ends_in_error(episode: Episode) -> bool:
 
 
 def _fails_after(episode: Episode, place: int) -> bool:
-    """Return whether a command that changes something failed after the place, and was not repaired."""
+    """Return whether a changing command failed after the place for good."""
     results = episode.tool_results()
     failed = (at for at, row in results if row.kind == "error" and not is_look(_command_of(row)))
     return any(at > place and not episode.is_repaired(at) for at in failed)
@@ -407,7 +409,7 @@ def _fails_after(episode: Episode, place: int) -> bool:
 
 @cached
 def _find_last_failure(episode: Episode) -> tuple[tuple[int, Row], ...]:
-    """Return place and row of the last command that changes something, if it failed and no work follows."""
+    """Return the last changing command, if it failed and no work follows."""
     commands = ((at, row) for at, row in episode.tool_results() if row.content.startswith("$ "))
     found = next(((at, row) for at, row in commands if not is_look(_command_of(row))), None)
     if found is None or found[1].kind != "error" or not _has_no_edit_after(episode, found[0]):

@@ -1,4 +1,4 @@
-"""Read the agent's answers: commits, edits, claims, admissions and questions to the user."""
+"""Read the agent's answers: commits, edits, claims, admissions, questions."""
 
 from __future__ import annotations
 
@@ -102,19 +102,19 @@ def is_finished(episode: Episode) -> bool:
 
 @cached
 def requests_input(episode: Episode) -> bool:
-    """Return whether the last answer ends with a request for files, for a try or for permission."""
+    """Return whether the last answer requests files, a try or permission."""
     ending = get_last_answer(episode)[1].rstrip()[-2 * OPENING :]
     return bool(_REQUEST_FOR_INPUT.search(ending))
 
 
 def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
-    """Return places and labels of calls that commit, push, merge or open a pull request."""
+    """Return places and labels of calls that commit, push, merge or open a PR."""
     return [(at, label) for at, label in episode.calls() if _COMMIT_COMMAND.search(label)]
 
 
 @cached
 def find_commit(episode: Episode) -> tuple[Evidence, ...]:
-    """Find a commit, push, merge or pull request by the client or by a successful command."""
+    """Find a commit, push, merge or pull request that succeeded."""
     place, text = get_last_answer(episode)
     if any(row.kind == "error" and not EXIT_KEY.match(row.content) for at, row in episode.tool_results() if at > place):
         return ()
@@ -143,7 +143,7 @@ def _find_commit_call(episode: Episode) -> tuple[Evidence, ...]:
 
 @cached
 def find_own_revert(episode: Episode) -> tuple[Evidence, ...]:
-    """Find the command with which the agent undid its work without a request, if no work follows."""
+    """Find the command with which the agent undid its work without a request."""
     steps = [(step, label, _QUOTED_ARGUMENT.sub("_", label)) for step, label in episode.steps()]
     reverts = [
         one
@@ -175,7 +175,10 @@ def is_edit(label: str) -> bool:
 
 @cached
 def list_edits(episode: Episode) -> list[tuple[Step, str]]:
-    """Return the client's edits in order, with tool or file. An interrupted edit does not count."""
+    """Return the client's edits in order, with tool or file.
+
+    An interrupted edit does not count.
+    """
     edits = []
     for at, turn in enumerate(episode.turns):
         calls = tool_labels(turn)
@@ -188,7 +191,7 @@ def list_edits(episode: Episode) -> list[tuple[Step, str]]:
 
 @cached
 def find_final_edit(episode: Episode) -> tuple[Evidence, ...]:
-    """Find an edit in a complete last answer, or the last edit by a tool, if nothing fails after it."""
+    """Find an edit in a complete last answer, or the last edit by a tool."""
     place, text = get_last_answer(episode)
     if not text or place != len(episode.turns) - 1 or not is_finished(episode) or requests_input(episode):
         return ()
@@ -212,7 +215,7 @@ def has_tool_use(episode: Episode) -> bool:
 
 
 def _find_asserted(pattern: Pattern, text: str) -> re.Match[str] | None:
-    """Return the first match that is neither denied nor conditional within its clause."""
+    """Return the first match without a negation or condition in its clause."""
     for found in pattern.find_all(text):
         clause = max(text.rfind(mark, 0, found.end() - 1) for mark in (". ", "\n", "; ", "! ", ", "))
         if not _NEGATION.search(text[clause + 1 : found.end()]):

@@ -1,4 +1,6 @@
-"""Read the results of tests, builds, linters and type checks. A later run supersedes an earlier one.
+"""Read the results of tests, builds, linters and type checks.
+
+A later run supersedes an earlier one.
 
 Runners report similar facts in different words: how many tests failed or passed, the overall result, the exit code.
 """
@@ -151,7 +153,10 @@ def find_error(output: str) -> re.Match[str] | None:
 
 
 def read_check_output(output: str) -> tuple[bool, str] | None:
-    """Return whether a check passed, and the line that shows it. Return None without such a line."""
+    """Return whether a check passed, and the line that shows it.
+
+    Return None without such a line.
+    """
     if red := _RED.find_last(output):
         return False, quote_line(output, 0, red.start())[0].quotation
     green = _GREEN.find_last(output)
@@ -162,7 +167,7 @@ def read_check_output(output: str) -> tuple[bool, str] | None:
 
 
 def _trim_brackets(line: str) -> str:
-    """Return the text on one line, without a closing bracket that was opened before it."""
+    """Return the text on one line, without an unmatched closing bracket."""
     text = " ".join(line.split())
     return text.rstrip(")]") if text.count("(") < text.count(")") or text.count("[") < text.count("]") else text
 
@@ -241,13 +246,16 @@ def _supersedes(later: Check, earlier: Check) -> bool:
 
 
 def _find_scope(command: str) -> str:
-    """Return the last part of a command's folder, or its package; empty if it names none."""
+    """Return the last part of a command's folder, or its package.
+
+    Empty if it names none.
+    """
     found = _WHERE.find_last(command)
     return found["folder"].rstrip("/").rpartition("/")[2] if found else ""
 
 
 def _find_selection(command: str) -> frozenset[str]:
-    """Return the words of a command that select what runs: paths, test names, option values."""
+    """Return the words that select what runs: paths, test names, options."""
     excluded = {found["folder"] for found in _WHERE.find_all(command)} | {
         found["file"] for found in _REDIRECT.find_all(command)
     }

@@ -1,4 +1,4 @@
-"""Values that outcomes are derived from: the turns of one episode, and what its evidence quotes."""
+"""Hold the values that outcomes are derived from: turns and evidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{
 
 
 class Pattern:
-    """A verbose expression that is compiled at its first use. A process that derives no outcome does not pay for it."""
+    """A verbose expression that is compiled at its first use.
+
+    A process that derives no outcome does not pay for it.
+    """
 
     flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 
@@ -206,7 +209,7 @@ def _last_successes(episode: Episode) -> dict[str, int]:
 
 
 class _CallIndex:
-    """Steps in order, by the length and text of their label without the mark of a cut."""
+    """Steps in order, by length and text of their label without an ellipsis."""
 
     def __init__(self) -> None:
         self._all: dict[int, dict[str, list[Step]]] = {}
@@ -298,7 +301,7 @@ def first_sentence(text: str) -> str:
 
 
 def first_statement(text: str) -> str:
-    """Return the text up to the end of the sentence with its third word, so that a leading "ok" adds to it."""
+    """Return the text up to the end of the sentence with its third word."""
     ends = (found.start() for found in _SENTENCE_END.finditer(text))
     return text[: next((end for end in ends if len(text[:end].split()) >= MIN_WORDS), len(text))]
 
@@ -316,6 +319,9 @@ def quote_next_message(episode: Episode, at: int = 0) -> tuple[Evidence]:
 
 
 def quote_message_start(episode: Episode) -> tuple[Evidence, ...]:
-    """Quote the start of the next message on one line; nothing if it is empty or consists of client commands."""
+    """Quote the start of the next message on one line.
+
+    Nothing if it is empty or consists of client commands.
+    """
     line = " ".join(strip_client_commands(episode.next_message[:MAX_SCANNED]).split())
     return (Evidence(shorten(line), len(episode.turns)),) if line else ()

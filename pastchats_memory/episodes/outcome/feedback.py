@@ -1,4 +1,4 @@
-"""Read the user's next message: does it accept, reject, correct, continue, repeat or undo the work?
+"""Read the user's next message: does it accept, reject or continue the work?
 
 Negation and sarcasm count against the work. A repeated prompt and a pasted error are feedback too.
 """
@@ -195,7 +195,7 @@ def states_trouble(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def mentions_request(episode: Episode) -> bool:
-    """Return whether the first sentence of the next message shares a long word with the request."""
+    """Return whether the next message starts with a long word of the request."""
     return shares_request_word(episode, first_sentence(message_opening(episode)))
 
 
@@ -267,7 +267,7 @@ def picks_offer(episode: Episode) -> bool:
 
 
 def is_long_without_complaint(episode: Episode) -> bool:
-    """Return whether the next message is long, in plain English, and without a word of trouble."""
+    """Return whether the next message is long, English, and without trouble."""
     opening = message_opening(episode)
     is_short = len(strip_client_commands(episode.next_message[:MAX_SCANNED])) < MIN_LONG_MESSAGE
     if is_short or doubts_result(episode) or _UNEASE.search(opening):
@@ -276,7 +276,10 @@ def is_long_without_complaint(episode: Episode) -> bool:
 
 
 def continues_from_answer(episode: Episode) -> bool:
-    """Return whether the user goes on from the answer. A mere "continue" counts after a question."""
+    """Return whether the user goes on from the answer.
+
+    A mere "continue" counts after a question.
+    """
     opening = message_opening(episode)
     applies = _APPLY_REQUEST.search(opening) and not _REDO_REQUEST.search(first_sentence(opening))
     continues = _NEXT_STEP.search(opening) or applies or (_GO_AHEAD.search(opening) and is_inquiry(episode))
@@ -312,7 +315,7 @@ def _objects(episode: Episode) -> bool:
 
 @cached
 def moves_to_new_request(episode: Episode) -> bool:
-    """Return whether the user requests something else, without a word against the work.
+    """Return whether the user requests something else, without an objection.
 
     A new request is the commonest sign of good work. A statement is mostly a complaint.
     """
@@ -351,7 +354,7 @@ def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def _repeats_error(episode: Episode) -> tuple[Evidence, ...]:
-    """Find an error line of the request that is sent once more, unless the answer asks to see it."""
+    """Find an error line of the request that is sent again without being asked for."""
     ending = get_last_answer(episode)[1][-2 * OPENING :]
     if ends_with_question(episode) or _REQUEST_TO_SEE.search(ending):
         return ()
@@ -361,7 +364,10 @@ def _repeats_error(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def _error_lines(text: str) -> dict[int, str]:
-    """Return lines that identify an error, by position. Numbers vary between runs and are removed."""
+    """Return lines that identify an error, by position.
+
+    Numbers vary between runs and are removed.
+    """
     lines = {}
     for found in _ERROR_LINE.find_all(text[:MAX_SCANNED]):
         start = text.rfind("\n", 0, found.end()) + 1
@@ -373,7 +379,10 @@ def _error_lines(text: str) -> dict[int, str]:
 
 
 def _is_same_prompt(first: str, second: str) -> bool:
-    """Return whether two prompts are equal, or one extends the other. Another word makes another prompt."""
+    """Return whether two prompts are equal, or one extends the other.
+
+    Another word makes another prompt.
+    """
     one, other = (" ".join(text[:MAX_SCANNED].split()) for text in (first, second))
     is_short = min(len(one.split()), len(other.split())) < MIN_POINTING_WORDS
     if _FILES_ONLY.fullmatch(one) or (is_short and _POINTER.search(one)):

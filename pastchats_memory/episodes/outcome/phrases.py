@@ -1,4 +1,4 @@
-"""Compile the phrases of `phrases.toml` into patterns, each when it is first needed."""
+"""Compile the phrases of `phrases.toml` into patterns at their first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognise requests by their first words: an imperative, "can you", "I want", a question.
+"""Recognise requests by their first words, such as "can you" or "I want".
 
 Other languages are recognised by their commonest words. `recall` uses this grammar too, so it is not in the phrase file.
 """
@@ -116,7 +116,7 @@ _POLITE = Pattern(
 
 
 def is_inquiry(episode: Episode) -> bool:
-    """Return whether the user wants information or a look at something, so that the answer is the work."""
+    """Return whether the user wants information, so that the answer is the work."""
     return bool(_INQUIRES.search(episode.request[: 2 * OPENING]))
 
 

@@ -16,7 +16,7 @@ from pastchats_memory.episodes import find_request, is_user_turn, leading_user_t
 from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
-from pastchats_memory.rulebook import version_of
+from pastchats_memory.redact.rules_version import hash_rules
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
@@ -60,7 +60,7 @@ def rules_version() -> str:
     here = Path(__file__)
     rules = here.with_name("outcome")
     own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
-    return version_of(
+    return hash_rules(
         [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), rules / "phrases.toml"]
     )
 

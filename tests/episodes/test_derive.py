@@ -361,7 +361,7 @@ def test_an_imported_task_updates_the_outcome(
             return [hit.role for hit in two.search("login test", outcome="worked") if hit.task is None]
 
         assert worked() == []
-        two.tasks.import_(one.tasks.export())
+        two.tasks.import_lines(one.tasks.export())
         assert "user" in worked()
 
 

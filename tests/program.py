@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import warm
+from waiting import HANG_S
 
 REPOSITORY = Path(__file__).parents[1]
 NO_NETWORK = REPOSITORY / "tests" / "no_network"
@@ -70,7 +71,7 @@ class Program:
             **self.variables,
         }
 
-    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+    def __call__(self, *arguments: object, timeout: float = HANG_S) -> Run:
         """Run it to its end, with pipes and no terminal."""
         if self.command == INSTALLED and "PYTHONPATH" not in self.variables:
             return Run(*warm.run([*map(str, arguments)], self.folder or self.home, self.environment, timeout))
@@ -133,7 +134,7 @@ class Reader(Program):
 
     answers: dict[tuple[object, ...], Run] = field(default_factory=dict, compare=False)
 
-    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+    def __call__(self, *arguments: object, timeout: float = HANG_S) -> Run:
         if arguments not in self.answers:
             self.answers[arguments] = super().__call__(*arguments, timeout=timeout)
         return self.answers[arguments]

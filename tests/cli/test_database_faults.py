@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from outcomes import error_of, explained, turns
 from program import Program, write_messages
+from self_signal import PATIENT
+from waiting import HANG_S
 
 READING = (["search", "webhooks"], ["recall", "webhooks"], ["show", "1"], ["status"], ["doctor"])
 COMMANDS = (["search", "webhooks"], ["index", "history"])
@@ -88,7 +90,7 @@ def test_what_cannot_be_a_database_file_is_explained_at_once(indexed: Program, k
         "no such home": "~no-such-person/memory.db",
     }.get(kind, place)
     for command in (["search", "webhooks"], ["index", "history"])[kind == "no such home" :]:
-        explained(indexed(*command, "--db", named, timeout=20), "Error: ")
+        explained(indexed(*command, "--db", named), "Error: ")
 
 
 def test_a_damaged_database_is_called_damaged_and_doctor_says_what_to_do(indexed: Program) -> None:
@@ -374,8 +376,8 @@ def test_two_first_runs_at_once_make_one_database(program: Program) -> None:
         )
     for attempt in range(2):
         database = program.home / f"{attempt}.db"
-        running = [program.started("index", "history", "--db", database) for _ in range(2)]
-        said = [process.communicate(timeout=60) for process in running]
+        running = [program.altered(PATIENT).started("index", "history", "--db", database) for _ in range(2)]
+        said = [process.communicate(timeout=HANG_S) for process in running]
         assert [process.returncode for process in running] == [0, 0], said
         assert turns(program, database) == 12
 

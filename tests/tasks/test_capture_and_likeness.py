@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import HANG_S
 
 from pastchats_memory import Memory
 from pastchats_memory.arguments import task_filters
@@ -380,7 +381,7 @@ def test_capture_asks_at_a_terminal(program) -> None:
     for answer, last in (("y", "Comment added to T-1"), ("\n", "Task created: T-2")):
         done = subprocess.run(
             ["script", "-qec", line, "/dev/null"], input=answer + "\n", env=program.environment, cwd=program.home,
-            capture_output=True, encoding="utf-8", check=False, timeout=60,
+            capture_output=True, encoding="utf-8", check=False, timeout=HANG_S,
         )  # fmt: skip
         assert "Add as comment to existing task? [y/N]" in done.stdout
         assert last in done.stdout

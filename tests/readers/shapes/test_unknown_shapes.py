@@ -1,6 +1,6 @@
 import json
+import random
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,8 @@ from pastchats_memory.readers import keys_taken, messages, reader_for
 from pastchats_memory.readers.source import NotText, Source
 
 SHAPES = FIXTURES / "messages"
-SECONDS = 20
-"""Of looking through other people's files; which of them it gets to is the folder's order."""
+SAMPLE = 200
+"""How many files of installed packages are tried."""
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
 
@@ -29,14 +29,11 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
     packages = Path(sysconfig.get_path("purelib"))
     paths = sorted(path for suffix in ("json", "jsonl") for path in packages.rglob(f"*.{suffix}"))
     assert paths
-    until = time.monotonic() + SECONDS
-    for path in paths:
+    for path in random.Random(1).sample(paths, min(SAMPLE, len(paths))):  # noqa: S311 - no secret
         try:
             assert reader_for(Source(path)) is None, path
         except NotText:
             continue
-        if time.monotonic() > until:
-            break
 
 
 @pytest.mark.parametrize(

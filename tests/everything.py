@@ -1,4 +1,4 @@
-"""Imports what processes of the program import: for the one that they fork off, see `warm`."""
+"""Import and load what processes of the program need: for the one that they fork off, see `warm`."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ for path in OURS.rglob("*.py"):
         import_module(".".join(parts).removesuffix(".__init__"))
 for library in ("concurrent.futures.thread", "onnxruntime", "sqlite_vec", "tabulate", "tokenizers", "tqdm"):
     import_module(library)
+import_module("pastchats_memory.embed.packaged").PackagedEmbedder().load()  # one thread a call, so it survives a fork
 gc.freeze()  # a collection in a process that forked off would copy every page that it looks at

@@ -13,7 +13,7 @@ from pastchats_memory.outcome import Row, outcome_of
 
 def test_hostile_texts_cost_no_more_than_their_length() -> None:
     for piece in ("<<<<<<< SEARCH\n", "$ % $ % ", "a: ", "still ", "1 ", "x" * 50 + "\n", "?", "\n", "1 errors ("):
-        text = piece * (400_000 // len(piece)) + "x"
+        text = piece * (100_000 // len(piece)) + "x"
         outcome_of((ASKED, Row("tool", "result", f"$ pytest\n{text}"), Row("assistant", "answer", text)), text)
         outcome_of((Row("user", "prompt", text), Row("tool", "error", f"$ fly deploy\n{text}"), ANSWER), "yes")
 

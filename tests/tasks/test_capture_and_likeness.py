@@ -251,9 +251,9 @@ def test_a_secret_in_a_task_does_not_reach_the_disk(memory: Memory) -> None:
     assert "redacted" in task.title
 
 
-def test_megabytes_are_attached_in_seconds_and_every_word_is_found(memory: Memory, tmp_path: Path) -> None:
+def test_every_word_of_a_long_attachment_is_found(memory: Memory, tmp_path: Path) -> None:
     key = add(memory, "Look through the log")
-    lines = (f"line {number} all is well here and nothing happens at all\n" for number in range(40_000))
+    lines = (f"line {number} all is well here and nothing happens at all\n" for number in range(4_000))
     (tmp_path / "app.log").write_text("".join(lines) + "xylophone\n", encoding="utf-8")
     memory.tasks.attach(key, tmp_path / "app.log")
     assert [hit.task.key for hit in memory.search("xylophone", type="attachment", mode="keyword")] == [key]

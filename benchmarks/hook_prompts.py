@@ -1,4 +1,4 @@
-"""At how many prompts the hook speaks: where an earlier conversation has the answer, and where none has.
+"""Count the prompts at which the hook speaks, with and without an answer.
 
     PASTCHATS_SHARED=<folder with bench/ and transcripts/> python benchmarks/hook_prompts.py [--databases DIR]
 

@@ -38,7 +38,7 @@ PackagedEmbedder.embed = lambda self, texts: counted(map(vector, texts))
 
 def with_checksum_vectors(program: Program, setup: str = "") -> Program:
     """Return the program with cheap vectors, and with further statements that run before it starts."""
-    return program.altered(CHECKSUM_VECTORS + setup)
+    return program.primed(CHECKSUM_VECTORS + setup)
 
 
 def signal_after(program: Program, number: int, after: int, setup: str = "") -> Program:

@@ -306,7 +306,7 @@ def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next
     before = _state(large.database)
     arguments = [file] if command == "backup" else [file, "--yes"]
     steps = 4 if command == "backup" else file.stat().st_size // (40 * 4096) + 8  # into the second copy
-    mortal = large.altered(SIGNAL_IN_COPY.format(steps=steps, number=signal.SIGKILL))
+    mortal = large.primed(SIGNAL_IN_COPY.format(steps=steps, number=signal.SIGKILL))
     assert mortal(command, *arguments).status == -signal.SIGKILL
     assert file.exists() == (command == "restore")
     assert any("partial" in name for name in _names(large.home))
@@ -317,7 +317,7 @@ def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next
 
 
 def test_interrupted_from_the_keyboard_nothing_is_left(large: Program) -> None:
-    stopped = large.altered(SIGNAL_IN_COPY.format(steps=1, number=signal.SIGINT))("backup", large.home / "kept.db")
+    stopped = large.primed(SIGNAL_IN_COPY.format(steps=1, number=signal.SIGINT))("backup", large.home / "kept.db")
     assert stopped.status == 130
     assert not any("kept" in name for name in _names(large.home))
 

@@ -376,7 +376,7 @@ def test_two_first_runs_at_once_make_one_database(program: Program) -> None:
         )
     for attempt in range(2):
         database = program.home / f"{attempt}.db"
-        running = [program.altered(PATIENT).started("index", "history", "--db", database) for _ in range(2)]
+        running = [program.primed(PATIENT).started("index", "history", "--db", database) for _ in range(2)]
         said = [process.communicate(timeout=HANG_S) for process in running]
         assert [process.returncode for process in running] == [0, 0], said
         assert turns(program, database) == 12

@@ -21,6 +21,7 @@ def fresh(endpoint: Endpoint) -> Iterator[None]:
     before = dict(vars(endpoint))
     endpoint.seen.clear()
     endpoint.first_chunk_read.clear()
+    endpoint.may_answer.set()
     yield
     vars(endpoint).update(before)
 

@@ -63,9 +63,11 @@ bench-quality: $(VENV)/installed
 	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook_prompts.py)
 
 bench-outcome: $(VENV)/installed
-	$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS)
 	$(BIN)/python benchmarks/outcome/judging.py
+	$(BIN)/python benchmarks/outcome/written.py
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS) --part all)
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks fresh)
 
 bench-tasks: $(VENV)/installed
 	$(BIN)/python benchmarks/tasks_calibrate.py

@@ -31,14 +31,14 @@ scan-patterns: $(VENV)/installed-dev
 
 # Require that fixtures alone cover every branch of every reader.
 coverage: $(VENV)/installed-dev
-	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/readers -m 'not hypothesis'
+	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/formats -m 'not hypothesis'
 	$(BIN)/coverage report
 
 # Change fixtures at random and read them: MINUTES a format, FIRST_FIVE for those of the first release. FORMATS='codex cline' selects some.
 MINUTES ?= 2
 FIRST_FIVE ?= 10
 fuzz: $(VENV)/installed-dev
-	$(BIN)/python tests/readers/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
+	$(BIN)/python tests/formats/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
 
 # Compare the server with its own description, with EXAMPLES random requests an operation.
 EXAMPLES ?= 200

@@ -21,12 +21,11 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
 from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.store import erasing, prompts, redactions, sources, vectors
+from pastchats_memory.store import deletion, redactions, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.redactions import AROUND, OF_TASKS, RULES, TURNS, Row, Texts
 from pastchats_memory.store.sources import meta, set_meta
-from pastchats_memory.store.task_texts import TaskTexts, chunks, encoded, task_text
-from pastchats_memory.store.tasks import LONGEST_TITLE
+from pastchats_memory.store.tasks import LONGEST_TITLE, TaskTexts, chunks, encoded, task_text
 
 BATCH = 64
 """Rows that are written in one transaction."""
@@ -194,7 +193,7 @@ def rescan(
         set_meta(database, {RULES: rules_of_secrets()})
     vectors.pack_all(database)
     derive(database)  # what is marked as due bears the old names
-    return report(found, previous, erased=erasing.finish(database), duration_s=time.monotonic() - start)
+    return report(found, previous, erased=deletion.finish_scrub(database), duration_s=time.monotonic() - start)
 
 
 def report(found: Found, previous: str | None, *, erased: bool = False, duration_s: float = 0.0) -> Rescanned:
@@ -226,7 +225,7 @@ def _turns(database: Database, embedder: Embedder, ids: Sequence[int], seams: Se
         changed = {id_: values for id_, values in changed.items() if values}
         contents = [values["content"] or "" for values in changed.values() if "content" in values]
         hashes = {content: sha256(content.encode()).digest() for content in contents}
-        ready = prompts.vectors_of(database, hashes.values(), embedder.name)
+        ready = turns.vectors_of(database, hashes.values(), embedder.name)
         ready |= _encoded(embedder, (content for content in hashes if hashes[content] not in ready))
         with sources.vectors_of(database, embedder.name, embedder.version):
             same = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.decisive import decisive
-from pastchats_memory.excerpt import excerpt
+from pastchats_memory.text.excerpt import decisive, excerpt
 
 
 def test_a_megabyte_that_repeats_one_word_has_an_excerpt() -> None:

@@ -69,9 +69,9 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     if deed == "recall" and not _is_worth_asking(told.prompt):
         return None
 
-    from pastchats_memory.hooks import deeds
+    from pastchats_memory.hooks import events
 
-    context = getattr(deeds, deed)(told, database)
+    context = getattr(events, deed)(told, database)
     return agent.context(event, context) if context else None
 
 

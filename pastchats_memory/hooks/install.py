@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.files.atomic import write_whole
 from pastchats_memory.hooks.agents import AGENTS
-from pastchats_memory.hooks.settings import with_hooks, without_ours, without_pieces
-from pastchats_memory.whole_file import write_whole
+from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
 
 TARGETS = tuple(AGENTS)
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")

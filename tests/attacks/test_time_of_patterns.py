@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.pasted import parted
-from pastchats_memory.readers.role_lines import _LEADING
+from pastchats_memory.formats.markdown.dialogue import _LEADING
 from pastchats_memory.redact.believed import looks_random
+from pastchats_memory.text.pasted import parted
 
 
 def test_a_million_blanks_behind_a_time_are_read() -> None:

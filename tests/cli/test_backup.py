@@ -176,17 +176,17 @@ def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_
 FORGETS_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import reburial
+from pastchats_memory.store import deletion
 
-rebury = reburial.rebury
+rebury = deletion.rebury
 
 def and_then_forget(new, found):
-    reburial.rebury = rebury
+    deletion.rebury = rebury
     rebury(new, found)
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
 
-reburial.rebury = and_then_forget
+deletion.rebury = and_then_forget
 """
 
 
@@ -210,16 +210,16 @@ def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it
 WRITES_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import forgetting
+from pastchats_memory.store import deletion
 
-delete = forgetting.delete
+delete = deletion.delete
 
 def while_another_writes(database, reach):
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
     return delete(database, reach)
 
-forgetting.delete = while_another_writes
+deletion.delete = while_another_writes
 """
 
 

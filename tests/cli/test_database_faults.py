@@ -276,7 +276,7 @@ def test_a_full_disk_is_explained_and_the_database_keeps_what_it_has(indexed: Pr
     database = small_disk / "memory.db"
     assert indexed("index", "history", "--db", database).status == 0
     _long_history(indexed.home / "long")
-    explained(indexed.altered(QUICK)("index", "long", "--db", database), "the disk is full")
+    explained(indexed.primed(QUICK)("index", "long", "--db", database), "the disk is full")
     assert turns(indexed, database) >= 2
     assert indexed("search", "webhooks", "--db", database).status == 0
     with sqlite3.connect(database) as connection:
@@ -311,14 +311,14 @@ def test_a_disk_with_too_little_room_for_a_chunk_of_vectors_is_full_and_no_damag
 ) -> None:
     (small_disk / "ballast").write_bytes(b"\0" * (1 << 20))
     _long_history(indexed.home / "long")
-    explained(indexed.altered(QUICK)("index", "long", "--db", small_disk / "memory.db"), "the disk is full")
+    explained(indexed.primed(QUICK)("index", "long", "--db", small_disk / "memory.db"), "the disk is full")
 
 
 def test_an_export_for_which_there_is_no_room_is_explained_and_leaves_no_traceback(
     indexed: Program, small_disk: Path
 ) -> None:
     _long_history(indexed.home / "long")
-    assert indexed.altered(QUICK)("index", "long").status == 0
+    assert indexed.primed(QUICK)("index", "long").status == 0
     (small_disk / "ballast").write_bytes(b"\0" * (11 << 18))
     exported = indexed("export", small_disk / "memory.jsonl")
     explained(exported, "No space left")
@@ -340,7 +340,7 @@ def test_a_file_size_limit_is_explained_and_the_database_keeps_what_it_has(index
     assert run.returncode == 2, run
     assert "Traceback" not in run.stderr
     assert turns(indexed) == 2
-    assert indexed.altered(QUICK)("index", "long").status == 0
+    assert indexed.primed(QUICK)("index", "long").status == 0
     assert turns(indexed) == 242
 
 

@@ -14,7 +14,7 @@ import pytest
 from program import Program, write_messages
 from waiting import HANG_S, wait_until
 
-from pastchats_memory.config.histories import Surroundings, histories
+from pastchats_memory.formats.registry import Surroundings, histories
 
 ROOT = Path(__file__).parents[2]
 SESSION = {

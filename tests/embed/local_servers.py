@@ -111,7 +111,7 @@ def nowhere() -> str:
 
 def patient(program: Program) -> Program:
     """Return the program with patience for a hub on a busy machine."""
-    return program.primed(f"from pastchats_memory.embed import hub\nhub.PATIENCE = {HANG_S}")
+    return program.primed(f"from pastchats_memory.embed import registry\nregistry.PATIENCE = {HANG_S}")
 
 
 Answer = Callable[[dict[str, Any], int], tuple[int, Any, dict[str, str]]]

@@ -17,7 +17,7 @@ from whole import assert_whole
 from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
-from pastchats_memory.store import erasing, going
+from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.tasks.desk import Change
 
@@ -44,15 +44,15 @@ def killed_after(steps: int, path: Path) -> None:
     """A process that forgets the long conversation, killed after so many of the steps."""
     child = os.fork()
     if not child:
-        left, step = [steps], going._step  # noqa: SLF001 - the moment that is wanted
+        left, step = [steps], deletion._step  # noqa: SLF001 - the moment that is wanted
 
-        def counted(database: Database, delete: going.Delete, most: int) -> bool:
+        def counted(database: Database, delete: deletion.Delete, most: int) -> bool:
             if left[0] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             left[0] -= 1
             return step(database, delete, most)
 
-        going._step = counted  # noqa: SLF001 - the moment that is wanted
+        deletion._step = counted  # noqa: SLF001 - the moment that is wanted
         with Memory.open(path) as memory:
             memory.forget(source=path.parent / "said" / "long.jsonl")
         os._exit(0)
@@ -80,7 +80,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
         key = memory.tasks.add(Change(title="Paint the lighthouse")).key
     with open_database(path) as database, database.transaction():
         turns = [id_ for (id_,) in database.run("SELECT id FROM prompts WHERE content LIKE '%lighthouse%'")]
-        going.begin(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
+        deletion.begin_delete(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
         database.run(
             "UPDATE embedding_meta SET value = json_set(value, '$.pid', 1, '$.at', (value ->> 'at') - ?) WHERE key = 'going'",
             (seconds_ago,),
@@ -105,7 +105,7 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
 
 
 def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process_has_its_number(path: Path) -> None:
-    going_elsewhere(path, seconds_ago=going.SILENT + 1)
+    going_elsewhere(path, seconds_ago=deletion.SILENT + 1)
     Memory.open(path).close()
     assert turns(path) == 2
 
@@ -117,7 +117,7 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path, monkeypatch: 
         with open_database(path) as other, other.transaction():
             seen.append(other.value("SELECT count(*) FROM prompts"))
 
-    monkeypatch.setattr(going, "time", SimpleNamespace(sleep=write, time=time.time, monotonic=time.monotonic))
+    monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=write, time=time.time, monotonic=time.monotonic))
     with Memory.open(path) as memory:
         memory.forget(source=path.parent / "said" / "long.jsonl")
     assert any(2 < count < COUNT + 2 for count in seen)
@@ -129,21 +129,23 @@ def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(pa
         with reader.snapshot():
             reader.run("SELECT count(*) FROM prompts")
             with forgetful.transaction():
-                erasing.begin(forgetful)
-            waiting = threading.Thread(target=erasing.finish, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S})
+                deletion.begin_scrub(forgetful)
+            waiting = threading.Thread(
+                target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S}
+            )
             waiting.start()
             with open_database(path) as writer:
                 for _ in range(3):
                     with writer.transaction():
                         assert waiting.is_alive()
         waiting.join()
-        assert not erasing.is_due(forgetful)
+        assert not deletion.is_due(forgetful)
 
 
 def test_who_has_waited_long_enough_for_a_reader_leaves_the_rest_to_the_next(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():
-            erasing.begin(forgetful)
-        assert not erasing.finish(forgetful, wait_ms=0)
-        assert erasing.is_due(forgetful)
+            deletion.begin_scrub(forgetful)
+        assert not deletion.finish_scrub(forgetful, wait_ms=0)
+        assert deletion.is_due(forgetful)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, shortened
-from pastchats_memory.readers.traffic import (
+from pastchats_memory.formats.base.tools import (
     COMMAND_LENGTH,
     HEAD_LENGTH,
     LABEL_LENGTH,
@@ -18,6 +17,7 @@ from pastchats_memory.readers.traffic import (
     finding,
 )
 from pastchats_memory.redact import redact
+from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, shortened
 
 TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 LINE = "a line of what was put out\n"

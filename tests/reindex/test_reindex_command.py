@@ -26,7 +26,7 @@ from local_servers import endpoint
 from tiny_bert import graph, tiny_model
 
 NEXT_VERSION = """
-from pastchats_memory import reindex
+from pastchats_memory.store.vectors import reindex
 reindex.BATCH = 8
 PackagedEmbedder.version = "int8-next"
 """

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.query import (
+from pastchats_memory.search.query import (
     FUNCTION_WORD,
     FUNCTION_WORDS,
     MOST_ROWS,

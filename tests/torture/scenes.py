@@ -14,7 +14,7 @@ from pastchats_memory import Memory, cli, redact
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.pages import PAGE
+from pastchats_memory.store.recover import PAGE
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""GitHub Copilot: the command line and VS Code."""

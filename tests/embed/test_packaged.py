@@ -131,7 +131,7 @@ def test_no_texts_give_no_vectors(embedder: PackagedEmbedder) -> None:
     assert list(embedder.embed([])) == []
 
 
-@pytest.mark.parametrize("module", ["embed", "embed.packaged", "embed.wordpiece", "budget"])
+@pytest.mark.parametrize("module", ["embed", "embed.packaged", "embed.tokenizer", "text.tokens"])
 def test_importing_loads_no_model_library(module: str) -> None:
     program = (
         f"import sys, pastchats_memory.{module}\n"
@@ -169,9 +169,9 @@ def test_doctor_tells_of_one_byte_of_the_model_that_is_another(
 
 CUT = """
 import pathlib, sys
-from pastchats_memory.embed import packaged, wordpiece
+from pastchats_memory.embed import packaged, tokenizer
 from pastchats_memory.errors import ModelUnavailable
-packaged.FOLDER = wordpiece.FOLDER = pathlib.Path(sys.argv[1])
+packaged.FOLDER = tokenizer.FOLDER = pathlib.Path(sys.argv[1])
 try:
     packaged.PackagedEmbedder().embed_query("Where is the rake?")
 except ModelUnavailable as fault:

@@ -22,6 +22,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
+	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.

@@ -15,12 +15,12 @@ from pastchats_memory.episodes.threads import attempt_at, cited_attempts, supers
 from pastchats_memory.model import Command, Filters, Hit
 from pastchats_memory.search import Request
 from pastchats_memory.search.lexical import Terms
-from pastchats_memory.search.query import FUNCTION_WORDS, words
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
 from pastchats_memory.text.shell import check_of, is_look
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LEAST_LETTERS = 4
 """Of a word of the task that a command may have: "run" and "the" are in every second one."""

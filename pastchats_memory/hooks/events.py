@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from pathlib import Path
 
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.hooks import BUDGET_BYTES, background, session
-from pastchats_memory.hooks.agents import Event
+from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import found_histories, project_of_folder
+from pastchats_memory.memory.requests import project_of_folder
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
 
 LIMIT = 3
@@ -60,18 +59,9 @@ def greet(event: Event, database: str | None) -> str | None:
 
 def index(event: Event, database: str | None) -> None:
     """Begin to index the session's transcript in the background. Raises OSError."""
-    transcript = Path(event.transcript) if event.transcript else _copilot_session(event.session or "")
+    transcript = Path(event.transcript) if event.transcript else None
     if transcript and transcript.is_file():
         background.start(state_folder(), load(database).database.absolute(), transcript.absolute())
-
-
-def _copilot_session(session: str) -> Path | None:
-    """The transcript of a session of Copilot CLI, which tells its hooks the session's id and not where it writes."""
-    if not re.fullmatch(r"[\w-]{1,100}", session):
-        return None
-    folders = [history.path for history in found_histories() if history.program == "Copilot CLI"]
-    places = [folder / name for folder in folders for name in (f"{session}/events.jsonl", f"{session}.jsonl")]
-    return next((place for place in places if place.is_file()), None)
 
 
 def _opened(event: Event, database: str | None) -> Memory:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from pastchats_memory.files.archives import archive_of, unpacking
 from pastchats_memory.files.line_anchor import LONGEST, digest, located, passage_of, unpacked
 from pastchats_memory.formats.base.source import SQLITE
-from pastchats_memory.formats.companions import read_with, state_of
+from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import Row, Source
 from pastchats_memory.store.database import Database
@@ -51,7 +51,7 @@ def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterat
             yield from passages_in(stream, rows)
         return
     with path.open("rb") as stream:
-        if stream.read(len(SQLITE)) == SQLITE or any(read_with(path)):
+        if stream.read(len(SQLITE)) == SQLITE or any(companions_of(path)):
             yield from ((row, NONE) for row in rows)
             return
         offset, line = _start(database, source, rows[0].place.line, stream) if rows else (0, 1)

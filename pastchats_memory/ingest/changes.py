@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from pastchats_memory.formats.markdown.notes import FORMAT as NOTES
-from pastchats_memory.formats.registry import FORMATS
+from pastchats_memory.formats.registry import all_formats, formats_of_kind
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.identity import RECIPE
 from pastchats_memory.redact import redact
@@ -21,9 +20,10 @@ from pastchats_memory.store.sources import SourceState
 ENDS = 4096
 """Bytes at the start, and before the place where a reader goes on, that must be the same for it to go on there."""
 
-VERSIONS = {known.name: known.version for known in FORMATS}
+VERSIONS = {known.name: known.version for known in all_formats()}
 """In the order in which the formats are asked."""
-HASHED_FORMATS = frozenset(known.name for known in FORMATS if not known.keeps_mtime)
+HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
+NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def plans(
         state = known.get(old_paths.get(candidate.name, candidate.name))
         if state is not None and candidate.name in old_paths and state.size == candidate.size:
             state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
-        if state is not None and state.format == NOTES:
+        if state is not None and state.format in NOTE_FORMATS:
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else redact(options.project or "").text or None
         planned.append(
@@ -72,12 +72,10 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     """What besides its bytes decides what is made of a file that was understood: its own reader, and no other."""
     others = ""
     if any(
-        format_ == known.name and not known.is_specific for known in FORMATS
+        format_ == known.name and not known.is_specific for known in all_formats()
     ):  # a reader that is new may know it better
         others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS))
-    return (
-        f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ == NOTES else ''}"
-    )
+    return f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ in NOTE_FORMATS else ''}"
 
 
 def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:

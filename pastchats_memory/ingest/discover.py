@@ -13,10 +13,10 @@ from typing import BinaryIO
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.files.archives import ARCHIVES, is_bomb
 from pastchats_memory.files.project import MARKER, opted_out
-from pastchats_memory.formats.companions import DATABASE_SUFFIXES, is_read_with_others, read_with, told_elsewhere
-from pastchats_memory.formats.markdown.notes import FOLDERS_UP
+from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
+from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
 from pastchats_memory.model import LeftOut, Unreadable, utf8
-from pastchats_memory.redact import redacted_path
+from pastchats_memory.redact import redact_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
@@ -75,7 +75,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 def name_of(path: Path | str) -> str:
     """A path as it is stored and printed."""
-    return redacted_path(utf8(str(path)))
+    return redact_path(utf8(str(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Itera
         folder = folders.pop()
         try:
             entries = list(os.scandir(folder))
-            elsewhere = told_elsewhere(folder, [entry.name for entry in entries])
+            elsewhere = hidden_in(folder, [entry.name for entry in entries])
         except OSError as fault:
             unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
@@ -241,7 +241,7 @@ def _is_likely(name: str) -> bool:
 
 def _together(where: str, status: os.stat_result) -> list[os.stat_result]:
     """Of the file and of those that are read with it. Raises OSError."""
-    return [status, *(other.stat() for other in read_with(Path(where)))] if is_read_with_others(where) else [status]
+    return [status, *(other.stat() for other in companions_of(Path(where)))] if has_companions(where) else [status]
 
 
 def _candidate(where: str, together: list[os.stat_result], *, named: bool) -> Candidate:
@@ -274,7 +274,9 @@ class IndexOptions:
 
     def wants_notes_at(self, path: Path) -> bool:
         """Whether Markdown that is no dialogue is taken at a place because it was asked for."""
-        return self.notes or any(parent.name.lower() in self.note_folders for parent in list(path.parents)[:FOLDERS_UP])
+        return self.notes or any(
+            parent.name.lower() in self.note_folders for parent in list(path.parents)[:NOTE_FOLDER_DEPTH]
+        )
 
     def recipe(self) -> str:
         """What of these, beside the project, decides what is made of a file; empty where all is as usual."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.formats.registry import keys_taken
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans
 from pastchats_memory.ingest.discover import IndexOptions, candidates
@@ -65,7 +64,7 @@ def _rehearsed(plan: Plan, options: IndexOptions) -> Rehearsed:
         plan.candidate.name,
         reader.name,
         unreadable=tuple(reading.unreadable),
-        keys=keys_taken(reader, source),
+        keys=reader.explain(source) if reader.explain else {},
     )
     project = next(iter(projects)) if len(projects) == 1 else None
     return taken, projects.total() + len(reading.tasks), project

@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import orjson
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.formats.registry import NO_KEYS
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import LeftOut, Unreadable
@@ -37,8 +37,8 @@ class FileReport:
     reason: str | None = None
     """Why it was not taken, or not all of it."""
     unreadable: tuple[Unreadable, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
-    """In a dry run, as `keys_taken` gives them."""
+    keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """In a dry run, the keys that were taken for role, text, time and conversation."""
 
 
 @dataclass(frozen=True, slots=True)

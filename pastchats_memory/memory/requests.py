@@ -16,14 +16,14 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.line_anchor import located
 from pastchats_memory.model import STATUSES, Filters, priority_of, utf8, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
-from pastchats_memory.search.query import moment
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.dates import moment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.registry import History
     from pastchats_memory.ingest.discover import IndexOptions, Wanted
-    from pastchats_memory.tasks.desk import Standing
+    from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
@@ -138,12 +138,12 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
 
 
-def standing_here(database: Database) -> Standing:
+def standing_here(database: Database) -> Viewpoint:
     """The working directory, its project, and what is hidden from there. Raises StoreFault."""
-    from pastchats_memory.tasks.desk import Standing
+    from pastchats_memory.tasks.edit import Viewpoint
 
     here = project_here()
-    return Standing("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
+    return Viewpoint("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
 
 
 def look_for_private_projects(database: Database) -> None:
@@ -237,11 +237,12 @@ def wanted_files(
 def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
     """The histories of other programs on this machine, and the configured roots. Raises UsageFault without a home."""
     from pastchats_memory.config import load
-    from pastchats_memory.formats.registry import History, Surroundings, histories
+    from pastchats_memory.formats.base.locations import Environment
+    from pastchats_memory.formats.registry import History, discover
 
     try:
         home = Path.home()
     except RuntimeError as fault:
         raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
     roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return histories(Surroundings(environment, home, sys.platform)) + roots
+    return discover(Environment(environment, home, sys.platform)) + roots

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pastchats_memory.embed import Vector, is_english
 from pastchats_memory.model import Filters
 from pastchats_memory.search.lexical import Matches, by_word
-from pastchats_memory.search.query import words
 from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
 from pastchats_memory.search.times import Times, timely, told
 from pastchats_memory.store import fulltext, sources, vectors
@@ -20,6 +19,7 @@ from pastchats_memory.store.filters import spread_among, spread_ids
 from pastchats_memory.store.ids import Ids, among
 from pastchats_memory.store.tasks import around, belongings
 from pastchats_memory.text.identifiers import is_spaceless
+from pastchats_memory.text.words import words
 
 REACH = 2
 """Turns on each side of a row whose words speak for it."""

@@ -9,23 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
-from pastchats_memory.search.query import (
-    FIRST_PERSON,
-    FUNCTION_WORDS,
-    Asked,
-    Term,
-    coverage,
-    looked_up,
-    pairs,
-    term,
-    words,
-)
+from pastchats_memory.search.query import Asked, Term, coverage, looked_up, pairs, term
 from pastchats_memory.search.rank import in_rows
 from pastchats_memory.store import fulltext, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids, spread_ids
 from pastchats_memory.store.ids import Ids, among, distinct, runs
 from pastchats_memory.text.identifiers import LEAST, compounds, grams, identifiers, inside, piece, places, spaced
+from pastchats_memory.text.words import FIRST_PERSON, FUNCTION_WORDS, words
 
 # A question's pieces and the rows that have them: what is no word of the index, looked up by its trigrams.
 

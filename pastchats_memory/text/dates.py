@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import PurePath
 from typing import NamedTuple
+
+from pastchats_memory.errors import UsageFault
 
 # Spans of time as people name them ("last week", "since March", "3 days ago") to days. Pure.
 
@@ -563,3 +565,47 @@ def date_in_path(path: PurePath) -> str | None:
     """The first moment, in UTC, of the last local day that the end of the path names; None without one."""
     days = _DAY_IN_PATH.findall("/".join(path.parts[-COMPONENTS:]))
     return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
+
+
+# A bound for a filter.
+
+DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
+
+_WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
+_TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
+
+
+def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
+    """A bound for `timestamp` out of an ISO date or time; a day, hour, minute or second means all of it.
+
+    Args:
+        text: such as `2026-01-31` or `2026-01-31T08:15Z`.
+        is_end: the bound is the last moment of what was named rather than its first.
+        zone: of a text without one; the system's by default.
+
+    Raises:
+        UsageFault: it is no date.
+    """
+    try:
+        parsed = datetime.fromisoformat(text.strip())
+    except ValueError as fault:
+        raise UsageFault(f"{text!r} is no date or time", DATES) from fault
+    if _WHOLE_DAY.match(text.strip()):
+        parsed = datetime.combine(parsed.date(), time.max if is_end else time.min)
+    elif is_end:
+        parsed = parsed + _rest_of_unit(text.strip())
+    if parsed.tzinfo is None and zone is not None:
+        parsed = parsed.replace(tzinfo=zone)
+    try:
+        return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError) as fault:
+        raise UsageFault(f"{text!r} lies outside the calendar", DATES) from fault
+
+
+def _rest_of_unit(text: str) -> timedelta:
+    found = _TIME_OF_DAY.search(text)
+    if found is None or found["fraction"]:
+        return timedelta(0)
+    if found["second"]:
+        return timedelta(milliseconds=999)
+    return timedelta(minutes=0 if found["minute"] else 59, seconds=59, milliseconds=999)

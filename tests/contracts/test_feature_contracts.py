@@ -140,7 +140,7 @@ def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Progr
 @pytest.mark.parametrize("lost", ["words", "meaning"])
 def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: str) -> None:
     lame = demo.altered(
-        "from pastchats_memory import rank, search\n"
+        "from pastchats_memory import search\nfrom pastchats_memory.search import rank\n"
         "def fuse(lists, weights):\n"
         f"    kept = {{name: ids for name, ids in lists.items() if name != '{lost}' or len(lists) == 1}}\n"
         "    return rank.fuse(kept, weights)\n"

@@ -10,7 +10,7 @@ import pytest
 from program import Program, Run, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 SECRET = "The gate code of the orchard is quince-4711"  # noqa: S105 - nobody's
 ANSWER = "Noted: quince-4711 opens the orchard gate."
@@ -120,7 +120,7 @@ def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_
         memory.export_to(tmp_path / "all.jsonl")
         memory.backup(tmp_path / "copy")
         memory.forget(f"t:{quince}", "c:1", "a:1")
-        memory.tasks.import_(exported)
+        memory.tasks.import_lines(exported)
         memory.index([tmp_path / "all.jsonl"])
         assert kept(memory) == [["Oil the gate", [], []]]
     Memory.restore(tmp_path / "copy", path)

@@ -19,7 +19,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 COUNT = 300
 
@@ -96,9 +96,9 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
             assert not any("lighthouse" in hit.content for hit in memory.search("lighthouse", mode=mode))
         assert "Nothing found" in memory.recall("lighthouse").text
         assert memory.show(turns[5]) == []
-        assert memory.tasks.listed(Filters()) == []
+        assert memory.tasks.list_tasks(Filters()) == []
         with pytest.raises(UsageFault, match="no task"):
-            memory.tasks.task(key)
+            memory.tasks.get_task(key)
         assert len(list(memory.export())) == 2
         memory.index([path.parent / "said"], force=True)
         assert memory.search("lighthouse", mode="keyword") == []

@@ -10,7 +10,7 @@ from made import made
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import NotText, Source
 from pastchats_memory.formats.exports.own import OWN_EXPORT
-from pastchats_memory.formats.registry import FORMATS
+from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import clean_turn
 
@@ -27,7 +27,7 @@ def read_by_everyone(path, wanted=None):
     """Has each reader that takes the file, and `wanted` in any case, read it; raises nothing but AssertionError."""
     source = Source(made(path), named=True)
     try:
-        claims = {reader: found for reader in FORMATS if (found := reader.detect(source))}
+        claims = {reader: found for reader in all_formats() if (found := reader.detect(source))}
     except NotText:
         return
     best = [reader for reader, found in claims.items() if found == max(claims.values())]

@@ -19,7 +19,7 @@ from made import made
 from mutations import changed_everywhere, damaged
 
 from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.registry import FORMATS
+from pastchats_memory.formats.registry import all_formats
 
 ROUND = 500
 """Examples between two looks at the clock."""
@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--first-five", type=float, default=10)
     wanted = parser.parse_args()
     failed = False
-    for reader in FORMATS:
+    for reader in all_formats():
         if wanted.formats and reader.name not in wanted.formats:
             continue
         minutes = wanted.first_five if reader.name in FIRST_FIVE else wanted.minutes

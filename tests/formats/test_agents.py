@@ -15,12 +15,10 @@ from pastchats_memory.formats.agents.amazon_q import KIRO_CLI
 from pastchats_memory.formats.agents.amp import AMP
 from pastchats_memory.formats.agents.cline import CLINE
 from pastchats_memory.formats.agents.continue_dev import CONTINUE_DEV
-from pastchats_memory.formats.agents.copilot.cli import COPILOT_CLI
-from pastchats_memory.formats.agents.copilot.vscode import VSCODE_COPILOT
+from pastchats_memory.formats.agents.copilot import COPILOT_CLI, VSCODE_COPILOT
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.agents.droid import DROID
-from pastchats_memory.formats.agents.gemini import GEMINI_CLI
-from pastchats_memory.formats.agents.gemini.qwen import QWEN_CODE
+from pastchats_memory.formats.agents.gemini import GEMINI_CLI, QWEN_CODE
 from pastchats_memory.formats.agents.goose import GOOSE
 from pastchats_memory.formats.agents.opencode import OPENCODE
 from pastchats_memory.formats.agents.pi import PI
@@ -131,7 +129,7 @@ def test_a_database_of_opencode_keeps_messages_of_the_first_or_of_the_second_ver
     named = [
         line for line in lines if line.startswith(tuple(f"CREATE TABLE {table}(" for table in ("session", *tables)))
     ]
-    assert OPENCODE.detect(Source(database_of("\n".join(named), tmp_path / "opencode.db"))) is is_read
+    assert bool(OPENCODE.detect(Source(database_of("\n".join(named), tmp_path / "opencode.db")))) is is_read
 
 
 def test_an_export_whose_messages_have_ids_of_another_program_is_none_of_opencode(tmp_path):

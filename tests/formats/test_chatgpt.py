@@ -3,11 +3,11 @@ import json
 
 import pytest
 from golden import FIXTURES, inputs, refused, rows, shared, turns
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import Source
 from pastchats_memory.formats.exports.chatgpt import CHATGPT, without_citations
+from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE
 from pastchats_memory.formats.markdown.notes import NOTES
 

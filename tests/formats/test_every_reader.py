@@ -11,9 +11,9 @@ from made import made
 from mutations import damaged
 
 from pastchats_memory.formats.base.source import NotText, Source
-from pastchats_memory.formats.registry import FORMATS, detect_format
+from pastchats_memory.formats.registry import all_formats, detect_format
 
-PAIRS = [(reader, path) for reader in FORMATS if reader.is_specific for path in inputs(reader.name)]
+PAIRS = [(reader, path) for reader in all_formats() if reader.is_specific for path in inputs(reader.name)]
 README = FIXTURES / "README.md"
 ROW = re.compile(r"^\| ([a-z-]+-q\d+) \| (.+) \|$", re.MULTILINE)
 FUZZED = sorted((FIXTURES / "fuzz").glob("[!.]*"))
@@ -43,7 +43,7 @@ def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table(
     table = ROW.findall(README.read_text(encoding="utf-8"))
     listed = [quirk for quirk, _ in table]
     assert len(set(listed)) == len(listed)
-    shown = set().union(*(quirks_of(reader.name) for reader in FORMATS))
+    shown = set().union(*(quirks_of(reader.name) for reader in all_formats()))
     assert set(listed) == shown
 
 
@@ -52,7 +52,7 @@ def test_what_the_fuzzer_found_once_is_found_no_more(path):
     read_by_everyone(path)
 
 
-@pytest.mark.parametrize("reader", FORMATS, ids=by_name)
+@pytest.mark.parametrize("reader", all_formats(), ids=by_name)
 def test_no_accident_to_a_file_raises(reader, tmp_path):
     @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
@@ -70,7 +70,7 @@ def test_no_two_formats_are_equally_confident_about_a_real_file():
     for path in filter(lambda path: path.is_file(), folder.rglob("*")):
         try:
             source = Source(path)
-            confidences = sorted(reader.detect(source) for reader in FORMATS)
+            confidences = sorted(reader.detect(source) for reader in all_formats())
         except NotText:
             continue
         assert confidences[-1] == 0 or confidences[-2] < confidences[-1], path

@@ -7,10 +7,10 @@ import re
 
 import pytest
 from golden import inputs
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.generic import messages
 from pastchats_memory.formats.registry import detect_format
 
 SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
@@ -43,7 +43,7 @@ BY_COLUMNS = {
 
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
-    monkeypatch.setattr(MESSAGES, "LARGE_DOCUMENT", large)
+    monkeypatch.setattr(messages, "LARGE_DOCUMENT", large)
     reader = detect_format(Source(path))
     return reader, list(reader.read(Source(path))) if reader else []
 
@@ -120,7 +120,7 @@ def test_what_columns_alone_tell_is_told_of_a_large_document_too(path, monkeypat
 
 
 def test_a_conversation_that_is_read_in_several_windows_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(MESSAGES, "WINDOW", 1500)
+    monkeypatch.setattr(messages, "WINDOW", 1500)
     said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
     for name, value in (
         ("list.json", {"kopf": {"titel": "Ofen"}, "lauf": said}),
@@ -135,7 +135,7 @@ def test_a_conversation_that_is_read_in_several_windows_is_one(tmp_path, monkeyp
 
 
 def test_lines_of_a_large_file_are_understood_window_by_window(tmp_path, monkeypatch):
-    monkeypatch.setattr(MESSAGES, "WINDOW", 1500)
+    monkeypatch.setattr(messages, "WINDOW", 1500)
     said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
     path = tmp_path / "lines.jsonl"
     path.write_text("".join(f"{json.dumps(one)}\n" for one in said) + "{torn\n", encoding="utf-8")

@@ -4,11 +4,11 @@ import pytest
 from golden import FIXTURES, expected, inputs, plain, refused, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.base.source import Source
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
+from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Turn

@@ -7,21 +7,21 @@ from golden import inputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import damaged
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, Source
-from pastchats_memory.formats.registry import FORMATS
+from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task
 
 WHOLE = {"beads", "cline", "export", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
 """Formats whose lines change what stands above them, or whose programs write the file anew each time."""
 GROWING = {
     reader: paths
-    for reader in FORMATS
+    for reader in all_formats()
     if reader.is_specific
     and reader.name not in WHOLE
     and (paths := [path for path in inputs(reader.name) if path.suffix == ".jsonl" and reader.detect(Source(path))])

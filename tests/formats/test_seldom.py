@@ -6,7 +6,6 @@ import sqlite3
 
 import pytest
 from golden import inputs, rows, turns
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
 from pastchats_memory.formats.agents.codex import CODEX
@@ -17,6 +16,7 @@ from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, Sour
 from pastchats_memory.formats.base.tools import Output, output_of
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
+from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean_turn, clean_value

@@ -11,7 +11,7 @@ from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.formats.base import source as source_module
 from pastchats_memory.formats.base.sibling_files import text_beside
 from pastchats_memory.formats.base.source import MISSES, BadJson, NotText, Places, Record, Source, parse_json
-from pastchats_memory.formats.registry import FORMATS, detect_format
+from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.model import Unreadable
 
 LINES = '{"role":"user","content":"é 😀 \u2028 end"}\n{"role":"assistant","content":"ok"}\n'
@@ -66,7 +66,7 @@ def test_no_file_stays_open_until_garbage_is_collected(tmp_path, raw):
     (tmp_path / "a.json").write_bytes(raw)
     gc.disable()
     try:
-        for reader in FORMATS:
+        for reader in all_formats():
             reader.detect(Source(tmp_path / "a.json", unpacked=opening))
         still_open = [file for file in opened if not file.closed]
     finally:

@@ -6,8 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from pastchats_memory.hooks import LARGEST
-from pastchats_memory.hooks.log import note
+from pastchats_memory.hooks.log import LARGEST, note
 from pastchats_memory.hooks.session import WEEK_S, forget_old, given, remember
 
 

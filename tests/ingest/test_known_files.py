@@ -127,7 +127,8 @@ def test_a_reader_that_is_asked_before_the_one_that_took_a_file_is_shown_it(
     note.parent.mkdir()
     note.write_text("> Is it open?\n\n✦ Yes.\n\n✦ And wide.\n", encoding="utf-8")
     with monkeypatch.context() as then:
-        then.setattr(registry, "FORMATS", tuple(reader for reader in registry.FORMATS if reader is not SCROLLBACK))
+        others = tuple(reader for reader in registry.all_formats() if reader is not SCROLLBACK)
+        then.setattr(registry, "all_formats", lambda: others)
         then.setattr(changes, "VERSIONS", {name: of for name, of in changes.VERSIONS.items() if name != "scrollback"})
         assert {file.format for file in memory.index([note.parent, chats]).taken} == {"messages", "notes"}
     assert [file.format for file in memory.index([note.parent, chats]).taken] == ["scrollback"]

@@ -1,4 +1,4 @@
-"""What readers leave out of long texts never cuts a secret in two: half of one is not known for a secret."""
+"""Readers never cut a secret in two when they shorten a text: the rules do not recognise half of one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_no_piece_of_a_secret_stands_before_what_is_left_out(
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (excerpt, TAIL_LENGTH)])
-def test_nor_behind_it(cut: Callable[[str], str], length: int, written: str) -> None:
+def test_no_piece_of_a_secret_stands_behind_what_is_left_out(
+    cut: Callable[[str], str], length: int, written: str
+) -> None:
     for behind in range(length - len(written) - 8, length + 2, 3):
         left = redact(cut(FILLED + written + FILLED[:behind])).text
         assert not [piece for piece in pieces(written) if piece in left], left

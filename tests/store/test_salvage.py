@@ -18,7 +18,7 @@ from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
 SYSTEM = apsw.vfs_names()[0]
@@ -325,7 +325,7 @@ def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Prog
         assert own_demo.database.read_bytes() == content
     done = own_demo("doctor", "--yes")
     assert done.status == 0, done
-    assert "saved" in done.stdout
+    assert "recovered" in done.stdout
     assert "memory.db.damaged-1" in done.stdout
     assert own_demo("doctor").status == 0
     assert own_demo("search", QUESTION).status == 0

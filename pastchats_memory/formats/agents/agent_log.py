@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.formats.base.sibling_files import field_beside
 from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, text_of, value_of
@@ -144,4 +144,10 @@ def _output(given: object, *, failed: bool) -> Output:
     return Output(text, code, failed=failed or bool(code))
 
 
-AGENT_LOG = Format(FORMAT, VERSION, certain(recognise, 55), read, is_specific=False)
+AGENT_LOG = Format(
+    name="agent-log",
+    version=3,
+    detect=confident(recognise, 55),
+    read=read,
+    is_specific=False,
+)

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import Draft
 from pastchats_memory.formats.base.source import NotText, Source, list_of
 from pastchats_memory.formats.base.tools import excerpt
@@ -476,4 +476,9 @@ def _asked(typed: str) -> tuple[str, str]:
     return "command" if found or typed.startswith("!") else "prompt", typed
 
 
-AIDER = Format(FORMAT, VERSION, certain(recognise, 90), read)
+AIDER = Format(
+    name="aider",
+    version=10,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import takewhile
+from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import ending_in
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment, below_home
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.sibling_files import field_beside
 from pastchats_memory.formats.base.source import (
@@ -165,7 +168,20 @@ def _tell_answer(telling: Telling, assistant: Json, places: Places) -> None:
             telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
 
 
-AMAZON_Q = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the databases of Amazon Q and of Kiro CLI, which replaced it."""
+    for folder in (environment.data, environment.programs):
+        yield from (folder / name / "data.sqlite3" for name in ("amazon-q", "kiro-cli"))
+
+
+AMAZON_Q = Format(
+    name="amazon-q",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Amazon Q, Kiro CLI",
+    locations=locations,
+)
 
 
 # Sessions of Kiro CLI's second version to turns: prompts, answers and what tools answered, a record `{version, kind, data}` a line.
@@ -233,4 +249,12 @@ def _kiro_output(result: Json) -> Output:
     return Output("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
 
 
-KIRO_CLI = Format(KIRO_FORMAT, VERSION, certain(recognise_kiro, 90), read_kiro)
+KIRO_CLI = Format(
+    name="kiro-cli",
+    version=3,
+    detect=confident(recognise_kiro, 90),
+    read=read_kiro,
+    program="Amazon Q, Kiro CLI",
+    locations=below_home(".kiro/sessions/cli"),
+    companions=ending_in(SESSIONS, ".json"),
+)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import Output, text_in
@@ -103,4 +105,17 @@ def _output(block: Json) -> Output:
     return Output(text_in(result) or text_of(fault), number, failed=failed)
 
 
-AMP = Format(FORMAT, VERSION, certain(recognise, 90), read, keeps_mtime=False)
+def locations(environment: Environment) -> Iterator[Path]:
+    yield environment.folder("AMP_DATA_DIR", environment.data / "amp") / "threads"
+    yield from (editor / "globalStorage" / "sourcegraph.amp" for editor in environment.editors)
+
+
+AMP = Format(
+    name="amp",
+    version=5,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Amp",
+    locations=locations,
+    keeps_mtime=False,
+)

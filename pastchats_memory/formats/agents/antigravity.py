@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import named_after
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.formats.base.tools import Output
@@ -117,4 +119,12 @@ def _output(step: Json, text: str) -> Output:
     return Output(text[head.end() :] if head else text, code, failed=failed)
 
 
-ANTIGRAVITY = Format(FORMAT, VERSION, certain(recognise, 90), read)
+ANTIGRAVITY = Format(
+    name="antigravity",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Antigravity",
+    locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),
+    companions=named_after({SHORT: (FULL,)}),
+)

@@ -7,10 +7,11 @@ tools' answers, so it is the one that is read; `api_conversation_history.json` i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Draft, Row, Telling, taken, texts_of
 from pastchats_memory.formats.base.sibling_files import is_beside
 from pastchats_memory.formats.base.source import (
@@ -444,4 +445,25 @@ def _texts(values: list[object], depth: int) -> Iterator[str]:
             yield from _texts(content if isinstance(content, list) else [content], depth + 1)
 
 
-CLINE = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the lists of a task's steps, which are read with the task."""
+    return [name for name in names if name.startswith(FOCUS_CHAIN)] if any(name in NAMES for name in names) else ()
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    for editor in environment.editors:
+        for extension in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"):
+            yield editor / "globalStorage" / extension / "tasks"
+    data = environment.folder("CLINE_DATA_DIR", environment.folder("CLINE_DIR", environment.home / ".cline") / "data")
+    yield environment.folder("CLINE_SESSION_DATA_DIR", data / "sessions")
+
+
+CLINE = Format(
+    name="cline",
+    version=8,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Cline, Roo Code, Kilo Code",
+    locations=locations,
+    companions=Companions(hidden_in=hidden_in),
+)

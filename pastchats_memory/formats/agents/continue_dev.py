@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.formats.base.sibling_files import is_beside
 from pastchats_memory.formats.base.source import BadJson, Json, Source, list_of, mapping_of, parse_json, text_of
@@ -122,4 +122,13 @@ def _pieces(node: Json, depth: int) -> Iterator[str]:
         yield "\n" if kind in BLOCKS else ""
 
 
-CONTINUE_DEV = Format(FORMAT, VERSION, certain(recognise, 90), read)
+CONTINUE_DEV = Format(
+    name="continue",
+    version=6,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Continue",
+    locations=lambda environment: iter(
+        [environment.folder("CONTINUE_GLOBAL_DIR", environment.home / ".continue") / "sessions"]
+    ),
+)

@@ -5,11 +5,14 @@ Source: `internal/message` and `internal/db/migrations` of github.com/charmbrace
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import Output
@@ -114,4 +117,25 @@ def _typed_command(telling: Telling, block: Json, at: At) -> None:
     telling.result(at.native_id, Output(text_of(block.get("output")), code, failed=bool(code)), at)
 
 
-CRUSH = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    """The databases of the projects in which Crush says that it was used; it keeps one in each of them."""
+    listed = environment.folder("CRUSH_GLOBAL_DATA", environment.data / "crush") / "projects.json"
+    try:
+        told = json.loads(listed.read_bytes())
+    except (OSError, ValueError):
+        return
+    projects = told.get("projects") if isinstance(told, dict) else None
+    for project in projects if isinstance(projects, list) else ():
+        match project:
+            case {"path": str(path), "data_dir": str(folder)}:
+                yield Path(path, folder, "crush.db")
+
+
+CRUSH = Format(
+    name="crush",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Crush",
+    locations=locations,
+)

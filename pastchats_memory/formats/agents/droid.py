@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import ending_in
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import Output, text_in
@@ -122,4 +124,12 @@ def _message(telling: Telling, message: Json, blocks: list[Json], at: At) -> Non
             )
 
 
-DROID = Format(FORMAT, VERSION, certain(recognise, 90), read)
+DROID = Format(
+    name="droid",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Factory Droid",
+    locations=below_home(".factory/sessions"),
+    companions=ending_in(SESSIONS, SETTINGS),
+)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database, Value
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.formats.base.source import (
     Json,
@@ -159,4 +161,22 @@ def _blocks(record: Json) -> list[Json]:
     return [block for block in list_of(content) if isinstance(block, dict)]
 
 
-GOOSE = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    root = environment.variables.get("GOOSE_PATH_ROOT")
+    if root:
+        yield Path(root).expanduser() / "data" / "sessions"
+        return
+    yield environment.data / "goose" / "sessions"
+    yield environment.programs / "Block" / "goose" / "sessions"
+    yield environment.programs / "Block" / "goose" / "data" / "sessions"
+    yield environment.home / ".goose" / "sessions"
+
+
+GOOSE = Format(
+    name="goose",
+    version=9,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Goose",
+    locations=locations,
+)

@@ -11,7 +11,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import named_after
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.sibling_files import text_beside
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
@@ -132,4 +133,12 @@ def _workspace(config: Path) -> str | None:
     return folder_of(chat.get("workspace"))
 
 
-GPTME = Format(FORMAT, VERSION, certain(recognise, 90), read)
+GPTME = Format(
+    name="gptme",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="gptme",
+    locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
+    companions=named_after({LOG: ABOUT_IT}),
+)

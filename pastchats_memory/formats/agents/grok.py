@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import named_after
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import About, At, Row, Telling, told
 from pastchats_memory.formats.base.sibling_files import text_beside
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
@@ -118,4 +119,12 @@ def _output(call: Json) -> Output:
     return replace(printed, text=text or text_of(raw) or printed.text)
 
 
-GROK = Format(FORMAT, VERSION, certain(recognise, 90), read)
+GROK = Format(
+    name="grok",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Grok Build",
+    locations=lambda environment: iter([environment.folder("GROK_HOME", environment.home / ".grok") / "sessions"]),
+    companions=named_after({UPDATES: (SENT, SUMMARY)}),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of
 from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, parse_json, text_of, value_of
 from pastchats_memory.formats.base.tools import Output, printed_in
@@ -85,4 +85,11 @@ def _output(text: str) -> Output:
     return printed_in(fields, failed=bool(fields.get("error"))) if fields else Output(text)
 
 
-HERMES = Format(FORMAT, VERSION, certain(recognise, 90), read)
+HERMES = Format(
+    name="hermes",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Hermes",
+    locations=lambda environment: iter([environment.folder("HERMES_HOME", environment.home / ".hermes") / "state.db"]),
+)

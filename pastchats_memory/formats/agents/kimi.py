@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.companions import named_after
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.formats.base.sibling_files import field_beside, text_beside
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, parse_json, text_of
@@ -210,4 +212,17 @@ def _output(text: str, note: str = "", *, failed: bool) -> Output:
     return Output(text or note, int(found[1]) if found else None, failed=failed)
 
 
-KIMI = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    yield environment.folder("KIMI_CODE_HOME", environment.home / ".kimi-code") / "sessions"
+    yield environment.home / ".kimi" / "sessions"
+
+
+KIMI = Format(
+    name="kimi",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Kimi",
+    locations=locations,
+    companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),
+)

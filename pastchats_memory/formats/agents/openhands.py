@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
 from pastchats_memory.formats.base.sibling_files import field_beside, is_beside
 from pastchats_memory.formats.base.source import BadJson, Json, Record, Source, list_of, mapping_of, text_of, value_of
@@ -37,8 +38,15 @@ def events_beside(path: Path) -> list[Path]:
     return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_beside(file)]
 
 
-def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
-    """The files of a folder that are read with the first of them."""
+def other_events(path: Path) -> Iterator[Path]:
+    """Yield the other files of events of the same conversation. Raises OSError."""
+    return (file for file in events_beside(path) if file != path)
+
+
+def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the files of events but the first, which stands for the conversation, and its state."""
+    if FOLDER in names:
+        return [name for name in names if name.startswith(STATE) and name.endswith((".json", ".jsonl"))]
     if Path(folder).name != FOLDER:
         return ()
     return sorted(name for name in names if _NAME.fullmatch(name))[1:]
@@ -123,4 +131,12 @@ def _output(observation: Json) -> Output:
     return Output(texts_of(observation.get("content")) or ended.text, ended.exit_code, failed=ended.failed)
 
 
-OPENHANDS = Format(FORMAT, VERSION, certain(recognise, 90), read)
+OPENHANDS = Format(
+    name="openhands",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+    program="OpenHands",
+    locations=below_home(".openhands/conversations"),
+    companions=Companions((EVENT,), other_events, hidden_in),
+)

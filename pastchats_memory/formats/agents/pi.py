@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import Output, text_in
@@ -151,4 +153,18 @@ def _typed_command(telling: Telling, message: Json, at: At) -> None:
         telling.result(at.native_id, Output(text_of(message.get("output")), code, failed=bool(code)), at)
 
 
-PI = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of pi's sessions, then those of OpenClaw, which writes the same format."""
+    yield environment.home / ".pi" / "agent" / "sessions"
+    folder = environment.folder("OPENCLAW_STATE_DIR", environment.home / ".openclaw")
+    yield from sorted(folder.glob("agents/*/sessions"))
+
+
+PI = Format(
+    name="pi",
+    version=8,
+    detect=confident(recognise, 90),
+    read=read,
+    program="pi, OpenClaw",
+    locations=locations,
+)

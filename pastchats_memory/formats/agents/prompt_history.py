@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, Source, mapping_of, text_of
 from pastchats_memory.formats.base.wrappers import BUILT_INS
 from pastchats_memory.model import Turn, Unreadable
@@ -84,4 +84,10 @@ def _with_pasted(fields: Json) -> str:
     return _PASTED.sub(lambda found: contents.get(found[1]) or found[0], text_of(fields.get("display")))
 
 
-PROMPT_HISTORY = Format(FORMAT, VERSION, certain(recognise, 90), read)
+PROMPT_HISTORY = Format(
+    name="prompt-history",
+    version=1,
+    detect=confident(recognise, 90),
+    read=read,
+    fidelity=0,
+)

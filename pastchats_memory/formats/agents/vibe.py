@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of
 from pastchats_memory.formats.base.sibling_files import is_beside, text_beside
 from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, parse_json, text_of
@@ -39,8 +40,8 @@ def read_with(path: Path) -> Iterator[Path]:
         yield from _journal(path.parent)
 
 
-def told_elsewhere(folder: str, names: Collection[str]) -> Collection[str]:
-    """The files of a folder that belong to a session. Raises OSError."""
+def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the files of a folder that belong to a session. Raises OSError."""
     place = Path(folder)
     if CURRENT in names and META in names:
         return [name for name in names if name != META]
@@ -128,4 +129,18 @@ def _output(state: Json) -> Output:
     return Output(text, printed.exit_code, failed=printed.failed)
 
 
-VIBE = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    folder = environment.folder("VIBE_HOME", environment.home / ".vibe") / "logs" / "session"
+    yield folder / "unified"
+    yield from sorted(folder.glob("session_*"))  # before the third version
+
+
+VIBE = Format(
+    name="vibe",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Mistral Vibe",
+    locations=locations,
+    companions=Companions((META,), read_with, hidden_in),
+)

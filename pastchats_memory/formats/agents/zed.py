@@ -9,10 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
 from pastchats_memory.formats.base.source import (
     LONGEST_LINE,
@@ -237,4 +238,21 @@ def _earlier(telling: Telling, message: Json, branch: str) -> None:
         telling.result(text_of(result.get("tool_use_id")), output, at)
 
 
-ZED = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    data = environment.folder("FLATPAK_XDG_DATA_HOME", environment.data) / "zed"
+    if environment.platform == "darwin":
+        data = environment.programs / "Zed"
+    if environment.platform == "win32":
+        data = environment.folder("LOCALAPPDATA", environment.home / "AppData" / "Local") / "Zed"
+    yield data / "threads" / "threads.db"
+    yield data / "conversations"
+
+
+ZED = Format(
+    name="zed",
+    version=6,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Zed",
+    locations=locations,
+)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations
 from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import (
@@ -370,4 +370,9 @@ def _about(conversation: Json) -> dict[str, object]:
     return {key: value for key, value in about.items() if value}
 
 
-CHATGPT = Format(FORMAT, VERSION, certain(recognise, 90), read)
+CHATGPT = Format(
+    name="chatgpt",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+)

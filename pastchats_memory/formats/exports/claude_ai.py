@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
@@ -139,4 +139,9 @@ def _beside(at: At) -> At:
     return At(at.line, at.time, branch=at.branch)
 
 
-CLAUDE_AI = Format(FORMAT, VERSION, certain(recognise, 90), read)
+CLAUDE_AI = Format(
+    name="claude-ai",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
@@ -120,4 +120,9 @@ def _tool(telling: Telling, call: Json, at: At) -> None:
     telling.result(call_id, output_of(call.get("output")), at)
 
 
-LIBRECHAT = Format(FORMAT, VERSION, certain(recognise, 90), read)
+LIBRECHAT = Format(
+    name="librechat",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+)

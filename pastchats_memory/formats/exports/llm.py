@@ -9,9 +9,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import About, At, Telling
 from pastchats_memory.formats.base.source import (
@@ -406,4 +408,15 @@ class _Told:
             self._telling.result(call_id, output, At(1, row.get("datetime_utc")))
 
 
-LLM_LOGS = Format(FORMAT, VERSION, certain(recognise, 90), read)
+def locations(environment: Environment) -> Iterator[Path]:
+    yield environment.folder("LLM_USER_PATH", environment.programs / "io.datasette.llm") / "logs.db"
+
+
+LLM_LOGS = Format(
+    name="llm-logs",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+    program="llm",
+    locations=locations,
+)

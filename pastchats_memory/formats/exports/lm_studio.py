@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
+from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.tools import output_of, without_thoughts
@@ -101,4 +102,11 @@ def _answered(content: object) -> object:
     return value_of(content) if isinstance(content, str) and content.startswith("[") else content
 
 
-LM_STUDIO = Format(FORMAT, VERSION, certain(recognise, 90), read)
+LM_STUDIO = Format(
+    name="lm-studio",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+    program="LM Studio",
+    locations=below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
+)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import (
@@ -133,4 +133,9 @@ def _unquoted(text: str) -> object:
     return value_of(value_of(text))
 
 
-OPEN_WEBUI = Format(FORMAT, VERSION, certain(recognise, 90), read)
+OPEN_WEBUI = Format(
+    name="open-webui",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, parse_json, text_of
@@ -130,4 +130,9 @@ def _calls(telling: Telling, message: Json) -> None:
             telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
-OPENAI_MESSAGES = Format(FORMAT, VERSION, certain(recognise, 90), read)
+OPENAI_MESSAGES = Format(
+    name="openai-messages",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
@@ -146,4 +146,9 @@ def _task(fields: Json, item: Record) -> Task:
     )
 
 
-OWN_EXPORT = Format(FORMAT, VERSION, certain(recognise, 90), read)
+OWN_EXPORT = Format(
+    name="export",
+    version=1,
+    detect=confident(recognise, 90),
+    read=read,
+)

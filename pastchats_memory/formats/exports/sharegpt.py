@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import BadJson, Json, Places, Source, list_of, mapping_of, parse_json, text_of
@@ -94,4 +94,9 @@ def _call(telling: Telling, text: str) -> None:
         telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
-SHAREGPT = Format(FORMAT, VERSION, certain(recognise, 90), read)
+SHAREGPT = Format(
+    name="sharegpt",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -14,7 +14,8 @@ from hashlib import sha256
 from itertools import islice, takewhile
 
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
     SAMPLE_RECORDS,
@@ -369,4 +370,13 @@ def _ids_are_conversations(messages: list[Message]) -> bool:
     return any(own_id is not None and said_by >= SIDES for own_id, said_by in roles.items())
 
 
-MESSAGES = Format(FORMAT, VERSION, certain(recognise, 50), read, is_specific=False)
+MESSAGES = Format(
+    name="messages",
+    version=16,
+    detect=confident(recognise, 50),
+    read=read,
+    program="Augment",
+    locations=below_home(".augment/sessions"),
+    is_specific=False,
+    explain=explain,
+)

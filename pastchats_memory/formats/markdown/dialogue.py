@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
 from pastchats_memory.formats.base.session import Draft, Drafts
 from pastchats_memory.formats.base.source import Source
@@ -623,4 +623,9 @@ def _is_rim(line: str) -> bool:
     return not line.strip() or _SEPARATOR.match(line) is not None
 
 
-DIALOGUE = Format(FORMAT, VERSION, certain(recognise, 90), read)
+DIALOGUE = Format(
+    name="markdown",
+    version=20,
+    detect=confident(recognise, 90),
+    read=read,
+)

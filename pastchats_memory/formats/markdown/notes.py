@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import HOLDS_NOTES, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, Source
 from pastchats_memory.model import Turn, Unreadable
@@ -25,7 +26,6 @@ VERSION = 4
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
 )
-FOLDERS_UP = 4
 NO_PROJECT = frozenset({"", "/", "home", "users", "root", "tmp", "docs", "doc", "documents", "desktop"})
 DATE_KEYS = ("date", "created", "created_at", "datetime", "timestamp")
 LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
@@ -151,12 +151,12 @@ def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Itera
 
 
 def _in_folder_of_notes(path: PurePath) -> bool:
-    return any(parent.name.lower() in FOLDERS for parent in list(path.parents)[:FOLDERS_UP])
+    return any(parent.name.lower() in FOLDERS for parent in list(path.parents)[:NOTE_FOLDER_DEPTH])
 
 
 def _project_of(path: PurePath) -> str | None:
     """The folder in which the folder of notes lies; None where that is no project's."""
-    folders = [parent for parent in list(path.parents)[:FOLDERS_UP] if parent.name.lower() in FOLDERS]
+    folders = [parent for parent in list(path.parents)[:NOTE_FOLDER_DEPTH] if parent.name.lower() in FOLDERS]
     above = folders[-1].parent if folders else None
     while above is not None and (above.name.lower() in ("docs", "doc") or above.name.startswith(".")):
         above = above.parent
@@ -183,4 +183,11 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-NOTES = Format(FORMAT, VERSION, certain(recognise, 10), read, is_specific=False, kinds=HOLDS_NOTES)
+NOTES = Format(
+    name="notes",
+    version=4,
+    detect=confident(recognise, 10),
+    read=read,
+    is_specific=False,
+    kinds=frozenset({"notes"}),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, in_code
 from pastchats_memory.formats.base.session import About, At, Telling
 from pastchats_memory.formats.base.source import Source
@@ -87,4 +87,10 @@ def _answer(lines: Sequence[str]) -> str:
     return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()
 
 
-PERPLEXITY = Format(FORMAT, VERSION, certain(recognise, 70), read, is_specific=False)
+PERPLEXITY = Format(
+    name="perplexity",
+    version=2,
+    detect=confident(recognise, 70),
+    read=read,
+    is_specific=False,
+)

@@ -19,7 +19,7 @@ import orjson
 
 from pastchats_memory.formats.agents.droid import executed
 from pastchats_memory.formats.agents.gemini.content import shell_output
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.session import Draft, Drafts
 from pastchats_memory.formats.base.source import Json, Source, mapping_of, number_of, text_of
@@ -679,4 +679,10 @@ def _draft(part: _Part, session: _Session, role: str, kind: str, text: str, star
     )
 
 
-SPECSTORY = Format(FORMAT, VERSION, certain(recognise, 90), read)
+SPECSTORY = Format(
+    name="specstory",
+    version=12,
+    detect=confident(recognise, 90),
+    read=read,
+    fidelity=2,
+)

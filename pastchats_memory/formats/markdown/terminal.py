@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import About, At, Telling
 from pastchats_memory.formats.base.source import Source
@@ -399,4 +399,10 @@ def _goes_on(lines: list[str]) -> bool:
     return line.startswith(_INDENT) and not _BARE_CALL.match(line)
 
 
-SCROLLBACK = Format(FORMAT, VERSION, certain(recognise, 20), read, is_specific=False)
+SCROLLBACK = Format(
+    name="scrollback",
+    version=15,
+    detect=confident(recognise, 20),
+    read=read,
+    is_specific=False,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
@@ -121,4 +121,10 @@ def _comments(issue: Json) -> Iterator[Comment]:
         yield Comment(reason, text_of(issue.get("assignee")), _time(issue.get("closed_at")))
 
 
-BEADS = Format(FORMAT, VERSION, certain(recognise, 90), read, kinds=HOLDS_TASKS)
+BEADS = Format(
+    name="beads",
+    version=1,
+    detect=confident(recognise, 90),
+    read=read,
+    kinds=frozenset({"tasks"}),
+)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
 from pastchats_memory.formats.base.sibling_files import EVENTS, is_beside, recorded_cwd
 from pastchats_memory.formats.base.source import Source
@@ -190,4 +190,11 @@ def _todo_txt(source: Source) -> Iterator[Task]:
         )
 
 
-CHECKLIST = Format(FORMAT, VERSION, certain(recognise, 60), read, is_specific=False, kinds=HOLDS_TASKS)
+CHECKLIST = Format(
+    name="checklist",
+    version=4,
+    detect=confident(recognise, 60),
+    read=read,
+    is_specific=False,
+    kinds=frozenset({"tasks"}),
+)

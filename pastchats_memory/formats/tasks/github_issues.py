@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Places, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, titled, word_of
 from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
@@ -105,4 +105,10 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
     )
 
 
-GITHUB_ISSUES = Format(FORMAT, VERSION, certain(recognise, 90), read, kinds=HOLDS_TASKS)
+GITHUB_ISSUES = Format(
+    name="github-issues",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+    kinds=frozenset({"tasks"}),
+)

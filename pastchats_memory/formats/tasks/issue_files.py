@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
 from pastchats_memory.formats.base.source import Json, Source
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, titled
@@ -161,4 +161,11 @@ def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
     return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(told))).strip(), [text for text in texts if text]
 
 
-ISSUE_FILES = Format(FORMAT, VERSION, certain(recognise, 65), read, is_specific=False, kinds=HOLDS_TASKS)
+ISSUE_FILES = Format(
+    name="issue-files",
+    version=4,
+    detect=confident(recognise, 65),
+    read=read,
+    is_specific=False,
+    kinds=frozenset({"tasks"}),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
@@ -92,4 +92,10 @@ def _task(fields: Json, native_id: str, about: Json, links: list[TaskLink], plac
     )
 
 
-TASKMASTER = Format(FORMAT, VERSION, certain(recognise, 90), read, kinds=HOLDS_TASKS)
+TASKMASTER = Format(
+    name="taskmaster",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+    kinds=frozenset({"tasks"}),
+)

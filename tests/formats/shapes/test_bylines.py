@@ -1,12 +1,12 @@
 """Who speaks where no column says it: texts, keys, ids, records before, lists, the answer to a request; and lists that only look alike."""
 
 import pytest
-from pastchats_memory.formats.shapes.inference.bylines import of_two_lists, with_bylines
-from pastchats_memory.formats.shapes.inference.pages import marked_texts
-from pastchats_memory.formats.shapes.inference.tables import tables_of
 from talked import TALK, each
 
 from pastchats_memory.formats.base.source import day_by_day, days_joined
+from pastchats_memory.formats.generic.shapes.inference.bylines import of_two_lists, with_bylines
+from pastchats_memory.formats.generic.shapes.inference.pages import marked_texts
+from pastchats_memory.formats.generic.shapes.inference.tables import tables_of
 
 WORDS = [text for _, text in TALK]
 

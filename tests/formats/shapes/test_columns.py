@@ -1,9 +1,10 @@
 """Names, values and records as columns: what a reader of unknown shapes sees of them."""
 
 import pytest
-from pastchats_memory.formats.shapes.inference.columns import columns_of, joined, row_of
-from pastchats_memory.formats.shapes.naming import side_of, words_of
-from pastchats_memory.formats.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
+
+from pastchats_memory.formats.generic.shapes.inference.columns import columns_of, joined, row_of
+from pastchats_memory.formats.generic.shapes.naming import side_of, words_of
+from pastchats_memory.formats.generic.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Who it is that a word, a number or a flag stands for."""
 
 import pytest
-from pastchats_memory.formats.shapes.inference.parties import Document, sides_of
+
+from pastchats_memory.formats.generic.shapes.inference.parties import Document, sides_of
 
 
 @pytest.mark.parametrize(

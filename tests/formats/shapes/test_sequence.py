@@ -1,7 +1,8 @@
 """Rows as they were meant in the end, in the order in which they were said."""
 
 import pytest
-from pastchats_memory.formats.shapes.inference.sequence import in_the_end, is_gone, order_of
+
+from pastchats_memory.formats.generic.shapes.inference.sequence import in_the_end, is_gone, order_of
 
 
 def test_pieces_are_put_together_by_what_they_share():

@@ -4,13 +4,13 @@ import json
 from base64 import b64encode
 
 import pytest
-from pastchats_memory.formats.shapes.inference.pages import spoken_page
-from pastchats_memory.formats.shapes.inference.tables import tables_of
-from pastchats_memory.formats.shapes.spelled import spelled_out
-from pastchats_memory.formats.shapes.windows import windows
 from talked import TALK, each
 
 from pastchats_memory.formats.base.source import Record
+from pastchats_memory.formats.generic.shapes.inference.pages import spoken_page
+from pastchats_memory.formats.generic.shapes.inference.tables import tables_of
+from pastchats_memory.formats.generic.shapes.spelled import spelled_out
+from pastchats_memory.formats.generic.shapes.windows import windows
 
 
 @pytest.mark.parametrize(

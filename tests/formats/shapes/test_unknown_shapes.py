@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from golden import FIXTURES, turns
-from pastchats_memory.formats.messages import MESSAGES
 
 from pastchats_memory.formats.base.source import NotText, Source
-from pastchats_memory.formats.registry import detect_format, keys_taken
+from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.registry import detect_format
 
 SHAPES = FIXTURES / "messages"
 SAMPLE = 200
@@ -54,12 +54,12 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
 )
 def test_it_says_which_keys_it_took_for_what(name, keys):
     source = Source(SHAPES / name)
-    assert keys.items() <= keys_taken(MESSAGES, source).items()
+    assert keys.items() <= MESSAGES.explain(source).items()
 
 
 def test_a_format_that_is_known_takes_no_keys():
     source = Source(next((FIXTURES / "codex").glob("*.jsonl")))
-    assert keys_taken(detect_format(source), source) == {}
+    assert detect_format(source).explain is None
 
 
 def test_a_bots_flag_names_no_role_where_people_have_names(tmp_path):
@@ -295,7 +295,7 @@ def test_conversations_that_are_told_in_between_each_other_are_several_by_a_name
     assert conversations(tmp_path, opened) == 3
     path = written(tmp_path, {"id": "desk", "messages": rooms})
     assert {turn.conversation_id for turn in turns(MESSAGES, path)} == {"desk/x", "desk/y"}
-    assert keys_taken(MESSAGES, Source(path))["conversation"] == "room"
+    assert MESSAGES.explain(Source(path))["conversation"] == "room"
 
 
 @pytest.mark.parametrize(

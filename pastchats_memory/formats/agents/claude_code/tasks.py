@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import HOLDS_TASKS, Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import word_of
 from pastchats_memory.formats.base.tools import entry_of, task_of_list, task_of_todo
@@ -55,4 +55,10 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
         yield task_of_list(fields, source.path.parent.name, word_of(fields.get("id")), line=1)
 
 
-CLAUDE_TASKS = Format(FORMAT, VERSION, certain(recognise, 90), read, kinds=HOLDS_TASKS)
+CLAUDE_TASKS = Format(
+    name="claude-tasks",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    kinds=frozenset({"tasks"}),
+)

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import is_codex_log
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
@@ -305,4 +305,9 @@ def _ended(fields: Json) -> Output:
     return Output(text_of(fields.get("aggregated_output")), code, failed=bool(code))
 
 
-CODEX_EXEC = Format(FORMAT, VERSION, certain(recognise, 90), read)
+CODEX_EXEC = Format(
+    name="codex-exec",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+)

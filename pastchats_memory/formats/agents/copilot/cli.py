@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from pastchats_memory.formats.base.format import Format, certain
 from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
@@ -115,9 +114,6 @@ def _output(data: Json) -> Output:
         return Output(text, failed=failed)
     code = int(exited[1])
     return Output(text[: -len(exited[0])], code, failed=failed or code != 0)
-
-
-COPILOT_CLI = Format(FORMAT, VERSION, certain(recognise, 90), read)
 
 
 # What Copilot CLI writes when a session is shared as Markdown: a section for every message and for every call of a tool.
@@ -235,6 +231,3 @@ def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:
             given = line.endswith(_ARGUMENTS) or (given and not line.startswith("</details>"))
         yield given, "\n".join(body[first + 1 : last])
         above = last + 1
-
-
-COPILOT_SHARE = Format(SHARE_FORMAT, SHARE_VERSION, certain(recognise_share, 90), read_share)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, certain
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
 from pastchats_memory.formats.base.sibling_files import is_beside
 from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, number_of, text_of
@@ -329,6 +328,3 @@ def _text_in(value: object, depth: int) -> str:
     node = mapping_of(value)
     inner = (node.get(key) for key in ("value", "text", "node", "children") if key in node)
     return "".join(_text_in(part, depth + 1) for part in inner)
-
-
-VSCODE_COPILOT = Format(FORMAT, VERSION, certain(recognise, 90), read)

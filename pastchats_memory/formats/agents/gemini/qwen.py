@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.gemini.content import shell_output, typed
-from pastchats_memory.formats.base.format import Format, certain
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import Output
@@ -107,6 +106,3 @@ def _output(record: Json, response: Json) -> Output:
     fault = text_of(response.get("error"))
     failed = bool(fault) or mapping_of(record.get("toolCallResult")).get("status") == "error"
     return shell_output(fault or text_of(response.get("output")), failed=failed)
-
-
-QWEN_CODE = Format(FORMAT, VERSION, certain(recognise, 90), read)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.agents.opencode import files
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -22,7 +23,7 @@ from pastchats_memory.formats.agents.opencode.session import (
     order_of,
 )
 from pastchats_memory.formats.agents.opencode.v2 import Captured, event_in, second_in
-from pastchats_memory.formats.base.format import Format, certain
+from pastchats_memory.formats.base.format import Companions, Format, confident
 from pastchats_memory.formats.base.source import (
     BadJson,
     Element,
@@ -216,4 +217,12 @@ def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
         yield from _session(info, messages)
 
 
-OPENCODE = Format(FORMAT, VERSION, certain(recognise, 90), read)
+OPENCODE = Format(
+    name="opencode",
+    version=7,
+    detect=confident(recognise, 90),
+    read=read,
+    program="OpenCode, Kilo CLI",
+    locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),
+    companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
+)

@@ -62,8 +62,17 @@ def tree_of(path: Path) -> Tree | None:
     return None
 
 
-def told_elsewhere(folder: Path, names: Collection[str]) -> set[str]:
-    """The files of a folder that are read with another one: parts, and messages beside the first if their session is gone."""
+def other_files(path: Path) -> Iterator[Path]:
+    """Yield the other files of the tree that a session's or message's file stands for. Raises OSError."""
+    tree = tree_of(path)
+    return (file for file in tree.files() if file != path) if tree else iter(())
+
+
+def hidden_in(where: str, names: Collection[str]) -> Collection[str]:
+    """Return the files that are read with another one: parts, and messages beside the first if their session is gone."""
+    if not any(name.startswith((MESSAGE, PART)) for name in names):
+        return ()
+    folder = Path(where)
     first = min((name for name in names if name.startswith(MESSAGE) and name.endswith(".json")), default="")
     tree = tree_of(folder / first)
     if first and tree is not None:

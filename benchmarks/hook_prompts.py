@@ -29,10 +29,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import judged
-from pastchats_memory.hooks.agents import Event
 
 from pastchats_memory import Memory
 from pastchats_memory.hooks import events
+from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import query_for
 from pastchats_memory.model import RECALL_PREAMBLE
 from pastchats_memory.store.database import open_database

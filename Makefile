@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test lint docs scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -24,6 +24,11 @@ lint: $(VENV)/installed-dev
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
 	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
+
+# Write the generated parts of the pages, build the site into build/docs and check every link.
+docs: $(VENV)/installed-dev
+	$(BIN)/python scripts/generate_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.
 LONGEST ?= 12000

@@ -14,6 +14,7 @@ EACH = 2
 """Texts a pattern."""
 
 
+@pytest.mark.promise("text", "No text makes a regular expression run for long; each is tried with texts made from it.")
 def test_no_pattern_hangs_at_texts_made_from_it() -> None:
     patterns = found_patterns()
     assert len(patterns) > 300

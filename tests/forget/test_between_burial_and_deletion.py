@@ -108,6 +108,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
         os.waitpid(child, 0)
 
 
+@pytest.mark.promise(
+    "forgetting", "From the first moment of a long deletion, no other command shows what is being deleted."
+)
 @pytest.mark.parametrize("name", ASKED)
 def test_nothing_is_told_of_what_is_forgotten_but_not_deleted_yet(
     answers: dict[str, tuple[str, str]], name: str

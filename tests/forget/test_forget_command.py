@@ -88,6 +88,7 @@ def test_each_way_of_choosing_takes_what_it_names_and_no_more(garden: Program, b
     assert garden("doctor").status == 0
 
 
+@pytest.mark.promise("forgetting", "No file brings a forgotten turn back.")
 def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> None:
     forgotten(garden("forget", "--query", "quince", "--yes", "--json"))
     again = garden("index", "history", "--force", "--json").json
@@ -102,6 +103,7 @@ def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> N
     assert "Left out 2 rows" in garden("index", "elsewhere", "--force").stdout
 
 
+@pytest.mark.promise("forgetting", "No export or backup brings a forgotten task, comment or attachment back.")
 def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_path: Path) -> None:
     def kept(memory: Memory) -> list[list[Any]]:
         return [

@@ -59,6 +59,7 @@ def killed_after(steps: int, path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
+@pytest.mark.promise("forgetting", "The next opening finishes a deletion whose process was killed.")
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, steps: int) -> None:
     killed_after(steps, path)
@@ -88,6 +89,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
     return [*map(str, turns), key]
 
 
+@pytest.mark.promise("forgetting", "From the first moment of a long deletion, no search finds what is being deleted.")
 def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_what_goes(path: Path) -> None:
     *turns, key = going_elsewhere(path)
     with Memory.open(path) as memory:
@@ -124,6 +126,9 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path, monkeypatch: 
     assert turns(path) == 2
 
 
+@pytest.mark.promise(
+    "durability", "Other processes can write while many rows are deleted and readers keep the log open."
+)
 def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful:
         with reader.snapshot():

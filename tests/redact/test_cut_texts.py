@@ -45,6 +45,7 @@ def label(text: str) -> str:
     return call_of("Task", {"description": text}).label
 
 
+@pytest.mark.promise("secrets", "Secrets are removed from tool output whose middle is cut.")
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(
     ("cut", "length"),

@@ -75,6 +75,9 @@ def holds(program: Program, secret: str) -> bool:
     return any(form(piece).encode() in content for piece in pieces for form in (str, str.lower))
 
 
+@pytest.mark.promise(
+    "secrets", "`redact --rescan` applies the current rules to stored text and leaves nothing of a secret in the file."
+)
 def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_its_json_fits_the_schema_and_changes_nothing_without_yes(
     assert done.results[0]["secrets"] == found.results[0]["secrets"]
 
 
+@pytest.mark.promise("secrets", "`status` and `doctor` report stored text that was redacted by other rules.")
 def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

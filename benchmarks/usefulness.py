@@ -1,4 +1,4 @@
-"""How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
+"""Count the recall blocks that hold the decisive line of an earlier solution.
 
     python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third|fourth] [--db FILE] [--bytes N] [--misses]
 

@@ -6,13 +6,13 @@ import gzip
 import json
 import os
 import shutil
-import time
 import zipfile
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from program import DEMO, REPOSITORY, Program
+from work import count_lines
 
 from pastchats_memory import Memory
 from pastchats_memory.store.database import open_database
@@ -279,21 +279,18 @@ def test_whatever_was_put_in_the_place_of_a_source_neither_holds_anything_up_nor
         file.symlink_to(other)
     else:
         with file.open("wb") as sparse:
-            sparse.truncate(1 << 40)
-    began = time.monotonic()
+            sparse.truncate(1 << 43)
     expected = "changed" if what in ("link to another file", "sparse") else "gone"
     assert cited(memory) == (expected, 3)
     block = memory.recall(REQUEST)
     assert "secret-of-the-host" not in block.text
     assert memory.verify().states[expected] == 4
-    assert time.monotonic() - began < 5
 
 
 def test_a_file_of_countless_lines_is_not_searched_while_somebody_waits(memory: Memory, file: Path) -> None:
     file.write_bytes(b"\n" * (12 << 20))
-    began = time.monotonic()
     assert cited(memory) == ("changed", 3)
-    assert time.monotonic() - began < 1
+    assert count_lines(lambda: cited(memory)) < 100_000, "each of twelve million lines would be one"
 
 
 def test_an_older_database_is_checked_by_its_files_and_by_their_texts_until_it_is_indexed(

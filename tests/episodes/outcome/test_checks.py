@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from one_episode import verdict
 
@@ -210,12 +208,9 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
         assert check_of(command) == family, command
 
 
-def test_written_files_of_a_command_are_found_quickly() -> None:
-    start = time.process_time()
+def test_what_a_command_writes_is_found_however_long_it_is() -> None:
     for piece in ("\n", "sh "):
-        for _ in range(20):
-            assert check_of(f"cat <<a\n{piece * 4000}") is None
-    assert time.process_time() - start < 1
+        assert check_of(f"cat <<a\n{piece * 300_000}") is None
 
 
 def test_text_within_a_command_is_not_run() -> None:

@@ -39,7 +39,7 @@ fuzz: $(VENV)/installed-dev
 # The server against its own description: boundaries of every parameter, then EXAMPLES drawn at random.
 EXAMPLES ?= 200
 fuzz-http: $(VENV)/installed-dev
-	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http_server/test_description.py
+	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http/test_description.py
 
 # KILLS processes are killed while they write, calls of the system fail or are the last (some of each kind, or every EVERYth in
 # small scenes; JOBS side by side), DAMAGES databases are damaged, and what is left is looked at; seven processes use one database for SECONDS.

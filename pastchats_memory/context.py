@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.model import Context, ContextItem, Hit
-from pastchats_memory.render import citation, local_time, one_line, quoted
+from pastchats_memory.views.text import citation, local_time, one_line, quoted
 
 MOST_ITEMS = 5
 EXCERPT_WIDTH = 200

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.recollection import Block, Outcome, Recollection
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, block_text, entry_text
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Of an excerpt where there is no room for more; the steps are small so that little room is left over."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pastchats_memory
 
 OURS = Path(pastchats_memory.__file__).parent
-LATER = frozenset({"__main__.py", "mcp_server", "http_server", "hooks"})
+LATER = frozenset({"__main__.py", "mcp", "http", "hooks"})
 """What few processes need and takes long to import."""
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program has it: threads of NumPy's would not outlive a fork

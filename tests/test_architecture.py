@@ -26,8 +26,6 @@ PURE = {
     "outcome",
     "budget",
     "recollection",
-    "render",
-    "render_json",
     "pieces",
     "excerpt",
     "decisive",
@@ -74,8 +72,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": set(),
     "config": {"errors", "whole_file"},
     **{room: {"model", "errors"} for room in PURE},
-    "render": {"recollection", "model"},
-    "render_json": {"recollection", "render", "model"},
     "pieces": set(),
     "spelled_ids": set(),
     "whole_file": set(),
@@ -83,7 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "redact": {"model", "errors"},
     "excerpt": {"pieces"},
     "decisive": {"excerpt"},
-    "fitting": {"decisive", "excerpt", "recollection", "render"},
+    "fitting": {"decisive", "excerpt", "recollection", "views"},
     "outcome": {"commands", "model"},
     "dates": {"spans"},
     "questions": {"spans", "statuses"},
@@ -99,6 +95,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ingest": {"readers", "embed", "store", "episodes", "project", "packed", "located", "passages", "model", "errors"}
     | PURE,
     **{room: {"embed", "store", "citations", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
+    "recall": {"views"} | {"embed", "store", "citations", "model", "errors"} | PURE | SEARCHING,
     "health": {"embed", "store", "rulebook", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
     "rescan": {"embed", "store", "episodes", "redact", "rulebook", "errors"},
@@ -107,11 +104,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "arguments": {"project", "model", "errors"} | PURE,
     "privacy": {"config", "arguments", "located", "store", "tasks"},
     "memory": BELOW | {"configured", "arguments", "privacy"},
-    "task_render": {"tasks", "model"} | PURE,
+    "views": {"tasks", "model"} | PURE,
     "hooks": BELOW | {"memory", "arguments"},
-    "http_server": BELOW | {"memory", "arguments", "task_render"},
-    "mcp_server": BELOW | {"memory", "arguments", "task_render"},
-    "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http_server", "mcp_server", "task_render"},
+    "http": BELOW | {"memory", "arguments", "views"},
+    "mcp": BELOW | {"memory", "arguments", "views"},
+    "cli": BELOW | {"configured", "arguments", "memory", "hooks", "http", "mcp", "views"},
     "__init__": {"memory", "recollection", "model", "errors"},
     "__main__": {"cli", "embed", "hooks"},
 }
@@ -185,13 +182,13 @@ def test_no_reader_leans_on_another_format() -> None:
         ("store/prompts.py", "from pastchats_memory.embed import Vector", "store/prompts.py:1 imports"),
         ("rank.py", "def f():\n    from pastchats_memory.store import vectors", "rank.py:2 imports"),
         ("model.py", "from pastchats_memory import errors", "model.py:1 imports"),
-        ("render.py", "from . import model", "render.py:1 imports relatively"),
+        ("views/text.py", "from . import model", "views/text.py:1 imports relatively"),
         ("helpers.py", "", "helpers is a room that the table does not know"),
     ],
 )
 def test_an_import_against_the_table_is_noticed(tmp_path: Path, file: str, line: str, fault: str) -> None:
     package = tmp_path / "pastchats_memory"
-    for room in ("store/prompts", "embed/packaged", "rank", "model", "errors", "render"):
+    for room in ("store/prompts", "embed/packaged", "rank", "model", "errors", "views/text"):
         path = package / f"{room}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")

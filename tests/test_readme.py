@@ -10,7 +10,7 @@ import pytest
 from program import REPOSITORY, Reader
 
 from pastchats_memory.cli import COMMANDS, program
-from pastchats_memory.http_server.routes import ROUTES
+from pastchats_memory.http.routes import ROUTES
 
 OTHERS = {"AGENTS.md", "Backlog.md", "CLAUDE.md", "GEMINI.md", "config.yml", "pastchats-memory.toml"}
 """Files that a person or another program makes."""

@@ -180,7 +180,7 @@ def _end_line() -> int:
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
-    from pastchats_memory.render import (  # a name of a file, or what was typed, stands in what is said
+    from pastchats_memory.views.text import (  # a name of a file, or what was typed, stands in what is said
         escaped,
         sanitised,
     )
@@ -205,7 +205,7 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
         return _explain(UsageFault(fault.format_message(), hint), as_json=True)
-    from pastchats_memory.render import sanitised
+    from pastchats_memory.views.text import sanitised
 
     said = StringIO()
     fault.show(said)

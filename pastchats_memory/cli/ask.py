@@ -10,8 +10,8 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.questions.reading import Reading
-from pastchats_memory.render_json import with_warnings
-from pastchats_memory.task_render import listed, task_json
+from pastchats_memory.views.build import with_warnings
+from pastchats_memory.views.task_text import listed, task_json
 
 
 @click.command(

@@ -10,7 +10,7 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 
 @click.command(

@@ -10,10 +10,10 @@ import click
 from pastchats_memory.arguments import project_here, project_named
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
-from pastchats_memory.render import one_line
-from pastchats_memory.task_render import near_json, task_json
 from pastchats_memory.tasks.capture import Answer, Captured
 from pastchats_memory.tasks.near import Near
+from pastchats_memory.views.task_text import near_json, task_json
+from pastchats_memory.views.text import one_line
 
 
 @click.command(

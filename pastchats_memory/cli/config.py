@@ -12,7 +12,7 @@ from pastchats_memory import config
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 SECRET = frozenset({"api_key", "chat_api_key", "server_token"})
 NO_KEYS = frozenset({"origins", "warnings"})

@@ -6,7 +6,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render_json import context_json
+from pastchats_memory.views.build import context_json
 
 
 @click.command(

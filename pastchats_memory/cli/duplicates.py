@@ -8,10 +8,10 @@ from pastchats_memory.arguments import project_named
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.render import one_line
-from pastchats_memory.render_json import task_fields
-from pastchats_memory.task_render import guide
 from pastchats_memory.tasks.scan import LEAST_SCORE
+from pastchats_memory.views.build import task_fields
+from pastchats_memory.views.task_text import guide
+from pastchats_memory.views.text import one_line
 
 
 @click.command(

@@ -14,7 +14,7 @@ from pastchats_memory.config import excluding, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 
 @click.command(

@@ -11,7 +11,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, warn
 from pastchats_memory.model import utf8
-from pastchats_memory.render import escaped, one_line
+from pastchats_memory.views.text import escaped, one_line
 
 
 class Exporting(Protocol):

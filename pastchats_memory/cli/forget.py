@@ -13,9 +13,9 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.forget import Forgotten
 from pastchats_memory.memory import Memory
-from pastchats_memory.render import local_time, one_line
 from pastchats_memory.spelled_ids import number_of
 from pastchats_memory.store.tombstones import COUNTED, Forgetting
+from pastchats_memory.views.text import local_time, one_line
 
 SHOWN = 10
 WIDTH = 100

@@ -6,8 +6,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render import how_text
-from pastchats_memory.render_json import how_json
+from pastchats_memory.views.build import how_json
+from pastchats_memory.views.text import how_text
 
 
 @click.command(

@@ -20,7 +20,7 @@ from pastchats_memory.configured import index_options, wanted_files
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 if TYPE_CHECKING:
     from watchfiles import Change

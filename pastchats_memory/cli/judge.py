@@ -8,8 +8,8 @@ from pastchats_memory.arguments import OUTCOMES
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.render import judged_text, one_line, sheets_text
-from pastchats_memory.render_json import judge_json
+from pastchats_memory.views.build import judge_json
+from pastchats_memory.views.text import judged_text, one_line, sheets_text
 
 
 @click.command(

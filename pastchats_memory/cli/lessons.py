@@ -6,8 +6,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render import lessons_text
-from pastchats_memory.render_json import lessons_json
+from pastchats_memory.views.build import lessons_json
+from pastchats_memory.views.text import lessons_text
 
 
 @click.command(

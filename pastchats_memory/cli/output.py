@@ -11,7 +11,7 @@ from typing import Any, Protocol, TextIO
 import click
 import orjson
 
-from pastchats_memory.render import escaped, sanitised
+from pastchats_memory.views.text import escaped, sanitised
 
 NARROWEST = 16
 """Columns in which a text can still be read: a table that leaves it fewer is none."""

@@ -6,8 +6,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
-from pastchats_memory.render_json import with_warnings
-from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
+from pastchats_memory.views.build import with_warnings
+from pastchats_memory.views.task_text import prior_work_json, prior_work_text, resolved_json, resolved_text
 
 
 @click.command(

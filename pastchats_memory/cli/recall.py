@@ -9,7 +9,7 @@ import click
 from pastchats_memory.arguments import project_here
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
-from pastchats_memory.render_json import recall_json
+from pastchats_memory.views.build import recall_json
 
 
 @click.command(

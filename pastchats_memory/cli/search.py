@@ -10,9 +10,9 @@ from pastchats_memory.arguments import TYPES
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.render import local_time, one_line, time_text
-from pastchats_memory.render_json import search_json
 from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.views.build import search_json
+from pastchats_memory.views.text import local_time, one_line, time_text
 
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""

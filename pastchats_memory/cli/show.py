@@ -8,9 +8,9 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item
 from pastchats_memory.recollection import Outcome
-from pastchats_memory.render import CITATION_NOTES, local_time, one_line, outcome_text, sanitised
-from pastchats_memory.render_json import item_json
 from pastchats_memory.spelled_ids import leads_to_task
+from pastchats_memory.views.build import item_json
+from pastchats_memory.views.text import CITATION_NOTES, local_time, one_line, outcome_text, sanitised
 
 
 @click.command(
@@ -50,7 +50,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
-    from pastchats_memory.task_render import task_json, whole
+    from pastchats_memory.views.task_text import task_json, whole
 
     with options.open_memory(db) as memory:
         found = memory.tasks.shown(id_)

@@ -8,8 +8,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
-from pastchats_memory.task_render import guide, near_json, near_line
 from pastchats_memory.tasks.near import Near
+from pastchats_memory.views.task_text import guide, near_json, near_line
 
 
 def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json: bool) -> int:

@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import found_histories, from_home, load
 from pastchats_memory.configured import wanted_files
 from pastchats_memory.ingest.overview import SourceReport, overview_at
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 SHOWN = 10
 

@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.health import Status
-from pastchats_memory.render import local_time
+from pastchats_memory.views.text import local_time
 
 OUT = "taken out by the rules of this release"
 OUT_BY_OTHERS = "taken out by other rules than this release has; `pastchats-memory redact --rescan` looks again"

@@ -16,11 +16,11 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import StoredTask
 from pastchats_memory.query import moment
-from pastchats_memory.render import one_line, sanitised
-from pastchats_memory.render_json import search_json
 from pastchats_memory.statuses import TYPES
-from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.views.build import search_json
+from pastchats_memory.views.task_text import listed, recalled, task_json, whole
+from pastchats_memory.views.text import one_line, sanitised
 
 
 @click.group(

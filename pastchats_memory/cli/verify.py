@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 if TYPE_CHECKING:
     from pastchats_memory.citations import Failed, Verified

@@ -15,13 +15,13 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, Item, StoredTask
 from pastchats_memory.recollection import Attempt
-from pastchats_memory.render import one_line
 from pastchats_memory.search import Request, search
 from pastchats_memory.statuses import RESOLVED, folded
 from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.near import Asked, Near, asked, near
+from pastchats_memory.views.text import one_line
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MOST_RESULTS = 3

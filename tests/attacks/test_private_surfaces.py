@@ -15,10 +15,10 @@ from pastchats_memory import Memory
 from pastchats_memory.config import load
 from pastchats_memory.hooks.agents import Event
 from pastchats_memory.hooks.deeds import greet, recall
-from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.guard import Admission
-from pastchats_memory.http_server.worker import OpenMemory
-from pastchats_memory.mcp_server.tools import Tools
+from pastchats_memory.http.app import application
+from pastchats_memory.http.guard import Admission
+from pastchats_memory.http.worker import OpenMemory
+from pastchats_memory.mcp.tools import Tools
 
 WORDS = "why does the ballast pump of the submarine stall"
 HIDDEN = ("bulkhead", "gasket", "purser")

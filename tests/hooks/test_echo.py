@@ -12,7 +12,7 @@ from program import Program, write_messages
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.model import RECALL_PREAMBLE, Hit, StoredTask
 from pastchats_memory.recollection import Attempt, Evidence, Outcome, Recollection
-from pastchats_memory.render import block_text
+from pastchats_memory.views.text import block_text
 
 BLOCK = """# Memory Recall
 

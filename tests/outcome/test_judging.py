@@ -13,10 +13,10 @@ from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes.judging import judge, take_back
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.render import judged_text
 from pastchats_memory.store import judgements, outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
+from pastchats_memory.views.text import judged_text
 
 ASKED = "Which index makes the list of invoices fast?"
 ANSWER = "One over (customer, due): the list filters by the first and orders by the second."

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.render import how_text, lessons_text
-from pastchats_memory.render_json import how_json, lessons_json
+from pastchats_memory.views.build import how_json, lessons_json
+from pastchats_memory.views.text import how_text, lessons_text
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."

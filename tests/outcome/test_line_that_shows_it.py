@@ -11,7 +11,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.recollection import Attempt, Evidence, Outcome
-from pastchats_memory.render import attempt_line, outcome_text
+from pastchats_memory.views.text import attempt_line, outcome_text
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."

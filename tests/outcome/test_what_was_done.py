@@ -8,7 +8,7 @@ from pathlib import Path
 from pastchats_memory import Memory
 from pastchats_memory.episodes.done import LONGEST_LINE, done_in, runs_of
 from pastchats_memory.model import Item
-from pastchats_memory.render import how_text
+from pastchats_memory.views.text import how_text
 
 THANKS = ("user", "Works, thanks!")
 Ran = tuple[str, str, bool]

@@ -17,9 +17,9 @@ from pastchats_memory.embed.wordpiece import wordpieces
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
-from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.views.text import NOTHING, TOO_SMALL
 
 QUESTION = "How should the rate limiter count requests?"
 ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))

@@ -15,10 +15,10 @@ from whole import assert_whole, state
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
-from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.pages import PAGE, TABLE_LEAF, TIMES, records
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.views.text import local_time
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
 SYSTEM = apsw.vfs_names()[0]

@@ -17,8 +17,8 @@ from pastchats_memory.arguments import task_filters
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.likeness import GUIDE, are_opposite, differ, identifiers, label_of, likeness, words_of
 from pastchats_memory.statuses import priority_of, status_of, wanted_statuses
-from pastchats_memory.task_render import whole
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.views.task_text import whole
 
 TODAY = date.today()  # noqa: DTZ011 - tasks are made now, in the zone of whoever runs the tests
 

@@ -12,7 +12,7 @@ from program import REPOSITORY, Program, Run, write_messages
 
 from pastchats_memory import Memory, errors
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.http_server.answers import KINDS
+from pastchats_memory.http.answers import KINDS
 
 WITHOUT_RESULT = {"mcp", "serve", "completion", "man"}
 """Commands that speak another language than our JSON."""

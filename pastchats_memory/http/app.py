@@ -16,13 +16,13 @@ from starlette.types import ASGIApp
 
 from pastchats_memory.arguments import filters_of
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.http_server import chat
-from pastchats_memory.http_server.answers import Refused, error_answer, json_answer, of_fault
-from pastchats_memory.http_server.guard import Admission, Guard
-from pastchats_memory.http_server.openapi import CHAT, MODELS, description
-from pastchats_memory.http_server.parameters import read_all
-from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route, context_of
-from pastchats_memory.http_server.worker import OpenMemory
+from pastchats_memory.http import chat
+from pastchats_memory.http.answers import Refused, error_answer, json_answer, of_fault
+from pastchats_memory.http.guard import Admission, Guard
+from pastchats_memory.http.openapi import CHAT, MODELS, description
+from pastchats_memory.http.parameters import read_all
+from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, context_of
+from pastchats_memory.http.worker import OpenMemory
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Context
 

@@ -8,11 +8,11 @@ from typing import Any
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import Hits, StoredTask
-from pastchats_memory.render import local_time, one_line, sanitised, sourced
-from pastchats_memory.render_json import attempt_json, task_fields
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+from pastchats_memory.views.build import attempt_json, task_fields
+from pastchats_memory.views.text import local_time, one_line, sanitised, sourced
 
 RESOLUTION_WIDTH = 700
 """Characters of a resolution that are shown; `--json` has all of it."""

@@ -20,8 +20,8 @@ from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
 from pastchats_memory.episodes import quoting
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.mcp_server import results
-from pastchats_memory.mcp_server.values import (
+from pastchats_memory.mcp import results
+from pastchats_memory.mcp.values import (
     alike,
     attempted,
     commanded,
@@ -36,7 +36,9 @@ from pastchats_memory.mcp_server.values import (
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.standing import StandingMemory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
-from pastchats_memory.render import (
+from pastchats_memory.spelled_ids import leads_to_task
+from pastchats_memory.views.task_text import guide, near_line, prior_work_text, resolved_text, whole
+from pastchats_memory.views.text import (
     hits_text,
     how_text,
     item_text,
@@ -46,8 +48,6 @@ from pastchats_memory.render import (
     sanitised,
     sheets_text,
 )
-from pastchats_memory.spelled_ids import leads_to_task
-from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."
 ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."

@@ -17,10 +17,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.chat import Upstream
-from pastchats_memory.http_server.guard import Admission, is_loopback
-from pastchats_memory.http_server.worker import OpenMemory
+from pastchats_memory.http.app import application
+from pastchats_memory.http.chat import Upstream
+from pastchats_memory.http.guard import Admission, is_loopback
+from pastchats_memory.http.worker import OpenMemory
 
 HEAD_SECONDS = 10.0
 """Within which a request's head is to come, and what is sent after an answer is to end."""

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pastchats_memory.http_server.answers import Refused, error_answer
+from pastchats_memory.http.answers import Refused, error_answer
 
 MOST_BYTES = 1 << 20
 """Of a request's body."""

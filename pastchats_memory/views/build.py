@@ -7,7 +7,7 @@ from typing import Any
 
 from pastchats_memory.model import Context, Hit, Hits, Item, StoredTask
 from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Sheet
-from pastchats_memory.render import citation
+from pastchats_memory.views.text import citation
 
 
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http_server.answers import Refused, encoded, error_answer, error_body, json_answer
-from pastchats_memory.http_server.parameters import LONGEST_QUERY
-from pastchats_memory.http_server.routes import excerpt_json
+from pastchats_memory.http.answers import Refused, encoded, error_answer, error_body, json_answer
+from pastchats_memory.http.parameters import LONGEST_QUERY
+from pastchats_memory.http.routes import excerpt_json
 from pastchats_memory.model import RECALL_PREAMBLE, Context
-from pastchats_memory.render import one_line
+from pastchats_memory.views.text import one_line
 
 LONGEST_LINE = 4 << 20
 """Bytes of an event."""

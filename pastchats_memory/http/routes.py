@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pastchats_memory.arguments import task_filters
-from pastchats_memory.http_server import parameters as of
-from pastchats_memory.http_server.answers import Refused
-from pastchats_memory.http_server.parameters import Parameter
+from pastchats_memory.http import parameters as of
+from pastchats_memory.http.answers import Refused
+from pastchats_memory.http.parameters import Parameter
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Context, Hit
-from pastchats_memory.render import citation, one_line
-from pastchats_memory.render_json import (
+from pastchats_memory.search import MOST_HITS
+from pastchats_memory.views.build import (
     context_json,
     hit_json,
     how_json,
@@ -23,8 +23,8 @@ from pastchats_memory.render_json import (
     search_json,
     with_warnings,
 )
-from pastchats_memory.search import MOST_HITS
-from pastchats_memory.task_render import task_json
+from pastchats_memory.views.task_text import task_json
+from pastchats_memory.views.text import citation, one_line
 
 NARROWER = "Narrow the search with project, since or role."
 LEFT_OUT = frozenset({"content", "snippet", "metadata", "heading", "relevance", "lexical_rank", "semantic_rank"})

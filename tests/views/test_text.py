@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from pastchats_memory.render import local_time
+from pastchats_memory.views.text import local_time
 
 TOKYO = timezone(timedelta(hours=9))
 

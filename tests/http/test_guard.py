@@ -18,9 +18,9 @@ from program import Program
 from served import Server, serving
 
 from pastchats_memory.config import Config
-from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.guard import MOST_REQUESTS, Admission
-from pastchats_memory.http_server.worker import OpenMemory
+from pastchats_memory.http.app import application
+from pastchats_memory.http.guard import MOST_REQUESTS, Admission
+from pastchats_memory.http.worker import OpenMemory
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http_server.parameters import PAGE, Parameter
-from pastchats_memory.http_server.routes import CONTEXT, Route
+from pastchats_memory.http.parameters import PAGE, Parameter
+from pastchats_memory.http.routes import CONTEXT, Route
 
 ERRORS = {
     400: "The request itself is wrong", 401: "The token is missing or wrong", 403: "A page of another origin asked",

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.mcp_server.tools import Tools
-from pastchats_memory.render import sanitised
+from pastchats_memory.mcp.tools import Tools
+from pastchats_memory.views.text import sanitised
 
 INSTRUCTIONS = """\
 Memory of earlier conversations and tasks on this machine. Before starting work call `recall`; before creating a task

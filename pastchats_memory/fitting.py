@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pastchats_memory.decisive import decisive
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.recollection import Block, Outcome, Recollection
-from pastchats_memory.views.text import NOTHING, TOO_SMALL, block_text, entry_text
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_block, render_entry
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Of an excerpt where there is no room for more; the steps are small so that little room is left over."""
@@ -28,10 +28,10 @@ def within_budget(
     the sum of its parts, and no text is counted twice but for the whole at the end.
     """
     kept: list[Recollection] = []
-    left = budget - count_tokens(block_text(query, [], ""))
+    left = budget - count_tokens(render_block(query, [], ""))
 
     def needed(memory: Recollection) -> int:
-        return count_tokens(entry_text(len(kept) + 1, memory))
+        return count_tokens(render_entry(len(kept) + 1, memory))
 
     for memory in memories:
         fitting = _fitting(memory, weights, needed, left)
@@ -43,7 +43,7 @@ def within_budget(
     if memories and not kept:
         least = budget - left + needed(_shortened(memories[0], weights, SHORTER_WIDTHS[-1]))
         nothing = TOO_SMALL.format(least=least)
-    text = block_text(query, kept, nothing)
+    text = render_block(query, kept, nothing)
     tokens = count_tokens(text)
     if tokens > budget:
         return Block(query, (), "", 0, least=least or tokens)

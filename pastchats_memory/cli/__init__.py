@@ -180,22 +180,23 @@ def _end_line() -> int:
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
-    from pastchats_memory.views.text import (  # a name of a file, or what was typed, stands in what is said
-        escaped,
-        sanitised,
+    from pastchats_memory.text.display import (  # a name of a file, or what was typed, stands in what is said
+        escape_controls,
+        sanitise,
     )
 
     if as_json:
         import orjson
 
-        about = {"kind": fault.kind, "message": utf8(fault.message), "hint": fault.hint}
-        body = {"schema": "error/1", "error": about}
-        click.echo(escaped(orjson.dumps(body).decode()), err=True)
+        from pastchats_memory.views.build import build_error
+
+        body = build_error(fault.kind, utf8(fault.message), fault.hint)
+        click.echo(escape_controls(orjson.dumps(body).decode()), err=True)
     else:
         from pastchats_memory.cli.output import hanging
 
         said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
-        click.echo(hanging(sanitised(said), err=True), err=True)
+        click.echo(hanging(sanitise(said), err=True), err=True)
     return EXPLAINED
 
 
@@ -205,11 +206,11 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
         return _explain(UsageFault(fault.format_message(), hint), as_json=True)
-    from pastchats_memory.views.text import sanitised
+    from pastchats_memory.text.display import sanitise
 
     said = StringIO()
     fault.show(said)
-    click.echo(sanitised(said.getvalue()), nl=False, err=True)
+    click.echo(sanitise(said.getvalue()), nl=False, err=True)
     return EXPLAINED
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -10,7 +9,8 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.model import utf8
-from pastchats_memory.views.text import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_backup
 
 
 @click.command(
@@ -34,7 +34,7 @@ def command(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     with options.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
-        emit_json({"schema": "backup/1", "results": [{"file": utf8(str(file)), **asdict(copied)}]})
+        emit_json(build_backup(utf8(str(file)), copied))
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")

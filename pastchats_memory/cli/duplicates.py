@@ -9,9 +9,9 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.tasks.scan import LEAST_SCORE
-from pastchats_memory.views.build import task_fields
-from pastchats_memory.views.task_text import guide
-from pastchats_memory.views.text import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_tasks import build_duplicates
+from pastchats_memory.views.task_text import render_guide
 
 
 @click.command(
@@ -43,17 +43,7 @@ def command(scan: bool, threshold: float, project: str | None, db: str | None, a
     with options.open_memory(db) as memory:
         clusters = memory.tasks.duplicates(threshold, project_named(project))
     if as_json:
-        results = [
-            {
-                "tasks": [{"id": f"t:{task.key}", **task_fields(task)} for task in cluster.tasks],
-                "pairs": [
-                    {"first": f"t:{pair.first}", "second": f"t:{pair.second}", "score": pair.score, "label": pair.label}
-                    for pair in cluster.pairs
-                ],
-            }
-            for cluster in clusters
-        ]
-        emit_json({"schema": "duplicates/1", "results": results})
+        emit_json(build_duplicates(clusters))
     elif clusters:
         for number, cluster in enumerate(clusters, start=1):
             click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
@@ -61,7 +51,7 @@ def command(scan: bool, threshold: float, project: str | None, db: str | None, a
                 click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
             for pair in cluster.pairs:
                 click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
-        click.echo(hanging(guide()))
+        click.echo(hanging(render_guide()))
     else:
         click.echo("No two tasks are that much alike.", err=True)
     return DONE if clusters else NOTHING

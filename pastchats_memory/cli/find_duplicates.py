@@ -6,6 +6,7 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.similar import show
+from pastchats_memory.views.build_tasks import build_find_duplicates
 
 
 @click.command(
@@ -25,4 +26,4 @@ def command(text: tuple[str, ...], threshold: float | None, limit: int, db: str 
     """The tasks most like TEXT, with score and label, and what the scores mean."""
     with options.open_memory(db) as memory:
         found = memory.tasks.find_duplicates(" ".join(text), limit)
-    return show(found, threshold, "find-duplicates/1", as_json=as_json)
+    return show(found, threshold, build_find_duplicates, as_json=as_json)

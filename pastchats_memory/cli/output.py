@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 import click
 import orjson
 
-from pastchats_memory.views.text import escaped, sanitised
+from pastchats_memory.text.display import escape_controls, sanitise
 
 NARROWEST = 16
 """Columns in which a text can still be read: a table that leaves it fewer is none."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
-def emit_json(body: dict[str, Any]) -> None:
-    """One JSON object on stdout, a line of its own."""
-    click.echo(escaped(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+def emit_json(body: Mapping[str, object]) -> None:
+    """Write one JSON object to stdout, on a line of its own."""
+    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Each on stderr."""
     for warning in warnings:
-        click.echo(hanging(f"Warning: {sanitised(warning)}", err=True), err=True)
+        click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -14,7 +13,8 @@ from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.views.text import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_restore, build_restored
 
 
 @click.command(
@@ -45,12 +45,12 @@ def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
             click.echo(f"{path} is as it was; --yes replaces it.", err=True)
             if as_json:
-                emit_json({"schema": "restore/1", "results": []})
+                emit_json(build_restore([]))
             return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
-        about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
-        emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
+        kept = None if aside is None else utf8(str(aside))
+        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, kept)]))
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.tasks.near import Near
-from pastchats_memory.views.task_text import guide, near_json, near_line
+from pastchats_memory.views.build_tasks import build_similar
+from pastchats_memory.views.task_text import render_guide, render_near
 
 
-def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json: bool) -> int:
+def show(
+    found: Sequence[Near],
+    threshold: float | None,
+    build: Callable[[Sequence[Near]], Mapping[str, object]],
+    *,
+    as_json: bool,
+) -> int:
     """Print the nearest with score and label; exit code 1 when none of them is related or better."""
     kept = [one for one in found if threshold is None or one.likeness.score >= threshold]
     if as_json:
-        emit_json({"schema": schema, "results": [near_json(one) for one in kept]})
+        emit_json(build(kept))
     else:
         for one in kept:
-            click.echo(hanging(near_line(one)))
-        click.echo(hanging(guide()) if kept else "No task is like it.", err=not kept)
+            click.echo(hanging(render_near(one)))
+        click.echo(hanging(render_guide()) if kept else "No task is like it.", err=not kept)
     return DONE if any(one.likeness.is_related for one in kept) else NOTHING
 
 
@@ -41,4 +48,4 @@ def command(key: str, threshold: float | None, limit: int, db: str | None, as_js
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
     with options.open_memory(db) as memory:
         found = memory.tasks.similar(key, limit)
-    return show(found, threshold, "similar/1", as_json=as_json)
+    return show(found, threshold, build_similar, as_json=as_json)

@@ -1,15 +1,19 @@
-"""What goes back: JSON, and for whatever cannot be answered `error/1` with the status that says so."""
+"""Answer with JSON, and with `error/1` and a fitting status if a request cannot be answered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import orjson
 from starlette.responses import Response
 
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.model import utf8
+from pastchats_memory.views.build import build_error
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import ErrorBody
 
 STATUS: Mapping[str, int] = {
     "usage": 400,
@@ -19,20 +23,11 @@ STATUS: Mapping[str, int] = {
     "database_missing": 503,
     "database_locked": 503,
 }
-"""Of our faults by kind; of all others 500."""
+"""HTTP status by kind of fault; all other kinds get 500."""
 
 
-KINDS = frozenset(
-    {
-        "bug", "not_found", "unauthorized", "bad_host", "bad_origin", "too_large", "timeout", "busy", "no_chat_endpoint",
-        "upstream",
-    }
-)  # fmt: skip
-"""Of errors that only a server has."""
-
-
-class Refused(Exception):
-    """A request that is answered with an error. It never leaves this room."""
+class RequestError(Exception):
+    """A request that is answered with an error. It never leaves this package."""
 
     def __init__(self, status: int, kind: str, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -42,29 +37,28 @@ class Refused(Exception):
         self.hint = hint
 
 
-def of_fault(fault: MemoryFault) -> Refused:
-    """The answer to a fault of the request or of the database."""
-    return Refused(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
+def translate_fault(fault: MemoryFault) -> RequestError:
+    """Return the error that answers a fault of the request or of the database."""
+    return RequestError(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
-    """As JSON on one line."""
+def encode(body: Mapping[str, object]) -> bytes:
+    """Encode a body as JSON on one line."""
     return orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS)
 
 
-def json_answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON object; no cache keeps it, and no browser takes it for anything else."""
+def answer_json(body: Mapping[str, object], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a JSON response that no cache stores and that no browser takes for another type."""
     always = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(encoded(body), status, {**always, **(headers or {})}, "application/json")
+    return Response(encode(body), status, {**always, **(headers or {})}, "application/json")
 
 
-def error_body(refused: Refused) -> dict[str, Any]:
-    """`error/1`."""
-    about = {"kind": refused.kind, "message": utf8(refused.message), "hint": utf8(refused.hint)}
-    return {"schema": "error/1", "error": about}
+def error_body(error: RequestError) -> ErrorBody:
+    """Return an error as `error/1`."""
+    return build_error(error.kind, utf8(error.message), utf8(error.hint))
 
 
-def error_answer(refused: Refused, headers: Mapping[str, str] | None = None) -> Response:
-    """The error as JSON with its status."""
-    asks = {"WWW-Authenticate": "Bearer"} if refused.kind == "unauthorized" else {}
-    return json_answer(error_body(refused), refused.status, {**asks, **(headers or {})})
+def answer_error(error: RequestError, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response to a request that failed."""
+    challenge = {"WWW-Authenticate": "Bearer"} if error.kind == "unauthorized" else {}
+    return answer_json(error_body(error), error.status, {**challenge, **(headers or {})})

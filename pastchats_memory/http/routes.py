@@ -1,152 +1,265 @@
-"""Every question that can be asked by GET: its path, its parameters, and the one call of `Memory` that answers it."""
+"""Define every GET request: its path, its parameters, and the one call of `Memory` that answers it.
+
+The same table reads requests and describes them (`openapi`).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
-from pastchats_memory.arguments import task_filters
-from pastchats_memory.http import parameters as of
-from pastchats_memory.http.answers import Refused
-from pastchats_memory.http.parameters import Parameter
+from pastchats_memory.arguments import TYPES, task_filters
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Context, Hit
-from pastchats_memory.search import MOST_HITS
+from pastchats_memory.model import Context
+from pastchats_memory.search import MODES, MOST_HITS
 from pastchats_memory.views.build import (
-    context_json,
-    hit_json,
-    how_json,
-    item_json,
-    lessons_json,
-    recall_json,
-    search_json,
-    with_warnings,
+    build_context,
+    build_how,
+    build_lessons,
+    build_recall,
+    build_search,
+    build_semantic,
+    build_show,
 )
-from pastchats_memory.views.task_text import task_json
-from pastchats_memory.views.text import citation, one_line
+from pastchats_memory.views.build_tasks import build_tasks
 
+LONGEST_QUERY = 4000
+"""Characters."""
+NON_BLANK = r"[^\s\u001c-\u001f]"
+"""A character that is not blank."""
 NARROWER = "Narrow the search with project, since or role."
-LEFT_OUT = frozenset({"content", "snippet", "metadata", "heading", "relevance", "lexical_rank", "semantic_rank"})
-"""Of a hit, where its excerpt stands for it."""
-Said = Mapping[str, Any]
-Body = dict[str, Any]
+
+Arguments = Mapping[str, Any]
+"""Values of parameters by name, each of the type that its parameter has."""
+Body = Mapping[str, object]
+"""One of the views."""
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+_TYPE_FAULTS = {"integer": "no whole number", "number": "no number", "boolean": "neither true nor false"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a request."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    """JSON Schema of its value: `type`, and any of `enum`, `pattern`, `minimum`, `maximum`, `maxLength`."""
+    required: bool = False
+
+    def read(self, text: str) -> Any:
+        """Return the value that a text stands for. Raises UsageFault for a text that does not fit the schema."""
+        kind = self.schema["type"]
+        value: Any = text
+        if kind == "integer" and re.fullmatch(r"-?[0-9]{1,18}", text):
+            value = int(text)
+        elif kind == "number" and re.fullmatch(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
+            value = float(text)
+        elif kind == "boolean" and text in ("true", "false"):
+            return text == "true"
+        elif kind != "string":
+            raise self._fault(f"is {_TYPE_FAULTS[kind]}")
+        self._check(value)
+        return value
+
+    def _check(self, value: Any) -> None:
+        schema = self.schema
+        if not isinstance(value, str):
+            if not schema["minimum"] <= value <= schema["maximum"]:
+                raise self._fault(f"is not between {schema['minimum']} and {schema['maximum']}")
+            return
+        if len(value) > schema.get("maxLength", len(value)):
+            raise self._fault(f"is longer than {schema['maxLength']} characters")
+        if "enum" in schema and value not in schema["enum"]:
+            raise self._fault(f"is none of {', '.join(schema['enum'])}")
+        if "pattern" in schema and not re.search(schema["pattern"], value):
+            raise self._fault("says nothing" if schema["pattern"] == NON_BLANK else "is not written as one")
+
+    def _fault(self, what: str) -> UsageFault:
+        return UsageFault(f"{self.name} {what}", self.description)
+
+
+def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the given values by name. Raises UsageFault if one is unknown, wrong, given twice or missing."""
+    known = {parameter.name: parameter for parameter in parameters}
+    values: dict[str, Any] = {}
+    for name, text in query:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known) or 'none'}."
+            raise UsageFault(f"unknown parameter {name[:40]!r}", hint)
+        if name in values:
+            raise UsageFault(f"{name} is given twice", "Give it once.")
+        values[name] = known[name].read(text)
+    for parameter in parameters:
+        if parameter.required and parameter.name not in values:
+            raise UsageFault(f"{parameter.name} is missing", parameter.description)
+    return values
+
+
+def _number(least: float, most: float) -> dict[str, Any]:
+    return {"type": "number", "minimum": least, "maximum": most}
+
+
+def _integer(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+    defaults = {} if default is None else {"default": default}
+    return {"type": "integer", "minimum": least, "maximum": most, **defaults}
+
+
+_TEXT = {"type": "string", "pattern": NON_BLANK, "maxLength": 400}
+_DATE = {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}], "maxLength": 40}
+
+QUERY = Parameter("query", "Any text; nothing in it is syntax.", {**_TEXT, "maxLength": LONGEST_QUERY}, required=True)
+LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _integer(1, MOST_HITS, 10))
+FEW = Parameter("limit", "Entries at most.", _integer(1, 40, 5))
+PAGE = Parameter(
+    "page",
+    f"Number of the page. After the first {MOST_HITS:,} results there is none, and the answer is 404.",
+    _integer(1, MOST_HITS, 1),
+)
+MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
+PROJECT = Parameter("project", "Only this project.", _TEXT)
+ROLE = Parameter("role", "Only this role: user, assistant, system, tool, note, …", _TEXT)
+SINCE = Parameter("since", "Only from this ISO date or time on, inclusive.", _DATE)
+UNTIL = Parameter("until", "Only up to this ISO date or time; a day means all of it.", _DATE)
+TYPE = Parameter("type", "Only this type; task means epics and subtasks, too.", {"type": "string", "enum": list(TYPES)})
+STATUS = Parameter(
+    "status",
+    "Only tasks with these statuses, separated by commas: a status, a synonym such as todo, or a tracker's own word.",
+    {"type": "string", "pattern": r"[A-Za-z]", "maxLength": 400},
+)
+PRIORITY = Parameter(
+    "priority", "Only tasks with these priorities, separated by commas: 0 critical … 4 lowest.",
+    {"type": "string", "pattern": "^[0-4](,[0-4]){0,4}$"},
+)  # fmt: skip
+OUTCOME = Parameter(
+    "outcome", "Only episodes with these outcomes, separated by commas: worked, failed, mixed, unknown.",
+    {"type": "string", "pattern": "^(worked|failed|mixed|unknown)(,(worked|failed|mixed|unknown)){0,3}$"},
+)  # fmt: skip
+THRESHOLD = Parameter("threshold", "Least relevance.", _number(0, 1))
+MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _number(-1, 1))
+MEANING = Parameter("meaning", "Semantic weight: 0 words … 1 meaning.", {**_number(0, 1), "default": 0.5})
+RERANK = Parameter(
+    "rerank", "Sort the first thirty by a cross-encoder, which has to be in the cache.",
+    {"type": "boolean", "default": False},
+)  # fmt: skip
+BUDGET = Parameter("budget", "Most tokens of the text.", _integer(1, 100_000, 1500))
+EXCERPT = Parameter("excerpt", "Characters of an item's text.", _integer(1, 10_000, 200))
+NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _integer(0, 100, 2))
+ID = Parameter(
+    "id",
+    "12 is a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task.",
+    {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+)$", "maxLength": 400},
+)
+KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string", "minLength": 1, "maxLength": 400})
+TASKS = Parameter("limit", "Tasks at most.", {**LIMIT.schema, "default": 50})
+TASK_TYPE = Parameter(
+    "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
+)
+_WHERE = (PROJECT, SINCE, UNTIL)
+CONTEXT = (BUDGET, FEW, EXCERPT, TYPE, STATUS, MIN_SIMILARITY, *_WHERE)
+
+
+# --- routes -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path and what stands behind it."""
+    """A path and what answers it."""
 
     path: str
     summary: str
     schemas: tuple[str, ...]
-    """That the answer may have, as `contracts/schemas` has them."""
-    answer: Callable[[Memory, Said], Body | None]
-    """None: there is no such thing."""
+    """Names of the schemas that the answer can have."""
+    answer: Callable[[Memory, Arguments], Body | None]
+    """Returns None if there is no such item."""
     parameters: Sequence[Parameter] = ()
     in_path: Parameter | None = None
 
 
-def excerpt_json(hit: Hit, excerpt: str) -> Body:
-    """A hit without its text: a short excerpt and its source instead."""
-    row = {name: value for name, value in hit_json(hit).items() if name not in LEFT_OUT}
-    return row | {"excerpt": one_line(excerpt), "source": citation(hit)}
+def _semantic(memory: Memory, given: Arguments) -> Body:
+    return build_semantic(memory.search(mode="semantic", **given))
 
 
-def _semantic(memory: Memory, said: Said) -> Body:
-    hits = memory.search(mode="semantic", **said)
-    results = [excerpt_json(hit, hit.snippet) for hit in hits]
-    return with_warnings({"schema": "semantic/1", "results": results}, hits.warnings)
+def _search(memory: Memory, given: Arguments) -> Body:
+    if given.get("limit", LIMIT.schema["default"]) * given.get("page", 1) > MOST_HITS:
+        message = f"there is no such page: limit × page is at most {MOST_HITS}"
+        raise RequestError(404, "not_found", message, NARROWER)
+    return build_search(memory.search(**given))
 
 
-def _search(memory: Memory, said: Said) -> Body:
-    if said.get("limit", of.LIMIT.schema["default"]) * said.get("page", 1) > MOST_HITS:
-        raise Refused(404, "not_found", f"there is no such page: limit × page is at most {MOST_HITS}", NARROWER)
-    return search_json(memory.search(**said))
+def _recall(memory: Memory, given: Arguments) -> Body:
+    return build_recall(memory.recall(**given), given.get("budget", memory.budget))
 
 
-def _recall(memory: Memory, said: Said) -> Body:
-    return recall_json(memory.recall(**said), said.get("budget", memory.budget))
+def _lessons(memory: Memory, given: Arguments) -> Body:
+    return build_lessons(*memory.lessons(given.get("project"), given.get("limit", 5)))
 
 
-def _lessons(memory: Memory, said: Said) -> Body:
-    return lessons_json(*memory.lessons(said.get("project"), said.get("limit", 5)))
+def _how(memory: Memory, given: Arguments) -> Body:
+    return build_how(*memory.how(given["query"], given.get("project"), given.get("limit", 5)))
 
 
-def _how(memory: Memory, said: Said) -> Body:
-    return how_json(*memory.how(said["query"], said.get("project"), said.get("limit", 5)))
-
-
-def context_of(memory: Memory, question: str, said: Said) -> Context:
-    """What is remembered of the question, within what was said by the parameters `CONTEXT`."""
-    further = {**said}
-    width = further.pop("excerpt", of.EXCERPT.schema["default"])
+def make_context(memory: Memory, question: str, given: Arguments) -> Context:
+    """Assemble the context of a question with the values of the parameters `CONTEXT`."""
+    further = {**given}
+    width = further.pop("excerpt", EXCERPT.schema["default"])
     return memory.context(question, width=width, **further)
 
 
-def _context(memory: Memory, said: Said) -> Body:
-    further = {**said}
-    context = context_of(memory, further.pop("query"), further)
-    return context_json(context, said.get("budget", of.BUDGET.schema["default"]))
+def _context(memory: Memory, given: Arguments) -> Body:
+    further = {**given}
+    context = make_context(memory, further.pop("query"), further)
+    return build_context(context, given.get("budget", BUDGET.schema["default"]))
 
 
-def _item(memory: Memory, said: Said) -> Body | None:
-    if not said["id"].isdecimal():
-        return _of_task(memory, said["id"])
-    items = memory.show(said["id"], said.get("neighbours", 2))
-    asked = str(int(said["id"]))
-    results = [item_json(item, memory.outcome(item), is_asked=str(item.id) == asked) for item in items]
-    return {"schema": "show/1", "results": results} if results else None
+def _item(memory: Memory, given: Arguments) -> Body | None:
+    if not given["id"].isdecimal():
+        return _show_task(memory, given["id"])
+    items = memory.show(given["id"], given.get("neighbours", 2))
+    shown = [(item, memory.outcome(item)) for item in items]
+    return build_show(shown, str(int(given["id"]))) if shown else None
 
 
-def _tasks(memory: Memory, said: Said) -> Body:
-    further = {**said}
-    limit, type_ = further.pop("limit", 50), further.pop("type", None)
-    tasks = memory.tasks.listed(task_filters(type_=type_, **further), limit)
-    return {"schema": "task/1", "results": [task_json(task) for task in tasks]}
+def _tasks(memory: Memory, given: Arguments) -> Body:
+    further = {**given}
+    limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
+    return build_tasks(memory.tasks.listed(task_filters(type_=type_, **further), limit))
 
 
-def _task(memory: Memory, said: Said) -> Body | None:
-    return _of_task(memory, said["key"] if said["key"].startswith("t:") else f"t:{said['key']}")
+def _task(memory: Memory, given: Arguments) -> Body | None:
+    return _show_task(memory, given["key"] if given["key"].startswith("t:") else f"t:{given['key']}")
 
 
-def _of_task(memory: Memory, id_: str) -> Body | None:
+def _show_task(memory: Memory, id_: str) -> Body | None:
     found = memory.tasks.shown(id_)
-    return {"schema": "task/1", "results": [task_json(found[0])]} if found else None
+    return build_tasks([found[0]]) if found else None
 
 
-def _healthz(_: Memory, __: Said) -> Body:
+def _healthz(_: Memory, __: Arguments) -> Body:
     return {"schema": "healthz/1", "status": "ok"}
 
 
-_WHERE = (of.PROJECT, of.SINCE, of.UNTIL)
-CONTEXT = (of.BUDGET, of.FEW, of.EXCERPT, of.TYPE, of.STATUS, of.MIN_SIMILARITY, *_WHERE)
-ID = Parameter(
-    "id",
-    "12 a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task.",
-    {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+)$", "maxLength": 400},
-)
-KEY = Parameter("key", "Of a task, as results have it.", {"type": "string", "minLength": 1, "maxLength": 400})
-TASK_TYPE = Parameter(
-    "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
-)
-
 ROUTES = (
     Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _semantic,
-          (of.QUERY, of.LIMIT, of.STATUS, of.TYPE, of.PROJECT, of.MIN_SIMILARITY)),
+          (QUERY, LIMIT, STATUS, TYPE, PROJECT, MIN_SIMILARITY)),
     Route("/search", "Ranked turns, notes and tasks", ("search/1",), _search,
-          (of.QUERY, of.MODE, of.LIMIT, of.PAGE, of.ROLE, of.TYPE, of.STATUS, of.PRIORITY, of.OUTCOME, of.THRESHOLD,
-           of.MIN_SIMILARITY, of.MEANING, of.RERANK, *_WHERE)),
-    Route("/recall", "The block before work starts", ("recall/1",), _recall,
-          (of.QUERY, of.BUDGET, of.FEW, of.PROJECT, of.SINCE, of.OUTCOME)),
-    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _lessons, (of.PROJECT, of.FEW)),
-    Route("/how", "The commands that worked before, for a task", ("how/1",), _how, (of.QUERY, of.PROJECT, of.FEW)),
-    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context,
-          (of.QUERY, *CONTEXT)),
-    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (of.NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _tasks,
-          (Parameter("limit", "Tasks at most.", {**of.LIMIT.schema, "default": 50}), TASK_TYPE, of.STATUS, of.PRIORITY,
+          (QUERY, MODE, LIMIT, PAGE, ROLE, TYPE, STATUS, PRIORITY, OUTCOME, THRESHOLD, MIN_SIMILARITY, MEANING, RERANK,
            *_WHERE)),
+    Route("/recall", "The block before work starts", ("recall/1",), _recall, (QUERY, BUDGET, FEW, PROJECT, SINCE, OUTCOME)),
+    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _lessons, (PROJECT, FEW)),
+    Route("/how", "The commands that worked before, for a task", ("how/1",), _how, (QUERY, PROJECT, FEW)),
+    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context, (QUERY, *CONTEXT)),
+    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (NEIGHBOURS,), ID),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, *_WHERE)),
     Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _task, (), KEY),
     Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _healthz),
 )  # fmt: skip

@@ -1,93 +1,91 @@
-"""The tools: each asks `Memory` once and answers typed values and, as text, what the command line says.
+"""Define the MCP tools. Each makes one call to `Memory` and returns a brief view and a text.
 
-The SDK calls them in threads beside its event loop, so that it stays free; one lock lets one of them at a time use the
-memory.
+The SDK calls tools in threads beside its event loop. One lock lets one call at a time use the memory.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from pastchats_memory.arguments import project_here
 from pastchats_memory.config import Config, found_histories
 from pastchats_memory.episodes import quoting
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.mcp import results
-from pastchats_memory.mcp.values import (
-    alike,
-    attempted,
-    commanded,
-    found,
-    laid_out,
-    learned,
-    lines_of_item,
-    lines_of_task,
-    remembered,
-    solved,
-)
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.standing import StandingMemory
 from pastchats_memory.model import RECALL_PREAMBLE, utf8
 from pastchats_memory.spelled_ids import leads_to_task
-from pastchats_memory.views.task_text import guide, near_line, prior_work_text, resolved_text, whole
+from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.views import schema as views
+from pastchats_memory.views.brief import (
+    build_consultation_answer,
+    build_how_answer,
+    build_item_page,
+    build_lessons_answer,
+    build_prior_work_answer,
+    build_recall_answer,
+    build_search_answer,
+    build_sheets_answer,
+    build_similar_answer,
+    build_task_page,
+)
+from pastchats_memory.views.task_text import render_guide, render_near, render_prior_work, render_resolved, render_task
 from pastchats_memory.views.text import (
-    hits_text,
-    how_text,
-    item_text,
-    judged_text,
-    lessons_text,
-    one_line,
-    sanitised,
-    sheets_text,
+    render_commands,
+    render_hits,
+    render_item,
+    render_judgement,
+    render_lessons,
+    render_sheets,
 )
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."
-ID_HINT = "Ids stand in the answers of search and recall, such as 12 or t:KEY."
+ID_HINT = "Take ids from the answers of search and recall, such as 12 or t:KEY."
 
-LONGEST = 100_000
-"""Characters of what is asked: a question of millions would keep all others waiting."""
+LONGEST_QUERY = 100_000
+"""Characters of a query. A query of millions would keep all other calls waiting."""
 Query = Annotated[
-    str, Field(max_length=LONGEST, description="What to look for, in a few words; nothing in it is syntax.")
+    str, Field(max_length=LONGEST_QUERY, description="What to look for, in a few words; nothing in it is syntax.")
 ]
 Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
-Project = Annotated[str | None, Field(description="Only of this project; `.` is the one of the working directory.")]
-Outcomes = Annotated[str | None, Field(description="Only what ended so: worked,failed,mixed,unknown.")]
+Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
+Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
 Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
-Asked = ParamSpec("Asked")
-Answer = TypeVar("Answer")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
-def _one_at_a_time(tool: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """The tool with its faults as errors that an agent can act on, and never two of them at once."""
+def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Run one call of the tool at a time, and turn explained faults into errors that an agent can act on."""
 
     @functools.wraps(tool)
-    def answered(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+    def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         with LOCK:
             try:
-                with args[0].memory.explaining_damage():  # type: ignore[attr-defined] # of `Tools`, as all that are wrapped
+                with args[0].memory.explaining_damage():  # type: ignore[attr-defined] # the first argument is a `Tools`
                     return tool(*args, **kwargs)
             except MemoryFault as fault:
-                raise ToolError(sanitised(f"{fault.message}\n{fault.hint}").strip()) from fault
+                raise ToolError(sanitise(f"{fault.message}\n{fault.hint}").strip()) from fault
 
-    return answered
+    return call
 
 
 LOCK = threading.Lock()
-"""Around the one memory of this process: a connection answers one thread at a time."""
+"""Guards the one memory of this process: a connection serves one thread at a time."""
 
 
 class Tools:
-    """The tools over one memory."""
+    """The tools over one memory. Their docstrings are the descriptions that agents read."""
 
     def __init__(self, config: Config, *, allow_write: bool) -> None:
         self._allow_write = allow_write
@@ -95,10 +93,10 @@ class Tools:
 
     @property
     def memory(self) -> Memory:
-        """Open. Raises MemoryFault."""
+        """Return the open memory. Raises MemoryFault."""
         return self._standing.opened()
 
-    @_one_at_a_time
+    @_lock_memory
     def search(
         self,
         query: Query,
@@ -109,23 +107,25 @@ class Tools:
         since: Since = None,
         until: Annotated[str | None, Field(description="Latest ISO date or time, a day meaning all of it.")] = None,
         type: Literal["prompt", "note", "task", "epic", "subtask", "comment", "attachment"] | None = None,  # noqa: A002 - the argument's name
-        status: Annotated[str | None, Field(description="Only tasks of these, such as todo,in_progress.")] = None,
+        status: Annotated[
+            str | None, Field(description="Only tasks with these statuses, such as todo,in_progress.")
+        ] = None,
         outcome: Outcomes = None,
         threshold: Threshold = None,
         rerank: Annotated[
             bool,
-            Field(description="The first thirty in the order of a cross-encoder, which has to be in the cache; slow."),
+            Field(description="Sort the first thirty by a cross-encoder, which has to be in the cache; slow."),
         ] = False,
-    ) -> Annotated[CallToolResult, results.SearchResult]:
+    ) -> Annotated[CallToolResult, views.SearchAnswer]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         hits = self.memory.search(
             query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
             status=status, outcome=outcome, threshold=threshold, rerank=rerank,
         )  # fmt: skip
-        body = results.SearchResult(results=[found(hit) for hit in hits], warnings=list(hits.warnings))
-        return _answer(f"{RECALL_PREAMBLE}\n{hits_text(hits)}" if hits else NOTHING, body, _paths(body.results))
+        text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
+        return _answer(text, build_search_answer(hits), (hit.source_path for hit in hits))
 
-    @_one_at_a_time
+    @_lock_memory
     def recall(
         self,
         query: Query,
@@ -133,32 +133,26 @@ class Tools:
         project: Project = None,
         since: Since = None,
         outcome: Outcomes = None,
-    ) -> Annotated[CallToolResult, results.RecallResult]:
-        """Before starting work: what was tried before, what worked and what failed. Says so where nothing fits.
+    ) -> Annotated[CallToolResult, views.RecallAnswer]:
+        """Before starting work: recall what was tried before, what worked and what failed, or that nothing fits.
 
-        Where an outcome is unknown, judge by what the person said next, which is quoted with it.
+        If an outcome is unknown, judge by the user's next words, which are quoted with it.
         """
         memory = self.memory
         budget = memory.budget if budget is None else budget
         block = memory.recall(
             query, budget, project=project, since=since, outcome=outcome, current_project=project_here()
         )
-        body = results.RecallResult(
-            tokens=block.tokens,
-            budget=budget,
-            results=[remembered(memory) for memory in block.memories],
-            warnings=list(block.warnings),
-        )
-        return _answer(block.text, body, _paths(body.results))
+        return _answer(block.text, build_recall_answer(block, budget), (hit.source_path for hit in block.hits))
 
-    @_one_at_a_time
+    @_lock_memory
     def read(
         self,
         id: Annotated[str, Field(description="12 for a turn, t:KEY, c:5 or a:7 for a task.")],  # noqa: A002 - the argument's name
         start: Annotated[int, Field(ge=1, description="First line of the item.")] = 1,
         end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
-    ) -> Annotated[CallToolResult, results.ReadResult]:
-        """The whole text of an item that another tool cut short, or some of its lines; long ones in several calls."""
+    ) -> Annotated[CallToolResult, views.ReadAnswer]:
+        """Read the whole text of an item that another tool cut short, or some of its lines; a long one takes several calls."""
         memory = self.memory
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
@@ -167,213 +161,207 @@ class Tools:
             if shown is None:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             task, attached = shown
-            text = whole(task)
+            text = render_task(task)
             if attached is not None and attached.content is not None:
-                text += f"\n\n{sanitised(attached.content)}"
-            body = lines_of_task(task, text, start, end)
-            return _answer(body.content, body, [body.source_path])
+                text += f"\n\n{sanitise(attached.content)}"
+            page = build_task_page(task, text, start, end)
+            return _answer(page["content"], page, [page["source_path"]])
         items = memory.show(id, neighbours=1)
         if not items:
             raise UsageFault(f"there is no item {id}", ID_HINT)
         item = next(item for item in items if item.id == int(id))
-        body = lines_of_item(items, item, memory.outcome(item), start, end)
-        return _answer(item_text(item, body.content), body, [body.source_path])
+        page = build_item_page(items, item, memory.outcome(item), start, end)
+        return _answer(render_item(item, page["content"]), page, [page["source_path"]])
 
-    @_one_at_a_time
+    @_lock_memory
     def find_similar(
         self,
-        id: Annotated[str | None, Field(description="t:KEY, or 12 for what was said in a turn.")] = None,  # noqa: A002 - the tool's parameter
+        id: Annotated[str | None, Field(description="t:KEY, or 12 for the text of a turn.")] = None,  # noqa: A002 - the tool's parameter
         text: Annotated[
-            str | None, Field(max_length=LONGEST, description="Instead of an id: what a task is about.")
+            str | None, Field(max_length=LONGEST_QUERY, description="Instead of an id: what a task is about.")
         ] = None,
         threshold: Threshold = None,
-    ) -> Annotated[CallToolResult, results.SimilarResult]:
-        """The five tasks most like a task, a turn or a text, with score and label: is this a duplicate?"""
+    ) -> Annotated[CallToolResult, views.SimilarAnswer]:
+        """Find the five tasks most similar to a task, a turn or a text, with score and label: is this a duplicate?"""
         tasks = self.memory.tasks
         if (id is None) == (text is None):
             raise UsageFault("give either `id` or `text`", ID_HINT)
         if id is not None and id.isdecimal():
-            said = [item.content for item in self.memory.show(id, neighbours=0)]
-            if not said:
+            items = self.memory.show(id, neighbours=0)
+            if not items:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
-            near = tasks.find_duplicates(said[0])
+            near = tasks.find_duplicates(items[0].content)
         else:
             near = tasks.similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
-        kept = [one for one in near if threshold is None or one.likeness.score >= threshold]
-        body = results.SimilarResult(results=[alike(one) for one in kept])
-        lines = [*(near_line(one) for one in kept), guide()] if kept else ["No task is like it."]
-        return _answer("\n".join(lines), body, _paths(body.results))
+        found = [one for one in near if threshold is None or one.likeness.score >= threshold]
+        lines = [*(render_near(one) for one in found), render_guide()] if found else ["No task is like it."]
+        return _answer("\n".join(lines), build_similar_answer(found), (one.task.source_path for one in found))
 
-    @_one_at_a_time
+    @_lock_memory
     def check_prior_work(
-        self, query: Annotated[str, Field(max_length=LONGEST, description="What you are about to do.")]
-    ) -> Annotated[CallToolResult, results.PriorWorkResult]:
+        self, query: Annotated[str, Field(max_length=LONGEST_QUERY, description="What you are about to do.")]
+    ) -> Annotated[CallToolResult, views.PriorWorkAnswer]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self.memory.check_prior_work(query)
-        body = results.PriorWorkResult(
-            verdict=work.verdict,
-            reason=work.reason,
-            episodes=[attempted(one) for one in work.episodes],
-            results=[alike(one) for one in work.results],
-        )
-        return _answer(prior_work_text(work), body, _paths([*body.episodes, *body.results]))
+        paths = [*(one.source_path for one in work.episodes), *(one.task.source_path for one in work.results)]
+        return _answer(render_prior_work(work), build_prior_work_answer(work), paths)
 
-    @_one_at_a_time
+    @_lock_memory
     def consult_episodic_memory(
-        self, problem_context: Annotated[str, Field(max_length=LONGEST, description="The error or the problem.")]
-    ) -> Annotated[CallToolResult, results.EpisodesResult]:
-        """Before solving a complex bug: completed tasks that had to do with it, each with its resolution."""
-        episodes, warnings = self.memory.consult_episodic_memory(problem_context)
-        body = results.EpisodesResult(results=[solved(one) for one in episodes], warnings=list(warnings))
-        text = (
-            "\n\n".join(resolved_text(one) for one in episodes)
-            or "No solved task has to do with it; `recall` looks in conversations, too."
-        )
-        return _answer(text, body, _paths(body.results))
+        self, problem_context: Annotated[str, Field(max_length=LONGEST_QUERY, description="The error or the problem.")]
+    ) -> Annotated[CallToolResult, views.ConsultAnswer]:
+        """Before solving a complex bug: find completed tasks about similar problems, each with its resolution."""
+        found, warnings = self.memory.consult_episodic_memory(problem_context)
+        nothing = "No solved task has to do with it; `recall` looks in conversations, too."
+        text = "\n\n".join(render_resolved(one) for one in found) or nothing
+        return _answer(text, build_consultation_answer(found, warnings), (one.task.source_path for one in found))
 
-    @_one_at_a_time
-    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, results.LessonsResult]:
-        """What failed more than once in this project, and what ended it."""
+    @_lock_memory
+    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
+        """List what failed more than once in this project, and what ended it."""
         found, warnings = self.memory.lessons(project)
-        body = results.LessonsResult(results=[learned(one) for one in found], warnings=list(warnings))
-        nothing = f"Nothing is known that failed more than once and then worked{_elsewhere(project)}"
-        text = f"{RECALL_PREAMBLE}\n{lessons_text(found)}" if found else nothing
-        return _answer(text, body, (one.source_path for lesson in found for one in lesson.attempts))
+        nothing = f"Nothing is known that failed more than once and then worked{_other_projects_hint(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
+        paths = (one.source_path for lesson in found for one in lesson.attempts)
+        return _answer(text, build_lessons_answer(found, warnings), paths)
 
-    @_one_at_a_time
+    @_lock_memory
     def how(
         self,
-        query: Annotated[str | None, Field(max_length=LONGEST, description="The task, in a few words.")] = None,
+        query: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The task, in a few words.")] = None,
         project: Here = ".",
-        task: Annotated[str | None, Field(max_length=LONGEST, description="The same as `query`.")] = None,
-    ) -> Annotated[CallToolResult, results.HowResult]:
-        """The commands that worked before in this project, for a task."""
+        task: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The same as `query`.")] = None,
+    ) -> Annotated[CallToolResult, views.HowAnswer]:
+        """List the commands that worked before in this project, for a task."""
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
         found, warnings = self.memory.how(wanted, project)
-        body = results.HowResult(results=[commanded(one) for one in found], warnings=list(warnings))
-        nothing = f"No command is known to have worked for it{_elsewhere(project)}"
-        text = f"{RECALL_PREAMBLE}\n{how_text(found)}" if found else nothing
-        return _answer(text, body, (one.episode.source_path for one in found))
+        nothing = f"No command is known to have worked for it{_other_projects_hint(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
+        return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
 
-    @_one_at_a_time
+    @_lock_memory
     def unjudged(
         self,
         project: Here = ".",
         outcome: Outcomes = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> Annotated[CallToolResult, results.SheetsResult]:
-        """The newest episodes whose end no rule knows, for you to read and `judge`; with `outcome` those that ended so by the rules."""
+    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+        """List the newest episodes with unknown outcome for you to read and `judge`; with `outcome` those with that outcome by the rules."""
         found, warnings = self.memory.unjudged(project, outcome, limit)
-        told = [laid_out(one) for one in found.sheets]
-        body = results.SheetsResult(left=found.left, results=told, warnings=list(warnings))
-        nothing = f"There is nothing to judge{_elsewhere(project)}"
-        text = f"{RECALL_PREAMBLE}\n{sheets_text(found.sheets)}" if told else nothing
-        return _answer(text, body, _paths(body.results))
+        nothing = f"There is nothing to judge{_other_projects_hint(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
+        body = build_sheets_answer(found.sheets, found.left, warnings)
+        return _answer(text, body, (sheet.source_path for sheet in found.sheets))
 
-    @_one_at_a_time
+    @_lock_memory
     def judge(
         self,
-        id: Annotated[str, Field(coerce_numbers_to_str=True, description="Of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
+        id: Annotated[str, Field(coerce_numbers_to_str=True, description="Id of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
         outcome: Annotated[
             Literal["worked", "failed", "mixed", "unknown"] | None,
-            Field(description="How it ended; null takes a judgement back."),
+            Field(description="The outcome; null takes a judgement back."),
         ],
         because: Annotated[
             str | None,
             Field(
                 max_length=quoting.LONGEST,
-                description="A line of the answer, of a result or of what was said next that shows it, as it stands; not for unknown.",
+                description="The line that shows it, verbatim: of the answer, a result or the user's next words; not for unknown.",
             ),
         ] = None,
-    ) -> Annotated[CallToolResult, results.SheetsResult]:
-        """Say how an earlier episode ended, having read it: it stands in the place of what the rules say.
+    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+        """Label the outcome of an earlier episode after reading it; your label replaces that of the rules.
 
-        Worked: what was asked for is there, and a check, the result itself or the person's next words say so, which beat what the
-        answer says of itself. Failed: the last check failed, the answer gives up, the work was stopped or taken back, or the next words
-        find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it.
+        Worked: the result is there, and a check, the result itself or the user's next words show it; these count more than the
+        answer's own claim. Failed: the last check failed, the answer gives up, the work was stopped or undone, or the user's next
+        words complain or repeat the request. Mixed: parts of both are shown. Unknown: nothing shows it.
         """
         memory = self.memory
         sheet, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
         if sheet is None:
             raise UsageFault(f"there is no item {id}", ID_HINT)
-        body = results.SheetsResult(results=[laid_out(sheet)], warnings=list(warnings))
-        return _answer(f"{RECALL_PREAMBLE}\n{judged_text(sheet)}", body, _paths(body.results))
+        body = build_sheets_answer([sheet], None, warnings)
+        return _answer(f"{RECALL_PREAMBLE}\n{render_judgement(sheet)}", body, [sheet.source_path])
 
-    @_one_at_a_time
-    def status(self) -> Annotated[CallToolResult, results.StatusResult]:
-        """What the memory holds, which model and engine answer."""
+    @_lock_memory
+    def status(self) -> Annotated[CallToolResult, views.StatusAnswer]:
+        """Show what the memory contains, and which model and engine answer."""
         state = self.memory.status()
-        told = {name: getattr(state, name) for name in results.StatusResult.model_fields if hasattr(state, name)}
-        body = results.StatusResult(**told, is_writable=self._allow_write)
+        body: views.StatusAnswer = {
+            "turns": state.turns,
+            "by_role": state.by_role,
+            "projects": state.projects,
+            "sources": state.sources,
+            "model": state.model,
+            "engine": state.engine,
+            "first": state.first,
+            "last": state.last,
+            "is_writable": self._allow_write,
+        }
         text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
         return _answer(text, body)
 
-    @_one_at_a_time
+    @_lock_memory
     def store_turn(
         self,
         role: Annotated[str, Field(description="user, assistant, system or tool.")],
         content: str,
         conversation_id: str | None = None,
-        event_id: Annotated[str | None, Field(description="Your own id of it: a repeat then changes nothing.")] = None,
+        event_id: Annotated[
+            str | None, Field(description="Your own id of the turn; a repeat then changes nothing.")
+        ] = None,
         project: str | None = None,
-        timestamp: Annotated[str | None, Field(description="ISO 8601; now without it.")] = None,
-    ) -> Annotated[CallToolResult, results.StoredResult]:
-        """Remember one turn of the present conversation. Its copy in a transcript will be the same item."""
+        timestamp: Annotated[str | None, Field(description="ISO 8601; now by default.")] = None,
+    ) -> Annotated[CallToolResult, views.StoredAnswer]:
+        """Store one turn of the present conversation. Its copy in a transcript will be the same item."""
         memory = self.memory
         stored = memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
         text = f"{'Stored' if stored.is_new else 'Known already'}: id {stored.id}"
-        return _answer(text, results.StoredResult(id=stored.id, is_new=stored.is_new))
+        body: views.StoredAnswer = {"id": stored.id, "is_new": stored.is_new}
+        return _answer(text, body)
 
-    @_one_at_a_time
+    @_lock_memory
     def index_paths(
         self, paths: Annotated[list[str], Field(min_length=1, description="Below the histories of this machine.")]
-    ) -> Annotated[CallToolResult, results.IndexResult]:
-        """Bring transcripts into the memory: files and folders in the usual places or below the configured `roots`."""
-        report = self.memory.index(_allowed(paths))
+    ) -> Annotated[CallToolResult, views.IndexAnswer]:
+        """Index transcripts: files and folders in the usual places or below the configured `roots`."""
+        report = self.memory.index(_check_paths(paths))
         counts = report.counts()
-        body = results.IndexResult(
-            files_scanned=report.files_scanned,
-            files_taken=len(report.taken),
-            turns_added=counts["turns_added"],
-            turns_skipped=counts["turns_skipped"],
-            unreadable=counts["unreadable"],
-        )
-        return _answer(f"{body.turns_added} turns added from {body.files_taken} files.", body)
+        body: views.IndexAnswer = {
+            "files_scanned": report.files_scanned,
+            "files_taken": len(report.taken),
+            "turns_added": counts["turns_added"],
+            "turns_skipped": counts["turns_skipped"],
+            "unreadable": counts["unreadable"],
+        }
+        return _answer(f"{body['turns_added']} turns added from {body['files_taken']} files.", body)
 
 
-def _allowed(paths: Iterable[str]) -> list[Path]:
-    """The paths without their links, every one below a root. Raises UsageFault."""
+def _check_paths(paths: Iterable[str]) -> list[Path]:
+    """Resolve the paths. Raises UsageFault for one that is not below a place that may be indexed."""
     roots = [history.path.resolve() for history in found_histories()]
     wanted = [Path(path).expanduser().resolve() for path in paths]
     for path in wanted:
         if not any(path.is_relative_to(root) for root in roots):
             raise UsageFault(
                 f"{utf8(str(path))} is not below a place that may be indexed",
-                "Ask the person to name its folder under `roots` in their own pastchats-memory.toml, or to run "
+                "Ask the user to name its folder under `roots` in their own pastchats-memory.toml, or to run "
                 "`pastchats-memory index` themselves.",
             )
     return wanted
 
 
-def _elsewhere(project: str | None) -> str:
+def _other_projects_hint(project: str | None) -> str:
     return "." if project is None else " there; with `project` null all projects are looked through."
 
 
-def _answer(text: str, body: BaseModel, paths: Iterable[str] = ()) -> CallToolResult:
+def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:
+    """Return the text, links to the sources, and the view."""
     links = (
         ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=one_line(Path(path).name))
         for path in dict.fromkeys(paths)
         if path.startswith("/")
     )
     content: list[ContentBlock] = [TextContent(type="text", text=text), *links]
-    return CallToolResult(content=content, structured_content=body.model_dump(mode="json"))
-
-
-def _paths(
-    about: Iterable[
-        results.Found | results.Remembered | results.Attempted | results.Alike | results.Solved | results.Sheet
-    ],
-) -> list[str]:
-    return [one.source_path for one in about]
+    return CallToolResult(content=content, structured_content=dict(body))

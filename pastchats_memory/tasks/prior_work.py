@@ -21,7 +21,7 @@ from pastchats_memory.store import outcomes, prompts, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.near import Asked, Near, asked, near
-from pastchats_memory.views.text import one_line
+from pastchats_memory.text.display import one_line
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MOST_RESULTS = 3

@@ -1,18 +1,49 @@
-"""What the commands and the server say as JSON, by the schemas of `contracts/`."""
+"""Build the JSON views of results from values.
+
+`schema` has the shape of every view. Only the type checker imports it, so that a cold `recall` does not pay for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from pastchats_memory.model import Context, Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Sheet
-from pastchats_memory.views.text import citation
+from pastchats_memory.model import Citation, Context, Hit, Hits, Item, StoredTask
+from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.text import format_citation
+
+if TYPE_CHECKING:
+    from pastchats_memory.views import schema as views
+
+Body = TypeVar("Body", bound="views.Warned")
 
 
-def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
-    """A result as `contracts/schemas/search.json` has it; with `explain` the contributions whose sum is the score."""
-    row: dict[str, Any] = {
+def add_warnings(body: Body, warnings: Sequence[str]) -> Body:
+    """Append the warnings to a body if there are any, and return the body."""
+    if warnings:
+        body["warnings"] = list(warnings)
+    return body
+
+
+def citation_state(citation: Citation | None) -> str | None:
+    """Return the state of a citation; None if no file is cited."""
+    return None if citation is None else citation.state
+
+
+# --- hits -------------------------------------------------------------------------------------------------------------
+
+
+def build_hit(hit: Hit, *, explain: bool = False) -> views.HitView:
+    """Build a search result; with `explain` it has the contributions whose sum is the score."""
+    fields = _build_hit_fields(hit)
+    if explain:
+        return {**fields, "contributions": cast("dict[str, float]", dict(hit.contributions))}
+    return cast("views.HitView", fields)  # mypy copies no dictionary into one with further optional keys
+
+
+def _build_hit_fields(hit: Hit) -> views.HitFields:
+    fields: views.HitFields = {
         "rank": hit.rank,
         "score": hit.score,
         "relevance": hit.relevance,
@@ -26,7 +57,7 @@ def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
         "role": hit.role,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
-        "citation": hit.citation and hit.citation.state,
+        "citation": citation_state(hit.citation),
         "source_project": hit.source_project,
         "conversation_id": hit.conversation_id,
         "turn_index": hit.turn_index,
@@ -34,134 +65,113 @@ def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
         "metadata": dict(hit.metadata),
     }
     if hit.type == "note":
-        row["heading"] = hit.metadata.get("heading")
+        fields["heading"] = cast("str | None", hit.metadata.get("heading"))
     if hit.task is not None:
-        row |= task_fields(hit.task)
-    if explain:
-        row["contributions"] = dict(hit.contributions)
-    return row
+        fields = {**fields, **build_task_fields(hit.task)}
+    return fields
 
 
-def task_fields(task: StoredTask) -> dict[str, Any]:
-    """What a result says of its task."""
-    return {
-        "key": task.key,
-        "title": task.title,
-        "status": task.status,
-        "status_raw": task.status_raw,
-        "priority": task.priority,
-        "tags": list(task.tags),
+def build_excerpt(hit: Hit, excerpt: str) -> views.ExcerptView:
+    """Build a hit with an excerpt and its citation instead of its text."""
+    placed: views.PlacedHit = {
+        "rank": hit.rank,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "id": hit.id,
+        "type": hit.type,
+        "role": hit.role,
+        "source_path": hit.source_path,
+        "source_line": hit.source_line,
+        "citation": citation_state(hit.citation),
+        "source_project": hit.source_project,
+        "conversation_id": hit.conversation_id,
+        "turn_index": hit.turn_index,
+        "timestamp": hit.timestamp,
     }
+    if hit.task is not None:
+        placed = {**placed, **build_task_fields(hit.task)}
+    return {**placed, "excerpt": one_line(excerpt), "source": format_citation(hit)}
 
 
-def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:
-    """`search/1`; with `explain` also what was taken for a time."""
-    body: dict[str, Any] = {"schema": "search/1"}
+def build_search(hits: Hits, *, explain: bool = False) -> views.SearchBody:
+    """Build `search/1`; with `explain` it also has the time that the query was found to name."""
+    results = [build_hit(hit, explain=explain) for hit in hits]
+    body: views.SearchBody = {"schema": "search/1", "results": results}
     if explain and (read := hits.time_read) is not None:
-        body["time"] = {"words": read.words, "since": read.since, "until": read.until, "is_filter": read.is_filter}
-    return with_warnings(body | {"results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings)
-
-
-def recall_json(block: Block, budget: int) -> dict[str, Any]:
-    """`recall/1`."""
-    results = [
-        {
-            **hit_json(memory.hit),
-            "asked": memory.asked,
-            "answered": memory.answered,
-            "outcome": memory.outcome.verdict,
-            "basis": memory.outcome.basis,
-            "evidence": [evidence_json(shown) for shown in memory.outcome.evidence],
-            "done": list(memory.done),
-            "failed_before": [attempt_json(attempt) for attempt in memory.before],
-            "worked_later": memory.after and attempt_json(memory.after),
-            "superseded_by": memory.superseded_by and attempt_json(memory.superseded_by),
-            "current_project": memory.is_current,
-            "question": memory.question
-            and {
-                "id": memory.question.id,
-                "timestamp": memory.question.timestamp,
-                "source_path": memory.question.source_path,
-                "source_line": memory.question.source_line,
-                "citation": memory.question.citation and memory.question.citation.state,
-            },
-            "source": citation(memory.hit),
+        time: views.TimeReadView = {
+            "words": read.words,
+            "since": read.since,
+            "until": read.until,
+            "is_filter": read.is_filter,
         }
-        for memory in block.memories
-    ]
-    return with_warnings(
-        {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},
-        block.warnings,
-    )
+        body = {"schema": "search/1", "time": time, "results": results}
+    return add_warnings(body, hits.warnings)
 
 
-def lessons_json(lessons: Sequence[Lesson], warnings: Sequence[str]) -> dict[str, Any]:
-    """`lessons/1`."""
-    results = [
-        {
-            "project": lesson.project,
-            "times": lesson.times,
-            "attempts": [attempt_json(attempt) for attempt in lesson.attempts],
-            "ended_by": attempt_json(lesson.ended_by),
-        }
-        for lesson in lessons
-    ]
-    return with_warnings({"schema": "lessons/1", "results": results}, warnings)
+def build_semantic(hits: Hits) -> views.SemanticBody:
+    """Build `semantic/1`."""
+    body: views.SemanticBody = {"schema": "semantic/1", "results": [build_excerpt(hit, hit.snippet) for hit in hits]}
+    return add_warnings(body, hits.warnings)
 
 
-def how_json(commands: Sequence[Command], warnings: Sequence[str]) -> dict[str, Any]:
-    """`how/1`."""
-    results = [
-        {
-            "project": one.project,
-            "command": one.command,
-            "times": one.times,
-            "run": evidence_json(one.run),
-            "episode": attempt_json(one.episode),
-        }
-        for one in commands
-    ]
-    return with_warnings({"schema": "how/1", "results": results}, warnings)
+# --- episodes ---------------------------------------------------------------------------------------------------------
 
 
-def judge_json(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> dict[str, Any]:
-    """`judge/1`; `left` is how many more there are where episodes are listed."""
-    results = [
-        {
-            "id": sheet.id,
-            "project": sheet.project,
-            "timestamp": sheet.timestamp,
-            "asked": sheet.asked,
-            "answered": sheet.answered,
-            "done": list(sheet.done),
-            "results": list(sheet.results),
-            "said_next": sheet.said_next,
-            "outcome": sheet.outcome.verdict,
-            "basis": sheet.outcome.basis,
-            "evidence": [evidence_json(shown) for shown in sheet.outcome.evidence],
-            "source_path": sheet.source_path,
-            "source_line": sheet.source_line,
-            "citation": sheet.citation and sheet.citation.state,
-            **({"was": sheet.was} if sheet.was else {}),
-        }
-        for sheet in sheets
-    ]
-    listed = {} if left is None else {"left": left}
-    return with_warnings({"schema": "judge/1", **listed, "results": results}, warnings)
+def build_recall(block: Block, budget: int) -> views.RecallBody:
+    """Build `recall/1`."""
+    body: views.RecallBody = {
+        "schema": "recall/1",
+        "budget": budget,
+        "tokens": block.tokens,
+        "text": block.text,
+        "results": [_build_entry(memory) for memory in block.memories],
+    }
+    return add_warnings(body, block.warnings)
 
 
-def evidence_json(shown: Evidence) -> dict[str, Any]:
-    """A line that shows an outcome, with its source."""
+def _build_entry(memory: Recollection) -> views.RecallView:
     return {
-        "quotation": shown.quotation,
-        "source_path": shown.source_path,
-        "source_line": shown.source_line,
-        "citation": shown.citation and shown.citation.state,
+        **_build_hit_fields(memory.hit),
+        "asked": memory.asked,
+        "answered": memory.answered,
+        "outcome": memory.outcome.verdict,
+        "basis": memory.outcome.basis,
+        "evidence": _build_evidence(memory.outcome),
+        "done": list(memory.done),
+        "failed_before": [build_attempt(attempt) for attempt in memory.before],
+        "worked_later": build_optional_attempt(memory.after),
+        "superseded_by": build_optional_attempt(memory.superseded_by),
+        "current_project": memory.is_current,
+        "question": None if memory.question is None else _build_question(memory.question),
+        "source": format_citation(memory.hit),
     }
 
 
-def attempt_json(attempt: Attempt) -> dict[str, Any]:
-    """Another episode about the same problem."""
+def _build_question(question: Hit) -> views.QuestionView:
+    return {
+        "id": question.id,
+        "timestamp": question.timestamp,
+        "source_path": question.source_path,
+        "source_line": question.source_line,
+        "citation": citation_state(question.citation),
+    }
+
+
+def _build_evidence(outcome: Outcome) -> list[views.EvidenceView]:
+    return [_build_line(line) for line in outcome.evidence]
+
+
+def _build_line(line: Evidence) -> views.EvidenceView:
+    return {
+        "quotation": line.quotation,
+        "source_path": line.source_path,
+        "source_line": line.source_line,
+        "citation": citation_state(line.citation),
+    }
+
+
+def build_attempt(attempt: Attempt) -> views.AttemptView:
+    """Build another episode about the same problem."""
     return {
         "id": attempt.id,
         "asked": attempt.asked,
@@ -172,21 +182,103 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "timestamp": attempt.timestamp,
         "source_path": attempt.source_path,
         "source_line": attempt.source_line,
-        "citation": attempt.citation and attempt.citation.state,
+        "citation": citation_state(attempt.citation),
     }
 
 
-def context_json(context: Context, budget: int) -> dict[str, Any]:
-    """`context/1`."""
-    results = [{**hit_json(item.hit), "excerpt": item.excerpt, "source": citation(item.hit)} for item in context.items]
-    return with_warnings(
-        {"schema": "context/1", "budget": budget, "tokens": context.tokens, "text": context.text, "results": results},
-        context.warnings,
-    )
+def build_optional_attempt(attempt: Attempt | None) -> views.AttemptView | None:
+    """Build another episode if there is one."""
+    return None if attempt is None else build_attempt(attempt)
 
 
-def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]:
-    """A stored turn, whole."""
+def build_context(context: Context, budget: int) -> views.ContextBody:
+    """Build `context/1`."""
+    body: views.ContextBody = {
+        "schema": "context/1",
+        "budget": budget,
+        "tokens": context.tokens,
+        "text": context.text,
+        "results": [
+            {**_build_hit_fields(item.hit), "excerpt": item.excerpt, "source": format_citation(item.hit)}
+            for item in context.items
+        ],
+    }
+    return add_warnings(body, context.warnings)
+
+
+def build_lessons(lessons: Sequence[Lesson], warnings: Sequence[str]) -> views.LessonsBody:
+    """Build `lessons/1`."""
+    results = [build_lesson(lesson) for lesson in lessons]
+    body: views.LessonsBody = {"schema": "lessons/1", "results": results}
+    return add_warnings(body, warnings)
+
+
+def build_lesson(lesson: Lesson) -> views.LessonView:
+    """Build a repeated failure and what ended it."""
+    return {
+        "project": lesson.project,
+        "times": lesson.times,
+        "attempts": [build_attempt(attempt) for attempt in lesson.attempts],
+        "ended_by": build_attempt(lesson.ended_by),
+    }
+
+
+def build_how(commands: Sequence[Command], warnings: Sequence[str]) -> views.HowBody:
+    """Build `how/1`."""
+    results: list[views.CommandView] = [
+        {
+            "project": one.project,
+            "command": one.command,
+            "times": one.times,
+            "run": {**_build_line(one.run)},
+            "episode": build_attempt(one.episode),
+        }
+        for one in commands
+    ]
+    body: views.HowBody = {"schema": "how/1", "results": results}
+    return add_warnings(body, warnings)
+
+
+def build_judge(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> views.JudgeBody:
+    """Build `judge/1`; `left` is the number of further episodes, or None if one episode was judged."""
+    results = [_build_sheet(sheet) for sheet in sheets]
+    body: views.JudgeBody = {"schema": "judge/1", "results": results}
+    if left is not None:
+        body = {"schema": "judge/1", "left": left, "results": results}
+    return add_warnings(body, warnings)
+
+
+def _build_sheet(sheet: Sheet) -> views.SheetView:
+    view: views.SheetView = {
+        "id": sheet.id,
+        "project": sheet.project,
+        "timestamp": sheet.timestamp,
+        "asked": sheet.asked,
+        "answered": sheet.answered,
+        "done": list(sheet.done),
+        "results": list(sheet.results),
+        "said_next": sheet.said_next,
+        "outcome": sheet.outcome.verdict,
+        "basis": sheet.outcome.basis,
+        "evidence": _build_evidence(sheet.outcome),
+        "source_path": sheet.source_path,
+        "source_line": sheet.source_line,
+        "citation": citation_state(sheet.citation),
+    }
+    if sheet.was:
+        view["was"] = sheet.was
+    return view
+
+
+# --- items ------------------------------------------------------------------------------------------------------------
+
+
+def build_show(items: Sequence[tuple[Item, Outcome]], id_: str) -> views.ShowBody:
+    """Build `show/1` of turns with their outcomes; `id_` is the one that was asked for."""
+    return {"schema": "show/1", "results": [_build_item(*item, is_asked=str(item[0].id) == id_) for item in items]}
+
+
+def _build_item(item: Item, outcome: Outcome, *, is_asked: bool) -> views.ItemView:
     return {
         "id": str(item.id),
         "type": "note" if item.role == "note" else "prompt",
@@ -195,19 +287,34 @@ def item_json(item: Item, outcome: Outcome, *, is_asked: bool) -> dict[str, Any]
         "role": item.role,
         "source_path": item.source_path,
         "source_line": item.places[0].line if item.places else None,
-        "citation": item.citation and item.citation.state,
+        "citation": citation_state(item.citation),
         "source_project": item.project,
         "conversation_id": item.conversation_id,
         "turn_index": item.turn_index,
         "timestamp": item.timestamp,
         "outcome": outcome.verdict,
         "basis": outcome.basis,
-        "evidence": [evidence_json(shown) for shown in outcome.evidence],
+        "evidence": _build_evidence(outcome),
         "metadata": dict(item.metadata),
         "places": [{"path": place.path, "line": place.line, "end_line": place.end_line} for place in item.places],
     }
 
 
-def with_warnings(body: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
-    """The body with its warnings behind the results, where there are any."""
-    return {**body, "warnings": list(warnings)} if warnings else body
+def build_task_fields(task: StoredTask) -> views.TaskFields:
+    """Build the fields that every view of a task has."""
+    return {
+        "key": task.key,
+        "title": task.title,
+        "status": task.status,
+        "status_raw": task.status_raw,
+        "priority": task.priority,
+        "tags": list(task.tags),
+    }
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def build_error(kind: str, message: str, hint: str) -> views.ErrorBody:
+    """Build `error/1`."""
+    return {"schema": "error/1", "error": {"kind": kind, "message": message, "hint": hint}}

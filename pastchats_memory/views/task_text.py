@@ -1,9 +1,8 @@
-"""Tasks as text and as JSON, for every edge."""
+"""Render tasks, their similarity and the verdict on prior work as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
@@ -11,56 +10,46 @@ from pastchats_memory.model import Hits, StoredTask
 from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
-from pastchats_memory.views.build import attempt_json, task_fields
-from pastchats_memory.views.text import local_time, one_line, sanitised, sourced
+from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.views.text import render_attempt_lines
 
 RESOLUTION_WIDTH = 700
-"""Characters of a resolution that are shown; `--json` has all of it."""
-SAID = {
+"""Most characters of a resolution; `--json` has all of it."""
+VERDICTS = {
     "done": "Done",
     "in_progress": "In progress",
     "failed_before": "Failed before",
     "superseded": "Superseded",
     "new": "New",
 }
-
-BAR = 10
+BAR_WIDTH = 10
 """Columns of a score's bar."""
 
 
-def bar(score: float) -> str:
-    """`[|||||.....]` for 0.5; a score beyond 0 to 1 is shown as its nearest end."""
-    filled = round(min(max(score, 0.0), 1.0) * BAR)
-    return f"[{'|' * filled}{'.' * (BAR - filled)}]"
+def render_score_bar(score: float) -> str:
+    """Draw a score of 0 to 1 as a bar: `[|||||.....]` for 0.5; scores outside are drawn as the nearer end."""
+    filled = round(min(max(score, 0.0), 1.0) * BAR_WIDTH)
+    return f"[{'|' * filled}{'.' * (BAR_WIDTH - filled)}]"
 
 
-def shown_priority(number: int | None) -> str:
-    """`P0` to `P4`, or nothing."""
-    return "" if number is None else f"P{number}"
-
-
-def source_of(task: StoredTask) -> str:
-    """`path:line`, or that the task was made by hand."""
-    return f"{one_line(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
-
-
-def near_line(one: Near) -> str:
-    """`TREK-45  [0.89] Title`."""
-    return f"{one_line(one.task.key)}  [{one.likeness.score:.2f}] {one_line(one.task.title)} ({one.likeness.label}, {one.task.status})"
-
-
-def guide() -> str:
-    """What the scores mean, in one line."""
+def render_guide() -> str:
+    """Explain the similarity scores on one line."""
     return "Scores: " + " · ".join(f"{least:.2f} {label}" for least, label in GUIDE)
 
 
-def listed(tasks: Sequence[StoredTask]) -> list[list[str]]:
-    """Rows of a table ID, status, priority, project, title."""
+def render_near(near: Near) -> str:
+    """Render a similar task on one line: `TREK-45  [0.89] Title (very similar, pending)`."""
+    key, title = one_line(near.task.key), one_line(near.task.title)
+    return f"{key}  [{near.likeness.score:.2f}] {title} ({near.likeness.label}, {near.task.status})"
+
+
+def make_task_rows(tasks: Sequence[StoredTask]) -> list[list[str]]:
+    """Return table rows of id, status, priority, project and title."""
     return [
         [
             one_line(task.key),
             task.status,
-            shown_priority(task.priority),
+            _format_priority(task.priority),
             one_line(task.project)[:24],
             one_line(task.title),
         ]
@@ -68,144 +57,76 @@ def listed(tasks: Sequence[StoredTask]) -> list[list[str]]:
     ]
 
 
-def recalled(hits: Hits) -> list[list[str]]:
-    """Rows of a table ID, score, status, title; the score is the cosine, or the place where no vector was asked for."""
+def make_hit_rows(hits: Hits) -> list[list[str]]:
+    """Return table rows of id, score, status and title.
+
+    The score is the relevance; without a query vector it is 1 / rank.
+    """
     rows = []
     for hit in hits:
         if hit.task is not None:
             score = hit.relevance if hit.relevance is not None else 1 / hit.rank
-            rows.append(
-                [one_line(hit.task.key), f"{bar(score)} {score:.2f}", hit.task.status, one_line(hit.task.title)]
-            )
+            bar = f"{render_score_bar(score)} {score:.2f}"
+            rows.append([one_line(hit.task.key), bar, hit.task.status, one_line(hit.task.title)])
     return rows
 
 
-def near_json(one: Near) -> dict[str, Any]:
-    """A task with how like it is."""
-    return task_json(one.task) | {
-        "score": one.likeness.score,
-        "label": one.likeness.label,
-        "similarity": one.similarity,
-    }
-
-
-def task_json(task: StoredTask) -> dict[str, Any]:
-    """A task, with all that belongs to it but the texts of attachments."""
-    return {
-        "id": f"t:{task.key}",
-        "type": task.type,
-        **task_fields(task),
-        "description": task.description,
-        "source_project": task.project,
-        "parent": task.parent,
-        "links": [{"kind": link.kind, "target": link.target} for link in task.links],
-        "source_path": task.source_path,
-        "source_line": task.source_line,
-        "created_at": task.created_at,
-        "updated_at": task.updated_at,
-        "closed_at": task.closed_at,
-        "due_at": task.due_at,
-        "conversations": list(task.conversations),
-        "history": [{"status": state.status, "status_raw": state.raw, "at": state.at} for state in task.states],
-        "comments": [
-            {"id": f"c:{said.id}", "author": said.author, "content": said.content, "created_at": said.created_at}
-            for said in task.comments
-        ],
-        "attachments": [
-            {
-                "id": f"a:{one.id}",
-                "name": one.name,
-                "size": one.size,
-                "sha256": one.sha256,
-                "created_at": one.created_at,
-            }
-            for one in task.attachments
-        ],
-        "metadata": dict(task.metadata),
-    } | ({"parts": [part._asdict() for part in task.parts]} if task.parts else {})
-
-
-def whole(task: StoredTask) -> str:
-    """A task as text, with its history, comments and attachments."""
-    lines = [
-        f"{one_line(task.key)} · {one_line(task.title)}",
-        f"  {task.type} · {task.status}" + _raw(task) + _urgent(task),
-    ]
+def render_task(task: StoredTask) -> str:
+    """Render a task with its facts, links, parts, history, comments and attachments."""
+    raw = "" if task.status_raw in ("", task.status) else f" ({one_line(task.status_raw)})"
+    priority = "" if task.priority is None else f" · {_format_priority(task.priority)}"
+    source = f"{one_line(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
     facts = {
         "Project": one_line(task.project), "Part of": one_line(task.parent or ""), "Tags": ", ".join(map(one_line, task.tags)),
-        "Due": local_time(task.due_at), "Created": local_time(task.created_at), "Updated": local_time(task.updated_at),
-        "Closed": local_time(task.closed_at), "Conversations": ", ".join(map(one_line, task.conversations)), "Source": source_of(task),
+        "Due": format_time(task.due_at), "Created": format_time(task.created_at), "Updated": format_time(task.updated_at),
+        "Closed": format_time(task.closed_at), "Conversations": ", ".join(map(one_line, task.conversations)), "Source": source,
     }  # fmt: skip
-    lines += [f"  {name}: {value}" for name, value in facts.items() if value]
-    lines += [f"  {link.kind}: {one_line(link.target)}" for link in task.links]
+    lines = [
+        f"{one_line(task.key)} · {one_line(task.title)}",
+        f"  {task.type} · {task.status}{raw}{priority}",
+        *(f"  {name}: {value}" for name, value in facts.items() if value),
+        *(f"  {link.kind}: {one_line(link.target)}" for link in task.links),
+    ]
     if task.description:
-        lines += ["", *(f"    {line}" for line in sanitised(task.description).split("\n"))]
+        lines += ["", *_indent(task.description)]
     if task.parts:
         done = sum(part.status in RESOLVED for part in task.parts)
         lines += ["", f"  Parts ({done} of {len(task.parts)} done):"]
         lines += [f"    {one_line(part.key)}  [{part.status}] {one_line(part.title)}" for part in task.parts]
     if len(task.states) > 1:
-        steps = (f"{state.status}" + (f" ({local_time(state.at)})" if state.at else "") for state in task.states)
+        steps = (f"{state.status}" + (f" ({format_time(state.at)})" if state.at else "") for state in task.states)
         lines += ["", "  History: " + " → ".join(steps)]
-    for said in task.comments:
-        head = " · ".join(filter(None, (f"c:{said.id}", one_line(said.author), local_time(said.created_at))))
-        lines += ["", f"  {head}", *(f"    {line}" for line in sanitised(said.content).split("\n"))]
+    for comment in task.comments:
+        head = (f"c:{comment.id}", one_line(comment.author), format_time(comment.created_at))
+        lines += ["", "  " + " · ".join(filter(None, head)), *_indent(comment.content)]
     lines += [""] if task.attachments else []
     lines += [f"  a:{one.id} · {one_line(one.name)} · {one.size:,} bytes" for one in task.attachments]
     return "\n".join(lines)
 
 
-def _raw(task: StoredTask) -> str:
-    return "" if task.status_raw in ("", task.status) else f" ({one_line(task.status_raw)})"
+def _format_priority(number: int | None) -> str:
+    """Write a priority as `P0` to `P4`; an empty text stands for none."""
+    return "" if number is None else f"P{number}"
 
 
-def _urgent(task: StoredTask) -> str:
-    return f" · {shown_priority(task.priority)}" if task.priority is not None else ""
+def _indent(text: str) -> list[str]:
+    return [f"    {line}" for line in sanitise(text).split("\n")]
 
 
-def prior_work_text(work: PriorWork) -> str:
-    """The verdict with what it rests on, the best matches among the tasks and what their scores mean."""
-    lines = [f"{SAID[work.verdict]}: {one_line(work.reason)}"]
-    lines += [line for one in work.episodes for line in sourced(one)]
-    return "\n".join([*lines, *(f"  {near_line(one)}" for one in work.results), guide()])
+def render_prior_work(work: PriorWork) -> str:
+    """Render the verdict, the conversations it rests on, the best matching tasks and the guide to their scores."""
+    lines = [f"{VERDICTS[work.verdict]}: {one_line(work.reason)}"]
+    lines += [line for one in work.episodes for line in render_attempt_lines(one)]
+    return "\n".join([*lines, *(f"  {render_near(one)}" for one in work.results), render_guide()])
 
 
-def prior_work_json(work: PriorWork) -> dict[str, Any]:
-    """`check-prior-work/2`."""
-    results = [{"type": "prompt", **attempt_json(one)} for one in work.episodes]
-    results += [near_json(one) for one in work.results]
-    return {"schema": "check-prior-work/2", "verdict": work.verdict, "reason": work.reason, "results": results}
-
-
-def resolved_json(one: Resolved) -> dict[str, Any]:
-    """A solved task with its resolution and where that was said."""
-    source = None
-    if one.source is not None:
-        place = one.source.places[0] if one.source.places else None
-        source = {
-            "id": str(one.source.id),
-            "source_path": one.source.source_path,
-            "source_line": place.line if place else None,
-            "conversation_id": one.source.conversation_id,
-        }
-    task = task_json(one.task)
-    return task | {
-        "score": one.score,
-        "similarity": one.similarity,
-        "resolution": one.resolution,
-        "resolution_source": source,
-    }
-
-
-def resolved_text(one: Resolved) -> str:
-    """A solved task whole, with its resolution and where that was said."""
-    lines = [whole(one.task)]
-    if one.resolution:
-        text = sanitised(excerpt(one.resolution, {}, RESOLUTION_WIDTH))
+def render_resolved(resolved: Resolved) -> str:
+    """Render a solved task with its resolution and the source of the resolution."""
+    lines = [render_task(resolved.task)]
+    if resolved.resolution:
+        text = sanitise(excerpt(resolved.resolution, {}, RESOLUTION_WIDTH))
         lines += ["", "  Resolution:", *(f"  > {line}" for line in text.split("\n") if line.strip())]
-    if one.source is not None:
-        line = one.source.places[0].line if one.source.places else 1
-        lines.append(
-            f"  Source: {one_line(one.source.source_path)}:{line} (turn {one.source.turn_index}) · id {one.source.id}"
-        )
+    if (source := resolved.source) is not None:
+        line = source.places[0].line if source.places else 1
+        lines.append(f"  Source: {one_line(source.source_path)}:{line} (turn {source.turn_index}) · id {source.id}")
     return "\n".join(lines)

@@ -1,17 +1,16 @@
-"""Values to Markdown. Whatever a transcript contains, it stays inside its quotation."""
+"""Render values as Markdown. No text from a transcript can leave its quotation."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import datetime, time, tzinfo
 from itertools import groupby
 
 from pastchats_memory.model import RECALL_HEADING, Citation, Hit, Item, TimeRead
 from pastchats_memory.recollection import NO_ANSWER, Attempt, Command, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.text.display import format_time, one_line, quote, sanitise
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
+TOO_SMALL = "There are memories of this; a budget of {least} would hold one."
 CITATION_NOTES = {
     "holds": "",
     "moved": "moved since it was read",
@@ -19,111 +18,92 @@ CITATION_NOTES = {
     "gone": "the file is gone",
     "unchecked": "the file has changed, not checked",
 }
-"""What is said of a source that does not stand as it was read, by its state."""
-TOO_SMALL = "There are memories of this; a budget of {least} would hold one."
-
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
-    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
-    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb"  # soft hyphen, joiners, fillers and annotations
-    "\U0001d173-\U0001d17a"  # beams of music
-    "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, by which a text is hidden behind a letter
-)
-_MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
-_PILED = re.compile(f"({_MARK}{{4}}){_MARK}+")
-"""More marks and joiners on one letter than any script has: they grow over the lines around, or are a text that nobody sees."""
+"""Remark on a source by the state of its citation."""
+QUERY_WIDTH = 200
+"""Most characters of the query in the head of a block."""
+PROMPT_WIDTH = 120
+"""Most characters of a prompt that stands beside its judgement."""
+SAME_START = 40
+"""Two quotations that share so many first characters show the same answer; one of them is enough."""
 
 
-def sanitised(text: str) -> str:
-    """Without characters that move the cursor, reorder text, cover other lines or cannot be seen."""
-    text = _CONTROL.sub("", text)
-    return text if text.isascii() else _PILED.sub(r"\1", text)
+# --- citations --------------------------------------------------------------------------------------------------------
 
 
-def escaped(written: str) -> str:
-    """JSON that says the same, with escapes for what a terminal would obey."""
-    return _CONTROL.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), written)
+def format_citation(hit: Hit) -> str:
+    """Write where a hit comes from: `path:line (turn N)`, with N counted from 0.
 
-
-def one_line(text: str) -> str:
-    """Sanitised, every run of blanks one blank."""
-    return " ".join(sanitised(text).split())
-
-
-def local_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
-    """`2026-01-31 08:15` in the zone (the system's by default), or nothing for no time.
-
-    Exactly midnight there is shown as the day alone: a note or a page that tells only its day is stored as its first
-    moment, and a time that nobody wrote down would be made up.
+    A task has no turn: `path:line`, or the remark that it was made by hand.
     """
-    if timestamp is None:
-        return ""
-    moment = datetime.fromisoformat(timestamp)
-    with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
-        moment = moment.astimezone(zone)
-    return moment.strftime("%Y-%m-%d" if moment.time() == time.min else "%Y-%m-%d %H:%M")
-
-
-def citation(hit: Hit) -> str:
-    """`path:line (turn N)`, with N counted from 0 as `turn_index` is; of a task without the turn, or that it was made by hand."""
     if hit.task is not None and not hit.source_path:
         return f"task {one_line(hit.task.key)}, made by hand"
     line = "" if hit.source_line is None else f":{hit.source_line}"
-    path = sanitised(hit.source_path).replace("\n", " ")
+    path = sanitise(hit.source_path).replace("\n", " ")
     notes = [f"turn {hit.turn_index}"] if hit.task is None else []
-    notes += [told] if (told := _note(hit.citation)) else []
+    notes += [note] if (note := _citation_note(hit.citation)) else []
     return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _note(cited: Citation | None) -> str:
-    return CITATION_NOTES[cited.state if cited else "holds"]
+def _citation_note(citation: Citation | None) -> str:
+    return CITATION_NOTES[citation.state if citation else "holds"]
 
 
-def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
-    """The recall block as Markdown; with no memories it says `nothing`."""
-    head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:200]}\n"
+def _source_line(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
+    line = f":{number}" if number else ""
+    note = f" ({note})" if (note := _citation_note(citation)) else ""
+    return f"Source: {one_line(path)}{line}{note} · id {id_}"
+
+
+# --- the recall block -------------------------------------------------------------------------------------------------
+
+
+def render_block(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
+    """Render the recall block; without memories it contains `nothing` instead."""
+    head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:QUERY_WIDTH]}\n"
     if not memories:
         return f"{head}\n{nothing}\n"
-    return head + "".join(entry_text(place, memory) for place, memory in enumerate(memories, start=1))
+    return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-def entry_text(place: int, memory: Recollection) -> str:
-    """One entry of the block, with the empty line before it; `place` counts from 1."""
+def render_entry(place: int, memory: Recollection) -> str:
+    """Render one entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
-    when = local_time((memory.question or hit).timestamp)
+    when = format_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome.is_told:
-        lines.append(f"Outcome: {outcome_text(memory.outcome)}{_lost(memory)}")
+        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_evidence_note(memory)}")
     if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", quoted(memory.asked)]
+        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
     if memory.answered:
-        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quoted(memory.answered)]
+        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
     if memory.done:
-        lines += ["Done:", quoted("\n".join(map(one_line, memory.done)))]
+        lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
     lines += _thread_lines(memory)
-    lines.append(f"Source: {_sources(memory)}")
+    lines.append(f"Source: {_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
 
-def _sources(memory: Recollection) -> str:
-    """Where what is shown first stands, and what matched where that is another turn: one time and place of an episode, whatever is asked."""
+def _entry_sources(memory: Recollection) -> str:
+    """Cite the turn that is shown first, and the turn that matched if that is another one."""
     hit = memory.hit
     first = memory.question or hit
-    told = f"{citation(first)} · id {one_line(first.id)}"
+    source = f"{format_citation(first)} · id {one_line(first.id)}"
     if first is hit:
-        return told
-    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note(hit.citation)
-    return f"{told}; matched: {f'line {hit.source_line}' if is_near else citation(hit)} · id {hit.id}"
+        return source
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _citation_note(hit.citation)
+    matched = f"line {hit.source_line}" if is_near else format_citation(hit)
+    return f"{source}; matched: {matched} · id {hit.id}"
 
 
-def _lost(memory: Recollection) -> str:
-    """That what shows the outcome no longer stands where it was read, unless the entry's source says the same."""
-    shown = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
+def _evidence_note(memory: Recollection) -> str:
+    """Remark that the line behind the outcome changed or is gone, unless the entry's own source says the same."""
+    evidence = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
     source = memory.hit.citation
-    is_said = shown is None or shown.state not in ("changed", "gone") or (source and source.state == shown.state)
-    return "" if is_said else f" · {_note(shown)}"
+    if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
+        return ""
+    return f" · {_citation_note(evidence)}"
 
 
 def _thread_lines(memory: Recollection) -> list[str]:
@@ -134,95 +114,67 @@ def _thread_lines(memory: Recollection) -> list[str]:
         ("Superseded by:", (memory.superseded_by,)),
     ):
         shown = [attempt for attempt in attempts if attempt is not None]
-        lines += [heading, *(f"{attempt_line(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
+        lines += [heading, *(f"{render_attempt(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
     return lines
 
 
-ASKED_WIDTH = 120
-"""Characters of what was asked, where only the outcome is to be told."""
-SAME = 40
-"""Characters that two quotations of an answer begin with, for one of them to be enough."""
+# --- episodes and outcomes --------------------------------------------------------------------------------------------
 
 
-def attempt_line(attempt: Attempt) -> str:
-    """Another episode on one line, quoted: when, what was asked, what the answer came to, how it ended, each by marks that nothing quoted has."""
-    when = local_time(attempt.timestamp)
-    ended = (
-        "" if attempt.outcome == "unknown" else f" — {ending_text(attempt.outcome, attempt.basis, attempt.shown_by)}"
-    )
-    is_said = not attempt.answered or attempt.shown_by[:SAME] == attempt.answered[:SAME]
-    answered = "" if is_said else f" → {_unmarked(attempt.answered)}"
-    return f"> {when}{': ' if when else ''}{_unmarked(attempt.asked)}{answered}{ended}"
+def render_attempt(attempt: Attempt) -> str:
+    """Quote another episode on one line: time, prompt, answer and outcome.
+
+    The marks between them (`:`, `→`, `—`) cannot occur within a quoted part.
+    """
+    when = format_time(attempt.timestamp)
+    outcome = ""
+    if attempt.outcome != "unknown":
+        outcome = f" — {_describe_outcome(attempt.outcome, attempt.basis, attempt.shown_by)}"
+    repeats = not attempt.answered or attempt.shown_by[:SAME_START] == attempt.answered[:SAME_START]
+    answered = "" if repeats else f" → {_replace_marks(attempt.answered)}"
+    return f"> {when}{': ' if when else ''}{_replace_marks(attempt.asked)}{answered}{outcome}"
 
 
-def _unmarked(text: str) -> str:
+def _replace_marks(text: str) -> str:
     return one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - ")
 
 
-def outcome_text(outcome: Outcome) -> str:
-    """`worked (12 passed)`, `unknown (said next: Now the same for logout)`."""
-    return ending_text(outcome.verdict, outcome.basis, outcome.shown_by)
+def render_attempt_lines(attempt: Attempt) -> tuple[str, str]:
+    """Render another episode as its quotation and its source line."""
+    source = _source_line(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
+    return render_attempt(attempt), source
 
 
-def ending_text(outcome: str, basis: str, shown_by: str) -> str:
-    """How an episode ended, with the line that shows it; what is quoted cannot leave its brackets."""
+def render_outcome(outcome: Outcome) -> str:
+    """Render an outcome with its evidence: `worked (12 passed)`, `unknown (said next: Now the same for logout)`."""
+    return _describe_outcome(outcome.verdict, outcome.basis, outcome.shown_by)
+
+
+def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
+    """Put the quoted line into brackets that it cannot leave."""
     quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
-    told = ": ".join(filter(None, (basis, quotation)))
-    return outcome + (f" ({told})" if told else "")
+    evidence = ": ".join(filter(None, (basis, quotation)))
+    return outcome + (f" ({evidence})" if evidence else "")
 
 
-def quoted(text: str) -> str:
-    """Sanitised, every line behind a quotation mark that nothing in it can leave, empty lines left out."""
-    return "\n".join(f"> {line}".rstrip() for line in sanitised(text).split("\n") if line.strip())
-
-
-def hits_text(hits: Sequence[Hit]) -> str:
-    """Search results as Markdown, each quoted with its source."""
-    return "\n".join(_hit_text(hit) for hit in hits) + "\n"
-
-
-def _hit_text(hit: Hit) -> str:
-    what = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
-    title = " · ".join(part for part in (one_line(hit.source_project), what, local_time(hit.timestamp)) if part)
-    return f"## {hit.rank}. {title}\n{quoted(hit.snippet)}\nSource: {citation(hit)} · id {one_line(hit.id)}"
-
-
-def item_text(item: Item, content: str) -> str:
-    """A stored turn as Markdown, with as much of its content as is given."""
-    when = local_time(item.timestamp)
-    title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
-    place = item.places[0] if item.places else None
-    line = f":{place.line}" if place and place.line else ""
-    told = _note(item.citation)
-    turn = f"(turn {item.turn_index}{'; ' if told else ''}{told})"
-    return f"{title}\n{quoted(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
-
-
-def time_text(read: TimeRead) -> str:
-    """What was taken for a time and what was made of it, in one line."""
-    days = f"{local_time(read.since)[:10] or '…'} to {local_time(read.until)[:10] or '…'}"
-    use = "nothing else was searched" if read.is_filter else "what was said then or soon after ranks higher"
-    return f"Time: {one_line(read.words)!r} is {days}; {use}."
-
-
-def lessons_text(lessons: Sequence[Lesson]) -> str:
-    """What failed repeatedly, as Markdown; each attempt quoted with its source."""
+def render_lessons(lessons: Sequence[Lesson]) -> str:
+    """Render repeated failures and what ended them; each attempt is quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        attempts = [line for attempt in _each_said_once(lesson) for line in sourced(attempt)]
+        attempts = [line for attempt in _without_repeats(lesson) for line in render_attempt_lines(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
-        parts.append("\n".join([heading, *attempts, "Ended by:", *sourced(lesson.ended_by)]))
+        parts.append("\n".join([heading, *attempts, "Ended by:", *render_attempt_lines(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _each_said_once(lesson: Lesson) -> list[Attempt]:
-    """The attempts, without the line that shows how one ended where that is what was asked next, which stands there anyway."""
-    asked = {attempt.asked[:SAME] for attempt in (*lesson.attempts, lesson.ended_by)}
-    return [one._replace(shown_by="") if one.shown_by[:SAME] in asked else one for one in lesson.attempts]
+def _without_repeats(lesson: Lesson) -> list[Attempt]:
+    """Drop the evidence of attempts where it is the next prompt, which the lesson shows anyway."""
+    prompts = {attempt.asked[:SAME_START] for attempt in (*lesson.attempts, lesson.ended_by)}
+    return [one._replace(shown_by="") if one.shown_by[:SAME_START] in prompts else one for one in lesson.attempts]
 
 
-def how_text(commands: Sequence[Command]) -> str:
-    """Commands that worked, as Markdown: those of one episode together and in order, quoted with it."""
+def render_commands(commands: Sequence[Command]) -> str:
+    """Render commands that worked, grouped by episode and in the order in which they ran."""
     runs: dict[tuple[str, str], list[Command]] = {}
     for one in commands:
         runs.setdefault((one.project, one.episode.id), []).append(one)
@@ -231,15 +183,15 @@ def how_text(commands: Sequence[Command]) -> str:
         lines = [f"## {place}. {one_line(project)}"]
         for times, alike in groupby(run, key=lambda one: one.times):
             lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
-            lines += [quoted(f"$ {one_line(one.command)}") for one in alike]
-        asked, source = sourced(run[0].episode)
-        places = _places(run)
-        parts.append("\n".join([*lines, "In:", asked, source + (f"; run: {places}" if places else "")]))
+            lines += [quote(f"$ {one_line(one.command)}") for one in alike]
+        attempt, source = render_attempt_lines(run[0].episode)
+        places = _run_places(run)
+        parts.append("\n".join([*lines, "In:", attempt, source + (f"; run: {places}" if places else "")]))
     return "\n\n".join(parts) + "\n"
 
 
-def _places(commands: Sequence[Command]) -> str:
-    """In which lines the commands of an episode were run, in their order; the file is said where it is another one."""
+def _run_places(commands: Sequence[Command]) -> str:
+    """List the lines where an episode's commands ran, in order; a file is named if it is not the episode's own."""
     file = commands[0].episode.source_path
     lines = (
         f"{'' if one.run.source_path == file else f'{one_line(one.run.source_path)} '}line {one.run.source_line}"
@@ -249,41 +201,62 @@ def _places(commands: Sequence[Command]) -> str:
     return ", ".join(dict.fromkeys(lines))
 
 
-def sheets_text(sheets: Sequence[Sheet]) -> str:
-    """Episodes for who judges how they ended, as Markdown; everything quoted, with its source."""
-    return "\n".join(_sheet_text(place, sheet) for place, sheet in enumerate(sheets, start=1))
+def render_sheets(sheets: Sequence[Sheet]) -> str:
+    """Render episodes for a reader who judges their outcome; all text is quoted, with its source."""
+    return "\n".join(_render_sheet(place, sheet) for place, sheet in enumerate(sheets, start=1))
 
 
-def judged_text(sheet: Sheet) -> str:
-    """How an episode ended, on two lines: what was asked, quoted, and where, with the outcome."""
-    asked = one_line(sheet.asked or sheet.answered)
-    asked = quoted(asked if len(asked) <= ASKED_WIDTH else f"{asked[: ASKED_WIDTH - 1]}…")
-    was = f"; was {sheet.was}" if sheet.was else ""
-    return f"{asked}\nOutcome: {outcome_text(sheet.outcome)}{was} · id {sheet.id}\n"
-
-
-def _sheet_text(place: int, sheet: Sheet) -> str:
-    title = " · ".join(part for part in (one_line(sheet.project), local_time(sheet.timestamp)) if part)
-    said = [
+def _render_sheet(place: int, sheet: Sheet) -> str:
+    title = " · ".join(part for part in (one_line(sheet.project), format_time(sheet.timestamp)) if part)
+    texts = [
         ("Asked:", sheet.asked),
         ("Answered:", sheet.answered),
         ("Done:", "\n".join(map(one_line, sheet.done))),
         *(("Result:", text) for text in sheet.results),
         ("Said next:", sheet.said_next),
     ]
-    quotations = [f"{heading}\n{quoted(text)}" for heading, text in said if text.strip()]
-    # Of what is unknown the words are quoted below, and whole.
-    ended = outcome_text(sheet.outcome) if sheet.outcome.verdict != "unknown" else "unknown"
-    source = _source(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
-    return "\n".join([f"## {place}. {title}", f"Outcome: {ended}", *quotations, source]) + "\n"
+    quotations = [f"{heading}\n{quote(text)}" for heading, text in texts if text.strip()]
+    # The evidence of an unknown outcome is the user's next words, which are quoted in full below.
+    outcome = render_outcome(sheet.outcome) if sheet.outcome.verdict != "unknown" else "unknown"
+    source = _source_line(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
+    return "\n".join([f"## {place}. {title}", f"Outcome: {outcome}", *quotations, source]) + "\n"
 
 
-def sourced(attempt: Attempt) -> tuple[str, str]:
-    """Another episode on one line, quoted, and where it is said."""
-    return attempt_line(attempt), _source(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
+def render_judgement(sheet: Sheet) -> str:
+    """Render the outcome of one episode on two lines: the quoted prompt, then outcome and id."""
+    prompt = one_line(sheet.asked or sheet.answered)
+    prompt = quote(prompt if len(prompt) <= PROMPT_WIDTH else f"{prompt[: PROMPT_WIDTH - 1]}…")
+    was = f"; was {sheet.was}" if sheet.was else ""
+    return f"{prompt}\nOutcome: {render_outcome(sheet.outcome)}{was} · id {sheet.id}\n"
 
 
-def _source(path: str, number: int | None, cited: Citation | None, id_: str) -> str:
-    line = f":{number}" if number else ""
-    told = f" ({told})" if (told := _note(cited)) else ""
-    return f"Source: {one_line(path)}{line}{told} · id {id_}"
+# --- search results and items -----------------------------------------------------------------------------------------
+
+
+def render_hits(hits: Sequence[Hit]) -> str:
+    """Render search results, each quoted with its source."""
+    return "\n".join(_render_hit(hit) for hit in hits) + "\n"
+
+
+def _render_hit(hit: Hit) -> str:
+    kind = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
+    title = " · ".join(part for part in (one_line(hit.source_project), kind, format_time(hit.timestamp)) if part)
+    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {one_line(hit.id)}"
+
+
+def render_item(item: Item, content: str) -> str:
+    """Render a stored turn with the given part of its content."""
+    when = format_time(item.timestamp)
+    title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
+    place = item.places[0] if item.places else None
+    line = f":{place.line}" if place and place.line else ""
+    note = _citation_note(item.citation)
+    turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
+    return f"{title}\n{quote(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
+
+
+def render_time_read(read: TimeRead) -> str:
+    """Render the time that a query was found to name, and its effect, on one line."""
+    days = f"{format_time(read.since)[:10] or '…'} to {format_time(read.until)[:10] or '…'}"
+    use = "nothing else was searched" if read.is_filter else "what was said then or soon after ranks higher"
+    return f"Time: {one_line(read.words)!r} is {days}; {use}."

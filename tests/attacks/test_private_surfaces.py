@@ -15,9 +15,8 @@ from pastchats_memory import Memory
 from pastchats_memory.config import load
 from pastchats_memory.hooks.agents import Event
 from pastchats_memory.hooks.deeds import greet, recall
-from pastchats_memory.http.app import application
+from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import Admission
-from pastchats_memory.http.worker import OpenMemory
 from pastchats_memory.mcp.tools import Tools
 
 WORDS = "why does the ballast pump of the submarine stall"
@@ -165,7 +164,7 @@ PATHS = (
 def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     async def asked() -> list[str]:
         memory = OpenMemory(load(), print)
-        app = application(memory, Admission(), None)
+        app = make_application(memory, Admission(), None)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             said = [(await client.get(path)).text for path in PATHS]
         await memory.close()

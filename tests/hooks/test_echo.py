@@ -12,7 +12,7 @@ from program import Program, write_messages
 from pastchats_memory.echo import without_echoes
 from pastchats_memory.model import RECALL_PREAMBLE, Hit, StoredTask
 from pastchats_memory.recollection import Attempt, Evidence, Outcome, Recollection
-from pastchats_memory.views.text import block_text
+from pastchats_memory.views.text import render_block
 
 BLOCK = """# Memory Recall
 
@@ -80,8 +80,8 @@ def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> 
         outcome=Outcome("failed", (Evidence("still down", "x.jsonl", 3),)), done=("$ make test",), before=(other,), after=other, superseded_by=other,
     )  # fmt: skip
     task = memory._replace(hit=hit._replace(task=stored))
-    assert without_echoes(FORMS[form](block_text("webhook retries", [memory, task, memory]))) == ""
-    assert without_echoes(FORMS[form](block_text("webhook retries", []))) == ""
+    assert without_echoes(FORMS[form](render_block("webhook retries", [memory, task, memory]))) == ""
+    assert without_echoes(FORMS[form](render_block("webhook retries", []))) == ""
 
 
 def test_a_block_that_was_cut_short_leaves_nothing_and_a_quotation_below_a_whole_one_stays() -> None:

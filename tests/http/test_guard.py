@@ -18,9 +18,8 @@ from program import Program
 from served import Server, serving
 
 from pastchats_memory.config import Config
-from pastchats_memory.http.app import application
+from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import MOST_REQUESTS, Admission
-from pastchats_memory.http.worker import OpenMemory
 
 
 @contextmanager
@@ -60,7 +59,7 @@ def test_a_host_that_is_none_is_refused(client: httpx.Client, host: str) -> None
 
 def without_uvicorn(folder: Path) -> httpx.AsyncClient:
     """A client of the application itself: uvicorn refuses some of what the guard does, too."""
-    app = application(OpenMemory(Config(folder / "memory.db"), print), Admission(), None)
+    app = make_application(OpenMemory(Config(folder / "memory.db"), print), Admission(), None)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 

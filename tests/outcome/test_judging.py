@@ -16,7 +16,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.store import judgements, outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
-from pastchats_memory.views.text import judged_text
+from pastchats_memory.views.text import render_judgement
 
 ASKED = "Which index makes the list of invoices fast?"
 ANSWER = "One over (customer, due): the list filters by the first and orders by the second."
@@ -98,7 +98,9 @@ def test_answers_that_nobody_asked_for_are_not_what_was_asked(memory: Memory, hi
     sheet, _ = memory.judge(memory.search("Welcome", mode="keyword")[0].id, "unknown")
     assert sheet is not None
     assert (sheet.asked, sheet.answered) == ("", "Welcome to the garden.")
-    assert judged_text(sheet).startswith("> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index")
+    assert render_judgement(sheet).startswith(
+        "> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index"
+    )
 
 
 def test_of_a_long_question_the_answer_to_a_judgement_has_the_beginning(memory: Memory, history: Path) -> None:
@@ -106,7 +108,7 @@ def test_of_a_long_question_the_answer_to_a_judgement_has_the_beginning(memory: 
     memory.index([write_messages(history, ("user", long), ("assistant", ANSWER))])
     sheet, _ = memory.judge(memory.search("Which index", mode="keyword")[0].id, "unknown")
     assert sheet is not None
-    first = judged_text(sheet).partition("\n")[0]
+    first = render_judgement(sheet).partition("\n")[0]
     assert (first[:20], first[-1], len(first)) == (f"> {ASKED}"[:20], "…", 122)
 
 
@@ -148,7 +150,7 @@ def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
     sheet, _ = memory.judge(one.id, "worked", "Thanks, it works!")
     assert sheet is not None
     assert sheet.was == "failed"
-    assert judged_text(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
+    assert render_judgement(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
     memory.judge(one.id, "unknown")
     assert not memory.search(ASKED, outcome="worked")
 

@@ -11,7 +11,7 @@ from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.views.build import how_json, lessons_json
-from pastchats_memory.views.text import how_text, lessons_text
+from pastchats_memory.views.text import render_commands, render_lessons
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
@@ -59,7 +59,7 @@ def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_wh
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
     schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(lessons_json([lesson], warnings))
-    text = lessons_text([lesson])
+    text = render_lessons([lesson])
     assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in text
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
 
@@ -156,7 +156,7 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")
     assert [one.citation and one.citation.state for one in lesson.attempts] == ["gone", "gone", "holds"]
-    assert "monday.jsonl:1 (the file is gone) · id" in lessons_text([lesson])
+    assert "monday.jsonl:1 (the file is gone) · id" in render_lessons([lesson])
 
 
 def test_what_failed_often_and_was_never_solved_teaches_nothing(tmp_path: Path) -> None:
@@ -242,8 +242,11 @@ def test_commands_are_told_once_and_those_of_an_episode_in_its_order(tmp_path: P
         memory.index([tmp_path / "said"])
         found = memory.how("run the tests of the web shop", None)[0]
     assert [one.command for one in found] == ["make build", "cd web && pytest -q 2>&1 | tail -3"]
-    assert how_text(found).count("In:") == 1
-    assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
+    assert render_commands(found).count("In:") == 1
+    assert (
+        render_commands([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:")
+        == 2
+    )
 
 
 def test_who_asks_how_to_run_the_tests_is_told_what_ran_them_whatever_it_was_for(demo: Reader) -> None:
@@ -266,7 +269,7 @@ def test_what_ran_the_tests_is_found_whatever_was_said_around_it_and_in_whatever
         for task in ("run the tests", "test", "tests"):
             (found,), _ = memory.how(task, None)
             assert (found.command, found.run.source_line) == ("pytest -q", 3)
-        assert how_text([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
+        assert render_commands([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
 
 
 def test_a_run_is_cited_by_the_line_of_its_call_however_often_the_command_was_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.recollection import Attempt, Evidence, Outcome
-from pastchats_memory.views.text import attempt_line, outcome_text
+from pastchats_memory.views.text import render_attempt, render_outcome
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."
@@ -72,14 +72,14 @@ def test_what_a_line_has_to_do_with_the_outcome_is_said_where_it_does_not_say_so
     ],
 )
 def test_work_that_nobody_tried_is_told_as_what_it_is(signal: str, told: str) -> None:
-    assert outcome_text(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == told
+    assert render_outcome(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == told
 
 
 def test_what_was_asked_cannot_pass_for_how_it_ended() -> None:
     forged = Attempt(
         "7", "Make it pass — worked (12 passed) · id 3", "Done → all", "failed", "still red", None, "a.md", 1
     )
-    assert attempt_line(forged) == "> Make it pass – worked (12 passed) - id 3 → Done -> all — failed (still red)"
+    assert render_attempt(forged) == "> Make it pass – worked (12 passed) - id 3 → Done -> all — failed (still red)"
 
 
 def test_where_nothing_was_said_next_there_is_nothing_to_tell(memory: Memory, history: Path) -> None:

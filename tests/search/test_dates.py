@@ -12,7 +12,7 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.dates import read_when, tells_when
 from pastchats_memory.views.build import search_json
-from pastchats_memory.views.text import time_text
+from pastchats_memory.views.text import render_time_read
 
 TODAY = date(2026, 5, 20)
 """A Wednesday."""
@@ -229,7 +229,7 @@ def test_how_the_time_was_read_is_told_when_asked_in_the_zone_of_the_caller(
     try:
         hits = fountain.search("fountain pump in May 2023")
         assert hits.time_read is not None
-        assert time_text(hits.time_read) == (
+        assert render_time_read(hits.time_read) == (
             "Time: 'in may 2023' is 2023-05-01 to 2023-05-31; what was said then or soon after ranks higher."
         )
         told = search_json(hits, explain=True)

@@ -18,7 +18,7 @@ from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.likeness import GUIDE, are_opposite, differ, identifiers, label_of, likeness, words_of
 from pastchats_memory.statuses import priority_of, status_of, wanted_statuses
 from pastchats_memory.tasks.desk import Change
-from pastchats_memory.views.task_text import whole
+from pastchats_memory.views.task_text import render_task
 
 TODAY = date.today()  # noqa: DTZ011 - tasks are made now, in the zone of whoever runs the tests
 
@@ -199,7 +199,7 @@ def test_a_task_that_is_looked_at_lists_its_parts(memory: Memory) -> None:
     memory.tasks.update(first, Change(status="done"))
     parts = [(part.key, part.title, part.status) for part in memory.tasks.task(top).parts]
     assert parts == [(first, "Cellar", "completed"), (second, "Roof", "pending")]
-    said = whole(memory.tasks.task(top))
+    said = render_task(memory.tasks.task(top))
     assert "Parts (1 of 2 done):\n    " + first + "  [completed] Cellar\n" in said
     assert memory.tasks.task(second).parts == ()
 

@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from pastchats_memory.views.text import local_time
+from pastchats_memory.text.display import format_time
 
 TOKYO = timezone(timedelta(hours=9))
 
@@ -27,4 +27,4 @@ TOKYO = timezone(timedelta(hours=9))
 def test_a_time_is_shown_where_one_is_known_and_else_the_day_alone(
     timestamp: str | None, zone: timezone, shown: str
 ) -> None:
-    assert local_time(timestamp, zone) == shown
+    assert format_time(timestamp, zone) == shown

@@ -43,6 +43,19 @@ def one_of(*values: str) -> Mapping[str, object]:
     return {"enum": list(values)}
 
 
+METADATA = "format, branch, kind, native_id, and the keys of a generic message that were not understood."
+
+
+def metadata_of(*kinds: str) -> Mapping[str, object]:
+    """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
+    properties = {
+        "format": {"type": "string"},
+        "branch": one_of("main", "abandoned", "sidechain"),
+        "kind": one_of(*kinds),
+    }
+    return {"properties": properties, "required": list(properties)}
+
+
 # --- common fields ----------------------------------------------------------------------------------------------------
 
 Count = Annotated[int, {"minimum": 0}]
@@ -90,30 +103,8 @@ Done = Annotated[
     "The last commands that worked, as `$ make test` and in the order in which they ran; if none worked, those that "
     "failed, with ` (failed)` appended; then the paths of changed files.",
 ]
-Metadata = Annotated[
-    dict[str, object],
-    {
-        "properties": {
-            "format": {"type": "string"},
-            "branch": one_of("main", "abandoned", "sidechain"),
-            "kind": one_of(*TURN_KINDS, *TASK_KINDS),
-        },
-        "required": ["format", "branch", "kind"],
-    },
-    "format, branch, kind, native_id, and the keys of a generic message that were not understood.",
-]
-TurnMetadata = Annotated[
-    dict[str, object],
-    {
-        "properties": {
-            "format": {"type": "string"},
-            "branch": one_of("main", "abandoned", "sidechain"),
-            "kind": one_of(*TURN_KINDS),
-        },
-        "required": ["format", "branch", "kind"],
-    },
-    "format, branch, kind, native_id, and the keys of a generic message that were not understood.",
-]
+Metadata = Annotated[dict[str, object], metadata_of(*TURN_KINDS, *TASK_KINDS), METADATA]
+TurnMetadata = Annotated[dict[str, object], metadata_of(*TURN_KINDS), METADATA]
 OpenMetadata = Annotated[dict[str, object], "What the source had besides."]
 OF_A_TASK = PresentIf("type", TASK_ROW_TYPES)
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_asked_is_a_clear_400(client: httpx.Client, path: str) ->
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("/items/zz", "id is not written as one", "12 a turn"),
+        ("/items/zz", "id is not written as one", "12 is a turn"),
         ("/search?query=a&priority=9", "priority is not written as one", "0 critical"),
         ("/search?query=a&limit=ten", "limit is no whole number", "Results a page"),
         ("/search?query=a&limit=9999999999", "limit is not between 1 and 1000", "Results a page"),

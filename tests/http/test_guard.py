@@ -19,7 +19,7 @@ from served import Server, serving
 
 from pastchats_memory.config import Config
 from pastchats_memory.http import OpenMemory, make_application
-from pastchats_memory.http.guard import MOST_REQUESTS, Admission
+from pastchats_memory.http.guard import MAX_REQUESTS, Admission
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def test_more_than_can_be_under_way_are_sent_away_until_there_is_room(tmp_path: 
 
         async with without_uvicorn(tmp_path) as client:
             async with anyio.create_task_group() as group:
-                for _ in range(MOST_REQUESTS):
+                for _ in range(MAX_REQUESTS):
                     group.start_soon(partial(client.post, "/v1/chat/completions", content=slow()))
                 await anyio.wait_all_tasks_blocked()
                 sent_away = await client.get("/openapi.json")

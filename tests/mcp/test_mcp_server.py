@@ -171,7 +171,7 @@ def test_wrong_arguments_are_refused_in_a_sentence_that_names_them(answers) -> N
     told = {name: text_of(called[name]) for name in ("unknown argument", "no query", "wrong mode", "how twice")}
     assert all(called[name].is_error for name in told)
     assert told["unknown argument"] == "lessons has no argument `all`; it takes `project`."
-    for part in ("recall cannot be called so", "`query`: field required", "`budget`: input should be greater"):
+    for part in ("recall got wrong arguments", "`query`: field required", "`budget`: input should be greater"):
         assert part in told["no query"]
     assert "'hybrid', 'keyword' or 'semantic'" in told["wrong mode"]
     assert not any("http" in text or "\n  " in text for text in told.values())
@@ -202,7 +202,7 @@ def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> No
         "unknown argument", "no query", "write",
     }  # fmt: skip
     assert {name for name in CALLS if called[name].is_error} == failed
-    assert "Ids stand in" in text_of(called["no such item"])
+    assert "Take ids from" in text_of(called["no such item"])
     assert "hybrid" in text_of(called["wrong mode"])
     assert "at most 100000 characters" in text_of(called["too long"])
     assert "only search --rerank fetches it" in text_of(called["rerank"])

@@ -12,7 +12,7 @@ from program import REPOSITORY, Program, Run, write_messages
 
 from pastchats_memory import Memory, errors
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.http.answers import KINDS
+from pastchats_memory.views.schema import SERVER_FAULT_KINDS
 
 WITHOUT_RESULT = {"mcp", "serve", "completion", "man"}
 """Commands that speak another language than our JSON."""
@@ -69,11 +69,11 @@ def objects(schema: object, path: str = "") -> Iterator[tuple[str, dict[str, Any
 
 
 def test_a_result_of_recall_has_every_key_of_a_result_of_search() -> None:
-    def properties(name: str) -> set[str]:
+    def properties(name: str, view: str) -> set[str]:
         schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
-        return set(schema["properties"]["results"]["items"]["properties"])
+        return set(schema["$defs"][view]["properties"])
 
-    assert properties("search") - {"contributions"} < properties("recall")
+    assert properties("search", "HitView") - {"contributions"} < properties("recall", "RecallView")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_kinds_of_errors_are_those_of_the_schema() -> None:
         kind.kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.MemoryFault)
     }
     schema = json.loads((SCHEMAS / "error.json").read_text(encoding="utf-8"))
-    assert set(schema["properties"]["error"]["properties"]["kind"]["enum"]) == raised | KINDS
+    assert set(schema["$defs"]["ErrorView"]["properties"]["kind"]["enum"]) == {*raised, *SERVER_FAULT_KINDS}
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
         upstream = chat.Upstream(config.chat_endpoint, config.chat_api_key, config.chat_timeout)
         report(f"Chats that are sent here go on to {upstream.host}, with what is remembered of their question.")
     app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream)
-    with _listen(address) as listener:
+    with listen(address) as listener:
         port = listener.getsockname()[1]
         host = f"[{address.host}]" if ":" in address.host else address.host
         report(f"Serving on http://{host}:{port} (end with Ctrl-C); described at /openapi.json")
@@ -267,8 +267,8 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
         server.run(sockets=[listener])
 
 
-def _listen(address: Address) -> socket.socket:
-    """Open a listener whose connections send without delay.
+def listen(address: Address) -> socket.socket:
+    """Open a listener whose connections send without delay. Raises UsageFault.
 
     asyncio switches Nagle's algorithm off only if the socket says that its protocol is TCP. A socket from
     `create_server` does not: the second of the two sends of an answer then waited 40 ms for an acknowledgement.

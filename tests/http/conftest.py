@@ -1,4 +1,4 @@
-"""One server over the demo memory for all tests that only ask it."""
+"""Provide one server over the demo memory for all tests that only read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture(scope="module")
 def server(demo: Program, endpoint: Endpoint) -> Iterator[Server]:
-    """Passes chats on to `endpoint`, without a key."""
+    """Start a server that forwards chats to `endpoint`, without a key."""
     ours = Program(demo.home).with_variables(PASTCHATS_MEMORY_CHAT_ENDPOINT=endpoint.url)
     with serving(ours) as running:
         yield running

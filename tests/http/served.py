@@ -1,4 +1,4 @@
-"""The real server as a process of its own, and a chat endpoint that shows what it received."""
+"""Run the real server as a process, and a chat endpoint that records its requests."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ STARTED = re.compile(r"Serving on (http://\S+)")
 
 @dataclass
 class Server:
-    """A server that runs, and what it said so far."""
+    """A running server and its messages so far."""
 
     url: str
     process: subprocess.Popen[str]
-    said: list[str]
+    messages: list[str]
 
     def end(self, number: int) -> int:
         """Send a signal and wait for the exit code."""
@@ -35,21 +35,21 @@ class Server:
 
 @contextmanager
 def serving(program: Program, *arguments: object) -> Iterator[Server]:
-    """The server on a free port while it runs."""
+    """Run the server on a free port."""
     process = program.started("serve", "--port", "0", *arguments)
-    said: list[str] = []
+    messages: list[str] = []
     url = None
     assert process.stderr is not None
     for line in process.stderr:
-        said.append(line)
+        messages.append(line)
         if found := STARTED.search(line):
             url = found[1]
             break
-    assert url is not None, "".join(said)
-    reading = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
+    assert url is not None, "".join(messages)
+    reading = threading.Thread(target=lambda: messages.extend(process.stderr or ()), daemon=True)
     reading.start()
     try:
-        yield Server(url, process, said)
+        yield Server(url, process, messages)
     finally:
         process.kill()
         process.wait()
@@ -61,7 +61,7 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
 
 @dataclass
 class Endpoint:
-    """A chat endpoint: how it is to answer, and what it was sent."""
+    """A chat endpoint: its answers, and the requests it received."""
 
     url: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
@@ -77,7 +77,7 @@ WORDS = ("Jitter ", "spreads ", "them.")
 
 
 def chunk(word: str) -> bytes:
-    """An event of a stream."""
+    """Return an event of a stream."""
     body = {
         "id": "s1",
         "object": "chat.completion.chunk",
@@ -89,7 +89,7 @@ def chunk(word: str) -> bytes:
 
 @contextmanager
 def chat_endpoint() -> Iterator[Endpoint]:
-    """The endpoint while it runs."""
+    """Run the endpoint."""
     endpoint = Endpoint()
 
     class Handler(BaseHTTPRequestHandler):
@@ -148,6 +148,6 @@ def chat_endpoint() -> Iterator[Endpoint]:
 
 
 def nowhere() -> str:
-    """An address on which nothing listens."""
+    """Return an address on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"

@@ -1,4 +1,4 @@
-"""The server against its own description, asked by schemathesis: `make fuzz-http` does it at length."""
+"""Test the server against its own description with schemathesis; `make fuzz-http` does it at length."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HOW = (
 )
 
 
-def asked_by_schemathesis(server: Server, folder: Path, *further: str) -> str:
-    """What it found to say; it fails where an answer is not as described, or a request not taken as described."""
+def run_schemathesis(server: Server, folder: Path, *further: str) -> str:
+    """Return the output; fail if an answer or the handling of a request differs from the description."""
     command = [
         sys.executable,
         "-m",
@@ -37,17 +37,17 @@ def asked_by_schemathesis(server: Server, folder: Path, *further: str) -> str:
     return run.stdout
 
 
-def test_what_is_served_is_as_it_is_described(server: Server, endpoint: Endpoint, tmp_path: Path) -> None:
-    said = asked_by_schemathesis(server, tmp_path)
+def test_the_server_behaves_as_described(server: Server, endpoint: Endpoint, tmp_path: Path) -> None:
+    output = run_schemathesis(server, tmp_path)
     described = httpx.get(f"{server.url}/openapi.json").json()["paths"]
     operations = sum(len(of_path) for of_path in described.values())
-    assert f"{operations} selected / {operations} total" in said
+    assert f"{operations} selected / {operations} total" in output
     assert endpoint.seen
-    assert [line for line in server.said if "Traceback" in line] == []
+    assert [line for line in server.messages if "Traceback" in line] == []
 
 
 @pytest.mark.skipif(not AT_LENGTH, reason="make fuzz-http asks a server with a token, too")
-def test_behind_a_token_it_is_as_described_too(demo: Program, tmp_path: Path) -> None:
+def test_a_server_with_a_token_behaves_as_described(demo: Program, tmp_path: Path) -> None:
     with serving(Program(demo.home), "--token", "of-my-own") as guarded:
         assert httpx.get(f"{guarded.url}/search?query=a").status_code == 401
-        asked_by_schemathesis(guarded, tmp_path, "--header", "Authorization: Bearer of-my-own")
+        run_schemathesis(guarded, tmp_path, "--header", "Authorization: Bearer of-my-own")

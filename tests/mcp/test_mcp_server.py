@@ -1,4 +1,4 @@
-"""The MCP server as agents have it: a process that the SDK's own client starts and speaks to."""
+"""Test the MCP server as a process that the SDK's own client starts and calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server(program: Program, *arguments: str) -> StdioServerParameters:
 
 
 def talk(program: Program, what: Callable[[Client], Awaitable[Any]], *arguments: str) -> Any:
-    """What comes of talking to a server of its own."""
+    """Return the result of a session with a new server."""
 
     async def session() -> Any:
         with anyio.fail_after(ANSWERS_S):
@@ -53,14 +53,14 @@ def text_of(answer: CallToolResult) -> str:
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """A memory with a conversation and three tasks, one of them stuck and one solved. Only read from it."""
+    """Return a memory with a conversation and three tasks, one stuck and one solved; tests only read it."""
     home = tmp_path_factory.mktemp("tasks")
     program = Program(home)
-    said = [
+    messages = [
         ("user", "The login page answers 429 when two tabs sign in."),
         ("assistant", "The limiter counts both tabs as one client; it is keyed by session now and all tests pass."),
     ]
-    assert program("index", write_messages(home / "login.jsonl", *said)).status == 0
+    assert program("index", write_messages(home / "login.jsonl", *messages)).status == 0
     for arguments in (
         ["task", "add", "Retry failed webhooks with backoff", "--key", "HOOK-1", "--status", "blocked"],
         ["task", "comment", "HOOK-1", "Waiting for the queue to be chosen."],
@@ -108,7 +108,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def answers(tasks: Program) -> tuple[dict[str, dict[str, Any]], dict[str, CallToolResult]]:
-    """The output schemas by tool and the answers to CALLS, out of one server."""
+    """Return the output schemas by tool and the answers to CALLS, from one server."""
 
     async def everything(client: Client):
         tools = (await client.list_tools()).tools
@@ -121,7 +121,7 @@ def answers(tasks: Program) -> tuple[dict[str, dict[str, Any]], dict[str, CallTo
     return talk(tasks, everything)
 
 
-def test_reading_tools_alone_are_offered_and_each_answer_fits_the_schema_that_was_told(answers) -> None:
+def test_only_reading_tools_are_offered_by_default_and_every_answer_fits_its_output_schema(answers) -> None:
     schemas, called = answers
     assert set(schemas) == READING
     for name, (tool, _) in CALLS.items():
@@ -142,13 +142,13 @@ def test_search_finds_turns_and_tasks_and_links_their_sources(answers, tasks: Pr
 
 
 @pytest.mark.parametrize("tool", ["lessons", "how"])
-def test_where_one_project_has_nothing_the_others_are_pointed_at(answers, tool: str) -> None:
+def test_an_empty_answer_for_one_project_mentions_the_others(answers, tool: str) -> None:
     _, called = answers
     assert "all projects" in text_of(called[f"{tool} here"])
     assert "all projects" not in text_of(called[tool])
 
 
-def test_recall_says_what_the_command_line_says(answers, tasks: Program) -> None:
+def test_recall_returns_the_text_of_the_command_line(answers, tasks: Program) -> None:
     _, called = answers
     query, budget = CALLS["recall"][1].values()
     assert text_of(called["recall"]) == tasks("recall", query, "--budget", budget).stdout
@@ -157,7 +157,7 @@ def test_recall_says_what_the_command_line_says(answers, tasks: Program) -> None
     assert "Source: " in text_of(called["recall"])
 
 
-def test_read_has_an_item_whole_with_its_neighbours_and_a_task_with_its_comments(answers) -> None:
+def test_read_returns_a_whole_item_with_its_neighbours_and_a_task_with_its_comments(answers) -> None:
     _, called = answers
     body = called["read"].structured_content
     assert (body["before"], body["after"], body["next_start"], body["lines"]) == ("1", None, None, 1)
@@ -166,19 +166,19 @@ def test_read_has_an_item_whole_with_its_neighbours_and_a_task_with_its_comments
     assert called["read comment"].structured_content == called["read task"].structured_content
 
 
-def test_wrong_arguments_are_refused_in_a_sentence_that_names_them(answers) -> None:
+def test_wrong_arguments_are_explained_in_a_sentence_that_names_them(answers) -> None:
     _, called = answers
-    told = {name: text_of(called[name]) for name in ("unknown argument", "no query", "wrong mode", "how twice")}
-    assert all(called[name].is_error for name in told)
-    assert told["unknown argument"] == "lessons has no argument `all`; it takes `project`."
+    errors = {name: text_of(called[name]) for name in ("unknown argument", "no query", "wrong mode", "how twice")}
+    assert all(called[name].is_error for name in errors)
+    assert errors["unknown argument"] == "lessons has no argument `all`; it takes `project`."
     for part in ("recall got wrong arguments", "`query`: field required", "`budget`: input should be greater"):
-        assert part in told["no query"]
-    assert "'hybrid', 'keyword' or 'semantic'" in told["wrong mode"]
-    assert not any("http" in text or "\n  " in text for text in told.values())
+        assert part in errors["no query"]
+    assert "'hybrid', 'keyword' or 'semantic'" in errors["wrong mode"]
+    assert not any("http" in text or "\n  " in text for text in errors.values())
     assert called["how task"].structured_content == called["how here"].structured_content
 
 
-def test_tasks_are_compared_and_prior_work_is_judged_with_the_comments_of_what_is_stuck(answers) -> None:
+def test_prior_work_shows_the_comments_of_a_stuck_task(answers) -> None:
     _, called = answers
     assert called["find_similar turn"].structured_content["results"][0]["id"] == "t:AUTH-2"
     assert "t:AUTH-2" not in {one["id"] for one in called["find_similar id"].structured_content["results"]}
@@ -189,13 +189,13 @@ def test_tasks_are_compared_and_prior_work_is_judged_with_the_comments_of_what_i
     assert "stuck" in text_of(called["check_prior_work"])
 
 
-def test_episodic_memory_has_solved_tasks_alone_and_how_they_were_solved(answers) -> None:
+def test_episodic_memory_returns_only_solved_tasks_with_their_resolution(answers) -> None:
     _, called = answers
     (solved,) = called["consult"].structured_content["results"]
     assert (solved["id"], solved["resolution"]) == ("t:AUTH-2", "Fixed by keying the limiter by session.")
 
 
-def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> None:
+def test_a_failed_call_says_what_to_do(answers) -> None:
     _, called = answers
     failed = {
         "no such task", "how twice", "no such item", "no id", "neither", "nothing", "wrong mode", "rerank", "too long",
@@ -208,7 +208,7 @@ def test_what_cannot_be_answered_is_an_error_that_says_what_to_do(answers) -> No
     assert "only search --rerank fetches it" in text_of(called["rerank"])
 
 
-def test_a_long_item_is_read_in_pages_that_together_are_all_of_it(program: Program) -> None:
+def test_the_pages_of_a_long_item_contain_all_of_it(program: Program) -> None:
     lines = [f"line {number} of the deployment log" for number in range(2000)]
     program("index", write_messages(program.home / "long.jsonl", ("user", "\n".join(lines))))
 
@@ -256,9 +256,9 @@ def test_writing_tools_store_once_and_index_only_below_allowed_roots(program: Pr
     assert sources == {"live:mcp", str(root / "a.jsonl")}
 
 
-def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None:
-    said = [("user", "Which pump fits the pond?"), ("assistant", "The small one."), ("user", "It runs, and for the well?"), ("assistant", "None.")]  # fmt: skip
-    assert program("index", write_messages(program.home / "pump.jsonl", *said)).status == 0
+def test_an_agent_judges_episodes_after_reading_them(program: Program) -> None:
+    messages = [("user", "Which pump fits the pond?"), ("assistant", "The small one."), ("user", "It runs, and for the well?"), ("assistant", "None.")]  # fmt: skip
+    assert program("index", write_messages(program.home / "pump.jsonl", *messages)).status == 0
 
     async def judging(client: Client):
         laid_out = await client.call_tool("unjudged", {"project": None, "limit": 1})
@@ -295,7 +295,7 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     assert "Outcome: worked (judged: It runs, and for the well?)" in program("show", "1").stdout
 
 
-def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program: Program) -> None:
+def test_without_a_database_the_tools_say_how_to_create_one_and_create_none(program: Program) -> None:
     async def asking(client: Client) -> CallToolResult:
         return await client.call_tool("recall", {"query": "anything"})
 
@@ -305,7 +305,7 @@ def test_without_a_database_the_tools_say_how_to_make_one_and_make_none(program:
     assert not program.database.exists()
 
 
-def test_a_database_that_was_deleted_is_answered_from_and_written_to_no_more(program: Program) -> None:
+def test_a_deleted_database_is_neither_read_nor_written(program: Program) -> None:
     async def asking(client: Client) -> list[CallToolResult]:
         answers = [await client.call_tool("store_turn", {"role": "user", "content": "Is the fence painted?"})]
         for path in program.home.glob("memory.db*"):
@@ -320,7 +320,7 @@ def test_a_database_that_was_deleted_is_answered_from_and_written_to_no_more(pro
     assert program("show", "1").status == 0
 
 
-def test_damage_that_is_met_while_the_memory_is_open_is_explained(own_demo: Program) -> None:
+def test_damage_to_an_open_database_is_explained(own_demo: Program) -> None:
     async def asking(client: Client) -> list[CallToolResult]:
         before = await client.call_tool("read", {"id": "1"})
         with closing(sqlite3.connect(own_demo.database)) as connection, connection:
@@ -333,8 +333,8 @@ def test_damage_that_is_met_while_the_memory_is_open_is_explained(own_demo: Prog
     assert "doctor" in text_of(after)
 
 
-def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: Program) -> None:
-    async def asked(client: Client, number: int, counts: list[int]) -> None:
+def test_two_clients_with_many_calls_at_once_all_get_answers(own_demo: Program) -> None:
+    async def call_tools(client: Client, number: int, counts: list[int]) -> None:
         answer = await client.call_tool("search", {"query": f"retry strategy {number}", "limit": 2})
         counts.append(len(answer.structured_content["results"]))
 
@@ -347,15 +347,15 @@ def test_two_clients_at_once_and_many_calls_at_once_are_all_answered(own_demo: P
                 anyio.create_task_group() as group,
             ):
                 for number in range(6):
-                    group.start_soon(asked, one, number, counts)
-                    group.start_soon(asked, two, number, counts)
+                    group.start_soon(call_tools, one, number, counts)
+                    group.start_soon(call_tools, two, number, counts)
                 group.start_soon(two.call_tool, "store_turn", {"role": "user", "content": "in between"})
         return counts
 
     assert anyio.run(both) == [2] * 12
 
 
-def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client(demo: Program) -> None:
+def test_stdout_has_only_the_protocol_and_the_server_ends_with_its_client(demo: Program) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     call = {"name": "search", "arguments": {"query": "retry"}}
     messages = [
@@ -377,7 +377,7 @@ def test_stdout_has_nothing_but_the_protocol_and_the_server_ends_with_its_client
 
 
 @pytest.mark.parametrize("asks", [True, False], ids=["asking", "silent"])
-def test_a_client_that_closes_what_it_reads_alone_leaves_no_server_behind(demo: Program, asks: bool) -> None:
+def test_a_client_that_closes_only_stdout_leaves_no_server_behind(demo: Program, asks: bool) -> None:
     running = subprocess.Popen(
         [*demo.command, "mcp"], cwd=demo.home, env=demo.environment, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -429,7 +429,7 @@ def is_running(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"  # a zombie that nobody waits for here has ended
 
 
-def test_over_http_it_answers_on_the_loopback_interface_and_refuses_another_host(demo: Program) -> None:
+def test_over_http_the_server_answers_on_loopback_and_refuses_another_host(demo: Program) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -451,9 +451,9 @@ def test_over_http_it_answers_on_the_loopback_interface_and_refuses_another_host
         running.communicate(timeout=ANSWERS_S)
 
 
-def test_a_port_that_is_taken_is_explained(demo: Program) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_port_in_use_is_explained(demo: Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         run = demo("mcp", "--http", port)
     assert (run.status, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: 127.0.0.1:{port}: ")
@@ -465,7 +465,7 @@ def answers_at(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_without_the_extra_one_sentence_says_how_to_get_it(program: Program) -> None:
+def test_without_the_extra_one_sentence_says_how_to_install_it(program: Program) -> None:
     run = program.altered("import sys; sys.argv = ['pastchats-memory', 'mcp']; sys.modules['mcp'] = None")()
     assert (run.status, run.stdout) == (2, "")
     assert "pip install 'pastchats-memory[mcp]'" in run.stderr

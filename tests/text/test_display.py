@@ -1,4 +1,4 @@
-"""Values as people see them."""
+"""Test how values are displayed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,5 @@ TOKYO = timezone(timedelta(hours=9))
         (None, UTC, ""),
     ],
 )
-def test_a_time_is_shown_where_one_is_known_and_else_the_day_alone(
-    timestamp: str | None, zone: timezone, shown: str
-) -> None:
+def test_midnight_is_shown_as_the_day_alone(timestamp: str | None, zone: timezone, shown: str) -> None:
     assert format_time(timestamp, zone) == shown

@@ -1,4 +1,4 @@
-"""What every command prints with `--json`, against the schemas that other programs rely on."""
+"""Test the `--json` output of every command against the published schemas."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pastchats_memory.cli import COMMANDS
 from pastchats_memory.views.schema import SERVER_FAULT_KINDS
 
 WITHOUT_RESULT = {"mcp", "serve", "completion", "man"}
-"""Commands that speak another language than our JSON."""
+"""Commands without JSON output."""
 SCHEMAS = REPOSITORY / "contracts" / "schemas"
 OF_THE_SERVER = {"semantic", "healthz"}
-"""What no command prints and `serve` answers."""
+"""Schemas of answers of `serve` that no command prints."""
 
 
 def validated(text: str, name: str) -> Any:
-    """The one object in a text, which fits the schema; its lists stand where they may."""
+    """Return the one object in a text after checking its schema and the place of its lists."""
     body = json.loads(text)
     schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(body)
@@ -43,14 +43,14 @@ def refused(run: Run, kind: str) -> None:
     assert validated(run.stderr, "error")["error"]["kind"] == kind
 
 
-def test_every_command_has_a_schema_and_every_schema_is_a_schema() -> None:
+def test_every_command_has_a_valid_schema() -> None:
     files = sorted(SCHEMAS.glob("*.json"))
     assert {file.stem for file in files} == {*COMMANDS, "error", *OF_THE_SERVER} - WITHOUT_RESULT
     for file in files:
         Draft202012Validator.check_schema(json.loads(file.read_text(encoding="utf-8")))
 
 
-def test_every_schema_is_closed_where_we_own_the_object() -> None:
+def test_every_object_except_metadata_is_closed() -> None:
     open_ones = {
         f"{file.stem} {path}"
         for file in SCHEMAS.glob("*.json")
@@ -68,7 +68,7 @@ def objects(schema: object, path: str = "") -> Iterator[tuple[str, dict[str, Any
             yield from objects(value, f"{path}/{key}")
 
 
-def test_a_result_of_recall_has_every_key_of_a_result_of_search() -> None:
+def test_results_of_recall_have_every_key_of_results_of_search() -> None:
     def properties(name: str, view: str) -> set[str]:
         schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
         return set(schema["$defs"][view]["properties"])
@@ -84,7 +84,7 @@ def test_a_result_of_recall_has_every_key_of_a_result_of_search() -> None:
         ["queue decision", "--type", "note", "--explain"],
     ],
 )
-def test_what_search_finds_fits_its_schema(demo: Program, arguments: list[str]) -> None:
+def test_search_results_fit_their_schema(demo: Program, arguments: list[str]) -> None:
     body = answered(demo("search", "--json", *arguments), "search")
     assert body["results"]
     for hit in body["results"]:
@@ -92,7 +92,7 @@ def test_what_search_finds_fits_its_schema(demo: Program, arguments: list[str]) 
             assert sum(hit["contributions"].values()) == pytest.approx(hit["score"])
 
 
-def test_what_recall_finds_fits_its_schema(demo: Program) -> None:
+def test_recall_fits_its_schema(demo: Program) -> None:
     body = answered(demo("recall", "--json", "queue for webhooks, Redis or Postgres"), "recall")
     assert body["tokens"] <= body["budget"] == 1500
     assert {"prompt", "note"} == {memory["type"] for memory in body["results"]}
@@ -114,7 +114,7 @@ def test_tasks_and_turns_of_no_file_fit_the_schemas_of_recall_and_context(progra
 
 
 @pytest.mark.parametrize("command", ["recall", "context"])
-def test_a_turn_cited_without_its_place_would_be_noticed(demo: Program, command: str) -> None:
+def test_a_citation_without_its_turn_does_not_fit(demo: Program, command: str) -> None:
     body = demo(command, "--json", "queue for webhooks, Redis or Postgres").json
     body["results"][0]["source"] = body["results"][0]["source"].partition(" (turn")[0]
     schema = json.loads((SCHEMAS / f"{command}.json").read_text(encoding="utf-8"))
@@ -128,7 +128,7 @@ def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:
     answered(person("uninstall", "codex", "--json"), "uninstall")
 
 
-def test_what_show_finds_fits_its_schema(demo: Program) -> None:
+def test_show_fits_its_schema(demo: Program) -> None:
     body = answered(demo("show", 20, "--json"), "show")
     assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]
 
@@ -138,7 +138,7 @@ def test_status_and_doctor_fit_their_schemas(demo: Program) -> None:
     assert all(finding["is_well"] for finding in answered(demo("doctor", "--json"), "doctor")["results"])
 
 
-def test_what_index_reports_fits_its_schema(program: Program) -> None:
+def test_index_reports_fit_their_schema(program: Program) -> None:
     folder = program.home / "mixed"
     write_messages(folder / "good.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green, on Monday."))
     with (folder / "good.jsonl").open("a", encoding="utf-8") as file:
@@ -157,7 +157,7 @@ def test_what_index_reports_fits_its_schema(program: Program) -> None:
     assert answered(program("index", "--json", program.home / "empty"), "index", status=1)["results"] == []
 
 
-def test_what_the_commands_about_tasks_print_fits_their_schemas(program: Program) -> None:
+def test_task_commands_fit_their_schemas(program: Program) -> None:
     made = answered(program("capture", "Fix the login bug", "--json"), "capture")
     assert (made["outcome"], made["similar"]) == ("created", None)
     found = answered(program("capture", "Fix the login bug", "--json"), "capture", status=1)
@@ -183,14 +183,14 @@ def test_what_the_commands_about_tasks_print_fits_their_schemas(program: Program
         == "in_progress"
     )
     assert answered(program("consult-episodic-memory", "pay by card", "--json"), "consult-episodic-memory")["results"]
-    asked = answered(program("ask", "what did we finish today?", "--json"), "ask")
-    assert (asked["total"], asked["reading"]["statuses"]) == (1, ["completed", "archived"])
+    answer = answered(program("ask", "what did we finish today?", "--json"), "ask")
+    assert (answer["total"], answer["reading"]["statuses"]) == (1, ["completed", "archived"])
     program("task", "export", "all.jsonl")
     assert answered(program("task", "import", "all.jsonl", "--json"), "task")["unchanged"] == 3
     assert answered(program("task", "delete", "T-1", "--yes", "--json"), "task")["deleted"] == "T-1"
 
 
-def test_what_forget_prints_fits_its_schema(own_demo: Program) -> None:
+def test_forget_fits_its_schema(own_demo: Program) -> None:
     found = answered(own_demo("forget", "--query", "flaky login", "--json"), "forget", status=1)
     assert (found["outcome"], found["turns"]) == ("found", len(found["results"]))
     gone = answered(own_demo("forget", "--query", "flaky login", "--yes", "--json"), "forget")
@@ -201,7 +201,7 @@ def test_what_forget_prints_fits_its_schema(own_demo: Program) -> None:
     assert answered(own_demo("forget", "--query", "zeppelin", "--json"), "forget", status=1)["results"] == []
 
 
-def test_what_prune_and_purge_print_fits_their_schemas(own_demo: Program) -> None:
+def test_prune_and_purge_fit_their_schemas(own_demo: Program) -> None:
     found = answered(own_demo("prune", "--before", "2026-02-20", "--json"), "prune", status=1)
     gone = answered(own_demo("prune", "--before", "2026-02-20", "--json", "--yes"), "prune")
     assert 0 < gone["turns"] == found["turns"] < 129
@@ -214,13 +214,13 @@ def test_what_prune_and_purge_print_fits_their_schemas(own_demo: Program) -> Non
 def test_nothing_found_is_an_empty_list_and_exit_code_1(demo: Program) -> None:
     nothing = demo("search", "--json", "retry", "--project", "nowhere")
     assert (nothing.status, nothing.stderr) == (1, "Warning: nothing is stored of the project nowhere\n")
-    said = validated(nothing.stdout, "search")
-    assert (said["results"], said["warnings"]) == ([], ["nothing is stored of the project nowhere"])
+    body = validated(nothing.stdout, "search")
+    assert (body["results"], body["warnings"]) == ([], ["nothing is stored of the project nowhere"])
     assert answered(demo("recall", "--json", "zoning law for beekeeping"), "recall", status=1)["results"] == []
     assert answered(demo("show", 999999, "--json"), "show", status=1)["results"] == []
 
 
-def test_something_to_mend_fits_the_schema_of_doctor(own_demo: Program) -> None:
+def test_a_failed_check_fits_the_schema_of_doctor(own_demo: Program) -> None:
     own_demo.database.chmod(0o644)
     body = answered(own_demo("doctor", "--json"), "doctor", status=1)
     assert [finding["check"] for finding in body["results"] if not finding["is_well"]] == ["permissions"]
@@ -242,13 +242,13 @@ def test_an_error_fits_its_schema_and_leaves_stdout_empty(demo: Program, argumen
 
 
 @pytest.mark.parametrize("command", ["search", "recall", "show", "status", "doctor"])
-def test_without_a_database_every_reading_command_says_so_and_makes_none(program: Program, command: str) -> None:
+def test_without_a_database_reading_commands_fail_and_create_none(program: Program, command: str) -> None:
     arguments = {"search": ["x"], "recall": ["x"], "show": ["1"]}.get(command, [])
     refused(program(command, "--json", *arguments), "database_missing")
     assert list(program.home.iterdir()) == []
 
 
-def test_the_kinds_of_errors_are_those_of_the_schema() -> None:
+def test_the_schema_lists_every_kind_of_error() -> None:
     raised = {
         kind.kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.MemoryFault)
     }
@@ -265,7 +265,7 @@ def test_the_kinds_of_errors_are_those_of_the_schema() -> None:
         ("status", {"results": []}),
     ],
 )
-def test_a_changed_output_would_be_noticed(demo: Program, name: str, change: dict[str, Any]) -> None:
+def test_a_changed_output_does_not_fit(demo: Program, name: str, change: dict[str, Any]) -> None:
     arguments = {"search": ["retry strategy"], "recall": ["zoning law for beekeeping"]}.get(name, [])
     body = demo(name, "--json", *arguments).json | change
     schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
@@ -273,7 +273,7 @@ def test_a_changed_output_would_be_noticed(demo: Program, name: str, change: dic
         Draft202012Validator(schema).validate(body)
 
 
-def test_a_note_without_its_heading_would_be_noticed(demo: Program) -> None:
+def test_a_note_without_its_heading_does_not_fit(demo: Program) -> None:
     body = demo("search", "--json", "queue decision", "--type", "note", "--explain").json
     del body["results"][0]["heading"]
     schema = json.loads((SCHEMAS / "search.json").read_text(encoding="utf-8"))

@@ -14,14 +14,17 @@ _CONTROL = re.compile(
     "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, which can hide a text behind a letter
 )
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
-_EXCESS_MARKS = re.compile(f"({_MARK}{{4}}){_MARK}+")
-"""More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text."""
+_EXCESS_MARKS = f"({_MARK}{{4}}){_MARK}+"
+"""More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text.
+
+It is compiled when the first text beyond ASCII is shown: a cold `recall` seldom needs it.
+"""
 
 
 def sanitise(text: str) -> str:
     """Remove characters that move the cursor, reorder text, cover other lines or cannot be seen."""
     text = _CONTROL.sub("", text)
-    return text if text.isascii() else _EXCESS_MARKS.sub(r"\1", text)
+    return text if text.isascii() else re.sub(_EXCESS_MARKS, r"\1", text)
 
 
 def escape_controls(json_text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pastchats_memory.views.json_schema import schema_of
+from pastchats_memory.views.json_schema import derive_schema
 from pastchats_memory.views.schema import SCHEMAS
 
 FOLDER = Path(__file__).resolve().parents[1] / "contracts" / "schemas"
@@ -18,7 +18,7 @@ def generate() -> dict[str, str]:
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$id": f"https://pastchats-memory.invalid/schemas/{name}",
-            **schema_of(view),
+            **derive_schema(view),
         }
         files[f"{name.partition('/')[0]}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return files

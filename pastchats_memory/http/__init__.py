@@ -157,27 +157,27 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
     """Return the routes that pass requests on to the chat endpoint."""
     client = None if upstream is None else upstream.make_client()
 
-    def endpoint() -> tuple[AsyncClient, chat.Upstream]:
+    def require_endpoint() -> tuple[AsyncClient, chat.Upstream]:
         if upstream is None or client is None:
             hint = "Set `chat_endpoint` in your own pastchats-memory.toml, or PASTCHATS_MEMORY_CHAT_ENDPOINT."
             raise RequestError(404, "no_chat_endpoint", "no chat endpoint is configured", hint)
         return client, upstream
 
-    def own_key(request: Request) -> str | None:
+    def read_key(request: Request) -> str | None:
         return None if admission.token is not None else request.headers.get("authorization")
 
     async def chat_completion(request: Request) -> Response:
-        client, upstream = endpoint()
+        client, upstream = require_endpoint()
         given = read_arguments(CONTEXT, request.query_params.multi_items())
         body = chat.parse_request(await request.body())
         context = await memory.ask(lambda opened: _find_context(opened, chat.find_question(body), given))
         sources = chat.list_sources(context)
-        return await chat.forward(client, upstream, chat.add_context(body, context), sources, own_key(request))
+        return await chat.forward(client, upstream, chat.add_context(body, context), sources, read_key(request))
 
     async def models(request: Request) -> Response:
-        client, upstream = endpoint()
+        client, upstream = require_endpoint()
         read_arguments((), request.query_params.multi_items())
-        return await chat.list_models(client, upstream, request.path_params.get("name"), own_key(request))
+        return await chat.list_models(client, upstream, request.path_params.get("name"), read_key(request))
 
     return [
         Path(CHAT, chat_completion, methods=["POST"]),

@@ -53,7 +53,7 @@ def answer_json(body: Mapping[str, object], status: int = 200, headers: Mapping[
     return Response(encode(body), status, {**always, **(headers or {})}, "application/json")
 
 
-def error_body(error: RequestError) -> ErrorBody:
+def build_error_body(error: RequestError) -> ErrorBody:
     """Return an error as `error/1`."""
     return build_error(error.kind, utf8(error.message), utf8(error.hint))
 
@@ -61,4 +61,4 @@ def error_body(error: RequestError) -> ErrorBody:
 def answer_error(error: RequestError, headers: Mapping[str, str] | None = None) -> Response:
     """Return the response to a request that failed."""
     challenge = {"WWW-Authenticate": "Bearer"} if error.kind == "unauthorized" else {}
-    return answer_json(error_body(error), error.status, {**challenge, **(headers or {})})
+    return answer_json(build_error_body(error), error.status, {**challenge, **(headers or {})})

@@ -12,7 +12,7 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http.answers import RequestError, answer_error, answer_json, encode, error_body
+from pastchats_memory.http.answers import RequestError, answer_error, answer_json, build_error_body, encode
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.model import RECALL_PREAMBLE, Context
 from pastchats_memory.text.display import one_line
@@ -154,7 +154,7 @@ async def forward(
         RequestError: the endpoint failed.
     """
     reply = await _send(client, upstream, "chat/completions", authorization, encode(chat))
-    headers = _returned_headers(reply)
+    headers = _select_headers(reply)
     headers[SOURCES_HEADER] = ",".join(quote(one["id"], safe=":") for one in sources[:MAX_IDS])
     if reply.is_success and "text/event-stream" in headers.get("content-type", ""):
         return StreamingResponse(_stream(upstream, reply, sources), headers={**headers, "Cache-Control": "no-store"})
@@ -170,7 +170,7 @@ async def list_models(
     """
     path = "models" if name is None else f"models/{quote(name, safe='')}"
     reply = await _send(client, upstream, path, authorization)
-    return _answer(upstream, reply, await _read_body(upstream, reply), _returned_headers(reply), {})
+    return _answer(upstream, reply, await _read_body(upstream, reply), _select_headers(reply), {})
 
 
 async def _send(
@@ -190,7 +190,7 @@ async def _send(
         raise upstream.translate(fault) from fault
 
 
-def _returned_headers(reply: httpx.Response) -> dict[str, str]:
+def _select_headers(reply: httpx.Response) -> dict[str, str]:
     return {name: reply.headers[name] for name in RETURNED_HEADERS if name in reply.headers}
 
 
@@ -209,7 +209,9 @@ def _answer(
         return Response(body, status, headers)
     further = {name: value for name, value in headers.items() if name != "content-type"}
     if not reply.is_success:
-        return answer_error(upstream.make_error(": ".join(filter(None, (f"HTTP {status}", _complaint(body))))), further)
+        return answer_error(
+            upstream.make_error(": ".join(filter(None, (f"HTTP {status}", _read_complaint(body))))), further
+        )
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as fault:
@@ -219,7 +221,7 @@ def _answer(
     return answer_json({**answer, **added}, status, further)
 
 
-def _complaint(body: bytes) -> str:
+def _read_complaint(body: bytes) -> str:
     """Return the endpoint's own error message on one line; empty if its form is not a usual one."""
     try:
         message = orjson.loads(body)
@@ -260,9 +262,9 @@ async def _stream(upstream: Upstream, reply: httpx.Response, sources: list[Excer
         if not has_sources:
             yield _make_chunk(first, sources)
     except httpx.HTTPError as fault:
-        yield _make_event(error_body(upstream.translate(fault)))
+        yield _make_event(build_error_body(upstream.translate(fault)))
     except RequestError as error:
-        yield _make_event(error_body(error))
+        yield _make_event(build_error_body(error))
     finally:
         await reply.aclose()
 

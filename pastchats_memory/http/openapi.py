@@ -47,10 +47,10 @@ class _Description:
 
     def describe(self, routes: Sequence[Route]) -> Part:
         paths = {
-            **{route.path: {"get": self._operation(route)} for route in routes},
-            CHAT: {"post": self._chat()},
-            MODELS: {"get": self._models("models", "The chat endpoint's list of models")},
-            f"{MODELS}/{{name}}": {"get": self._models("model", "One model", parameters=[_NAME])},
+            **{route.path: {"get": self._describe_operation(route)} for route in routes},
+            CHAT: {"post": self._describe_chat()},
+            MODELS: {"get": self._describe_models("models", "The chat endpoint's list of models")},
+            f"{MODELS}/{{name}}": {"get": self._describe_models("model", "One model", parameters=[_NAME])},
         }
         components: Part = {"schemas": dict(sorted(self._schemas.definitions.items()))}
         if self._with_token:
@@ -62,21 +62,21 @@ class _Description:
         }
         return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
 
-    def _operation(self, route: Route) -> Part:
+    def _describe_operation(self, route: Route) -> Part:
         in_path = [] if route.in_path is None else [_describe_parameter(route.in_path, "path")]
         codes = (*COMMON_ERRORS, 404) if in_path or PAGE in route.parameters else COMMON_ERRORS
         answers = [self._schemas.write(SCHEMAS[name]) for name in route.schemas]
-        content = _json(answers[0] if len(answers) == 1 else {"oneOf": answers})
+        content = _wrap_json(answers[0] if len(answers) == 1 else {"oneOf": answers})
         return {
             "operationId": "get"
             + "".join(part.title() for part in route.path.replace("{", "by/").replace("}", "").split("/")),
             "summary": route.summary,
             "parameters": in_path + [_describe_parameter(one, "query") for one in route.parameters],
-            "responses": {"200": {"description": route.summary, "content": content}, **self._errors(codes)},
-            "security": [] if route.path == "/healthz" else self._security(),
+            "responses": {"200": {"description": route.summary, "content": content}, **self._describe_errors(codes)},
+            "security": [] if route.path == "/healthz" else self._describe_security(),
         }
 
-    def _chat(self) -> Part:
+    def _describe_chat(self) -> Part:
         request = {
             "type": "object",
             "properties": {
@@ -92,39 +92,39 @@ class _Description:
             "operationId": "chat",
             "summary": "The chat endpoint's answer to the request with context from the memory, and the sources of it",
             "parameters": [_describe_parameter(one, "query") for one in CONTEXT],
-            "requestBody": {"required": True, "content": _json(request)},
+            "requestBody": {"required": True, "content": _wrap_json(request)},
             "responses": {
                 "200": {
                     "description": "The answer with `sources`; in a stream the last chunk has them",
                     "headers": {
                         "X-Memory-Sources": {"description": "Ids of the sources, separated by commas", "schema": _TEXT}
                     },
-                    "content": {**_json(answer), "text/event-stream": {}},
+                    "content": {**_wrap_json(answer), "text/event-stream": {}},
                 },
                 **_ENDPOINT_ERRORS,
-                **self._errors((*COMMON_ERRORS, 404, 408, 413, 502)),
+                **self._describe_errors((*COMMON_ERRORS, 404, 408, 413, 502)),
             },
-            "security": self._security(),
+            "security": self._describe_security(),
         }
 
-    def _models(self, name: str, summary: str, *, parameters: Sequence[Part] = ()) -> Part:
+    def _describe_models(self, name: str, summary: str, *, parameters: Sequence[Part] = ()) -> Part:
         return {
             "operationId": name,
             "summary": summary,
             "parameters": list(parameters),
             "responses": {
-                "200": {"description": summary, "content": _json({"type": "object"})},
+                "200": {"description": summary, "content": _wrap_json({"type": "object"})},
                 **_ENDPOINT_ERRORS,
-                **self._errors((*COMMON_ERRORS, 404, 502)),
+                **self._describe_errors((*COMMON_ERRORS, 404, 502)),
             },
-            "security": self._security(),
+            "security": self._describe_security(),
         }
 
-    def _errors(self, codes: Iterable[int]) -> Part:
-        content = _json(self._schemas.write(ErrorBody))
+    def _describe_errors(self, codes: Iterable[int]) -> Part:
+        content = _wrap_json(self._schemas.write(ErrorBody))
         return {str(code): {"description": ERRORS[code], "content": content} for code in codes}
 
-    def _security(self) -> list[Part]:
+    def _describe_security(self) -> list[Part]:
         return [{"token": []}] if self._with_token else []
 
 
@@ -138,5 +138,5 @@ def _describe_parameter(parameter: Parameter, place: str) -> Part:
     }
 
 
-def _json(schema: Part) -> Part:
+def _wrap_json(schema: Part) -> Part:
     return {"application/json": {"schema": schema}}

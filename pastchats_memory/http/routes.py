@@ -105,11 +105,11 @@ def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, s
     return values
 
 
-def _number(least: float, most: float) -> dict[str, Any]:
+def _limit_number(least: float, most: float) -> dict[str, Any]:
     return {"type": "number", "minimum": least, "maximum": most}
 
 
-def _integer(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+def _limit_integer(least: int, most: int, default: int | None = None) -> dict[str, Any]:
     defaults = {} if default is None else {"default": default}
     return {"type": "integer", "minimum": least, "maximum": most, **defaults}
 
@@ -118,12 +118,12 @@ _TEXT = {"type": "string", "pattern": NON_BLANK, "maxLength": 400}
 _DATE = {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}], "maxLength": 40}
 
 QUERY = Parameter("query", "Any text; nothing in it is syntax.", {**_TEXT, "maxLength": LONGEST_QUERY}, required=True)
-LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _integer(1, MOST_HITS, 10))
-FEW = Parameter("limit", "Entries at most.", _integer(1, 40, 5))
+LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _limit_integer(1, MOST_HITS, 10))
+FEW = Parameter("limit", "Entries at most.", _limit_integer(1, 40, 5))
 PAGE = Parameter(
     "page",
     f"Number of the page. After the first {MOST_HITS:,} results there is none, and the answer is 404.",
-    _integer(1, MOST_HITS, 1),
+    _limit_integer(1, MOST_HITS, 1),
 )
 MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
 PROJECT = Parameter("project", "Only this project.", _TEXT)
@@ -144,16 +144,16 @@ OUTCOME = Parameter(
     "outcome", "Only episodes with these outcomes, separated by commas: worked, failed, mixed, unknown.",
     {"type": "string", "pattern": "^(worked|failed|mixed|unknown)(,(worked|failed|mixed|unknown)){0,3}$"},
 )  # fmt: skip
-THRESHOLD = Parameter("threshold", "Least relevance.", _number(0, 1))
-MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _number(-1, 1))
-MEANING = Parameter("meaning", "Semantic weight: 0 words … 1 meaning.", {**_number(0, 1), "default": 0.5})
+THRESHOLD = Parameter("threshold", "Least relevance.", _limit_number(0, 1))
+MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _limit_number(-1, 1))
+MEANING = Parameter("meaning", "Semantic weight: 0 words … 1 meaning.", {**_limit_number(0, 1), "default": 0.5})
 RERANK = Parameter(
     "rerank", "Sort the first thirty by a cross-encoder, which has to be in the cache.",
     {"type": "boolean", "default": False},
 )  # fmt: skip
-BUDGET = Parameter("budget", "Most tokens of the text.", _integer(1, 100_000, 1500))
-EXCERPT = Parameter("excerpt", "Characters of an item's text.", _integer(1, 10_000, 200))
-NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _integer(0, 100, 2))
+BUDGET = Parameter("budget", "Most tokens of the text.", _limit_integer(1, 100_000, 1500))
+EXCERPT = Parameter("excerpt", "Characters of an item's text.", _limit_integer(1, 10_000, 200))
+NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _limit_integer(0, 100, 2))
 ID = Parameter(
     "id",
     "12 is a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task.",
@@ -185,26 +185,26 @@ class Route:
     in_path: Parameter | None = None
 
 
-def _semantic(memory: Memory, given: Arguments) -> Body:
+def _answer_semantic(memory: Memory, given: Arguments) -> Body:
     return build_semantic(memory.search(mode="semantic", **given))
 
 
-def _search(memory: Memory, given: Arguments) -> Body:
+def _answer_search(memory: Memory, given: Arguments) -> Body:
     if given.get("limit", LIMIT.schema["default"]) * given.get("page", 1) > MOST_HITS:
         message = f"there is no such page: limit × page is at most {MOST_HITS}"
         raise RequestError(404, "not_found", message, NARROWER)
     return build_search(memory.search(**given))
 
 
-def _recall(memory: Memory, given: Arguments) -> Body:
+def _answer_recall(memory: Memory, given: Arguments) -> Body:
     return build_recall(memory.recall(**given), given.get("budget", memory.budget))
 
 
-def _lessons(memory: Memory, given: Arguments) -> Body:
+def _answer_lessons(memory: Memory, given: Arguments) -> Body:
     return build_lessons(*memory.lessons(given.get("project"), given.get("limit", 5)))
 
 
-def _how(memory: Memory, given: Arguments) -> Body:
+def _answer_how(memory: Memory, given: Arguments) -> Body:
     return build_how(*memory.how(given["query"], given.get("project"), given.get("limit", 5)))
 
 
@@ -215,13 +215,13 @@ def make_context(memory: Memory, question: str, given: Arguments) -> Context:
     return memory.context(question, width=width, **further)
 
 
-def _context(memory: Memory, given: Arguments) -> Body:
+def _answer_context(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     context = make_context(memory, further.pop("query"), further)
     return build_context(context, given.get("budget", BUDGET.schema["default"]))
 
 
-def _item(memory: Memory, given: Arguments) -> Body | None:
+def _answer_item(memory: Memory, given: Arguments) -> Body | None:
     if not given["id"].isdecimal():
         return _show_task(memory, given["id"])
     items = memory.show(given["id"], given.get("neighbours", 2))
@@ -229,13 +229,13 @@ def _item(memory: Memory, given: Arguments) -> Body | None:
     return build_show(shown, str(int(given["id"]))) if shown else None
 
 
-def _tasks(memory: Memory, given: Arguments) -> Body:
+def _answer_tasks(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
     return build_tasks(memory.tasks.listed(task_filters(type_=type_, **further), limit))
 
 
-def _task(memory: Memory, given: Arguments) -> Body | None:
+def _answer_task(memory: Memory, given: Arguments) -> Body | None:
     return _show_task(memory, given["key"] if given["key"].startswith("t:") else f"t:{given['key']}")
 
 
@@ -244,22 +244,22 @@ def _show_task(memory: Memory, id_: str) -> Body | None:
     return build_tasks([found[0]]) if found else None
 
 
-def _healthz(_: Memory, __: Arguments) -> Body:
+def _answer_health(_: Memory, __: Arguments) -> Body:
     return {"schema": "healthz/1", "status": "ok"}
 
 
 ROUTES = (
-    Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _semantic,
+    Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _answer_semantic,
           (QUERY, LIMIT, STATUS, TYPE, PROJECT, MIN_SIMILARITY)),
-    Route("/search", "Ranked turns, notes and tasks", ("search/1",), _search,
+    Route("/search", "Ranked turns, notes and tasks", ("search/1",), _answer_search,
           (QUERY, MODE, LIMIT, PAGE, ROLE, TYPE, STATUS, PRIORITY, OUTCOME, THRESHOLD, MIN_SIMILARITY, MEANING, RERANK,
            *_WHERE)),
-    Route("/recall", "The block before work starts", ("recall/1",), _recall, (QUERY, BUDGET, FEW, PROJECT, SINCE, OUTCOME)),
-    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _lessons, (PROJECT, FEW)),
-    Route("/how", "The commands that worked before, for a task", ("how/1",), _how, (QUERY, PROJECT, FEW)),
-    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _context, (QUERY, *CONTEXT)),
-    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _item, (NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, *_WHERE)),
-    Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _task, (), KEY),
-    Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _healthz),
+    Route("/recall", "The block before work starts", ("recall/1",), _answer_recall, (QUERY, BUDGET, FEW, PROJECT, SINCE, OUTCOME)),
+    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _answer_lessons, (PROJECT, FEW)),
+    Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, (QUERY, PROJECT, FEW)),
+    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, (QUERY, *CONTEXT)),
+    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _answer_item, (NEIGHBOURS,), ID),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, *_WHERE)),
+    Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _answer_task, (), KEY),
+    Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _answer_health),
 )  # fmt: skip

@@ -24,7 +24,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.display import sanitise
-from pastchats_memory.views.json_schema import schema_of
+from pastchats_memory.views.json_schema import derive_schema
 
 INSTRUCTIONS = """\
 Memory of earlier conversations and tasks on this machine. Before starting work call `recall`; before creating a task
@@ -98,7 +98,7 @@ def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotat
     """Describe a tool to the SDK; the schema of its answer is that of the view in its return annotation."""
     tool = Tool.from_function(function, annotations=annotations, structured_output=False)
     _, view = get_args(get_type_hints(function, include_extras=True)["return"])
-    tool.fn_metadata.output_schema = schema_of(view)
+    tool.fn_metadata.output_schema = derive_schema(view)
     return tool
 
 
@@ -113,7 +113,8 @@ def serve(config: Config, *, allow_write: bool = False, port: int | None = None)
     server = make_server(config, allow_write=allow_write)
     try:
         if port is None:
-            Thread(target=_exit_with_reader, args=(os.dup(1),), daemon=True).start()
+            if hasattr(select, "poll"):  # Windows has none; the server then ends with its stdin alone
+                Thread(target=_exit_with_reader, args=(os.dup(1),), daemon=True).start()
             anyio.run(server.run_stdio_async)
         else:
             anyio.run(lambda: server.run_streamable_http_async(host="127.0.0.1", port=port))

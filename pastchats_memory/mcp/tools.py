@@ -220,7 +220,7 @@ class Tools:
     def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
         """List what failed more than once in this project, and what ended it."""
         found, warnings = self.memory.lessons(project)
-        nothing = f"Nothing is known that failed more than once and then worked{_other_projects_hint(project)}"
+        nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
         return _answer(text, build_lessons_answer(found, warnings), paths)
@@ -237,7 +237,7 @@ class Tools:
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
         found, warnings = self.memory.how(wanted, project)
-        nothing = f"No command is known to have worked for it{_other_projects_hint(project)}"
+        nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
         return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
 
@@ -250,7 +250,7 @@ class Tools:
     ) -> Annotated[CallToolResult, views.SheetsAnswer]:
         """List the newest episodes with unknown outcome for you to read and `judge`; with `outcome` those with that outcome by the rules."""
         found, warnings = self.memory.unjudged(project, outcome, limit)
-        nothing = f"There is nothing to judge{_other_projects_hint(project)}"
+        nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = build_sheets_answer(found.sheets, found.left, warnings)
         return _answer(text, body, (sheet.source_path for sheet in found.sheets))
@@ -352,7 +352,7 @@ def _check_paths(paths: Iterable[str]) -> list[Path]:
     return wanted
 
 
-def _other_projects_hint(project: str | None) -> str:
+def _hint_at_other_projects(project: str | None) -> str:
     return "." if project is None else " there; with `project` null all projects are looked through."
 
 

@@ -15,7 +15,7 @@ from pastchats_memory.recollection import Attempt, Block, Command, Lesson, Outco
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 from pastchats_memory.text.display import sanitise
-from pastchats_memory.views.build import build_attempt, citation_state
+from pastchats_memory.views.build import build_attempt, get_citation_state
 
 if TYPE_CHECKING:
     from pastchats_memory.views import schema as views
@@ -49,7 +49,7 @@ def _build_hit(hit: Hit) -> views.HitBrief:
         "conversation_id": hit.conversation_id,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
-        "citation": citation_state(hit.citation),
+        "citation": get_citation_state(hit.citation),
         "title": None if hit.task is None else _shorten(hit.task.title),
         "status": None if hit.task is None else hit.task.status,
     }
@@ -86,7 +86,7 @@ def _build_entry(memory: Recollection) -> views.RecallBrief:
         "timestamp": hit.timestamp,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
-        "citation": citation_state(hit.citation),
+        "citation": get_citation_state(hit.citation),
     }
 
 
@@ -118,7 +118,7 @@ def _build_sheet(sheet: Sheet) -> views.SheetBrief:
         "timestamp": sheet.timestamp,
         "source_path": sheet.source_path,
         "source_line": sheet.source_line,
-        "citation": citation_state(sheet.citation),
+        "citation": get_citation_state(sheet.citation),
     }
 
 
@@ -246,7 +246,7 @@ def build_item_page(
         "after": str(items[place + 1].id) if place + 1 < len(items) else None,
         "source_path": item.source_path,
         "source_line": item.places[0].line or None if item.places else None,
-        "citation": citation_state(item.citation),
+        "citation": get_citation_state(item.citation),
     }
 
 

@@ -26,7 +26,7 @@ def add_warnings(body: Body, warnings: Sequence[str]) -> Body:
     return body
 
 
-def citation_state(citation: Citation | None) -> str | None:
+def get_citation_state(citation: Citation | None) -> str | None:
     """Return the state of a citation; None if no file is cited."""
     return None if citation is None else citation.state
 
@@ -57,7 +57,7 @@ def _build_hit_fields(hit: Hit) -> views.HitFields:
         "role": hit.role,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
-        "citation": citation_state(hit.citation),
+        "citation": get_citation_state(hit.citation),
         "source_project": hit.source_project,
         "conversation_id": hit.conversation_id,
         "turn_index": hit.turn_index,
@@ -82,7 +82,7 @@ def build_excerpt(hit: Hit, excerpt: str) -> views.ExcerptView:
         "role": hit.role,
         "source_path": hit.source_path,
         "source_line": hit.source_line,
-        "citation": citation_state(hit.citation),
+        "citation": get_citation_state(hit.citation),
         "source_project": hit.source_project,
         "conversation_id": hit.conversation_id,
         "turn_index": hit.turn_index,
@@ -153,7 +153,7 @@ def _build_question(question: Hit) -> views.QuestionView:
         "timestamp": question.timestamp,
         "source_path": question.source_path,
         "source_line": question.source_line,
-        "citation": citation_state(question.citation),
+        "citation": get_citation_state(question.citation),
     }
 
 
@@ -166,7 +166,7 @@ def _build_line(line: Evidence) -> views.EvidenceView:
         "quotation": line.quotation,
         "source_path": line.source_path,
         "source_line": line.source_line,
-        "citation": citation_state(line.citation),
+        "citation": get_citation_state(line.citation),
     }
 
 
@@ -182,7 +182,7 @@ def build_attempt(attempt: Attempt) -> views.AttemptView:
         "timestamp": attempt.timestamp,
         "source_path": attempt.source_path,
         "source_line": attempt.source_line,
-        "citation": citation_state(attempt.citation),
+        "citation": get_citation_state(attempt.citation),
     }
 
 
@@ -263,7 +263,7 @@ def _build_sheet(sheet: Sheet) -> views.SheetView:
         "evidence": _build_evidence(sheet.outcome),
         "source_path": sheet.source_path,
         "source_line": sheet.source_line,
-        "citation": citation_state(sheet.citation),
+        "citation": get_citation_state(sheet.citation),
     }
     if sheet.was:
         view["was"] = sheet.was
@@ -287,7 +287,7 @@ def _build_item(item: Item, outcome: Outcome, *, is_asked: bool) -> views.ItemVi
         "role": item.role,
         "source_path": item.source_path,
         "source_line": item.places[0].line if item.places else None,
-        "citation": citation_state(item.citation),
+        "citation": get_citation_state(item.citation),
         "source_project": item.project,
         "conversation_id": item.conversation_id,
         "turn_index": item.turn_index,

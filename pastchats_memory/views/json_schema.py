@@ -79,13 +79,13 @@ class SchemaWriter:
             if annotation is hint and not conditions:
                 required.append(name)
             rules += [
-                _rule(one.field, one.values, then={"properties": {name: dict(one.keywords)}})
+                _make_rule(one.field, one.values, then={"properties": {name: dict(one.keywords)}})
                 for one in details
                 if isinstance(one, Narrowed)
             ]
         for condition, names in present.items():
             absent = {"not": {"anyOf": [{"required": [name]} for name in names]}}
-            rules.append(_rule(condition.field, condition.values, then={"required": names}, otherwise=absent))
+            rules.append(_make_rule(condition.field, condition.values, then={"required": names}, otherwise=absent))
         schema: Schema = {"type": "object", "properties": properties, "required": required}
         schema["additionalProperties"] = False
         return schema | ({"allOf": rules} if rules else {})
@@ -93,7 +93,7 @@ class SchemaWriter:
     def _refer(self, view: type) -> Schema:
         if view.__name__ not in self.definitions:
             self.definitions[view.__name__] = {}  # a recursive type would come here again
-            self.definitions[view.__name__] = {"description": _summary(view), **self.write_object(view)}
+            self.definitions[view.__name__] = {"description": _summarise(view), **self.write_object(view)}
         return {"$ref": f"{self._prefix}{view.__name__}"}
 
     def _write_compound(self, origin: Any, parts: list[Schema]) -> Schema:
@@ -109,7 +109,7 @@ class SchemaWriter:
         raise TypeError(f"JSON has no {origin!r}")
 
 
-def schema_of(view: Any) -> Schema:
+def derive_schema(view: Any) -> Schema:
     """Return the whole schema of a view, with its title and definitions.
 
     Args:
@@ -117,14 +117,14 @@ def schema_of(view: Any) -> Schema:
     """
     writer = SchemaWriter()
     if is_typeddict(view):
-        root = {"title": _summary(view), **writer.write_object(view)}
+        root = {"title": _summarise(view), **writer.write_object(view)}
     else:
         union = writer.write(view)
         root = {"title": union.pop("description"), **union}
     return root | ({"$defs": dict(sorted(writer.definitions.items()))} if writer.definitions else {})
 
 
-def _summary(view: type) -> str:
+def _summarise(view: type) -> str:
     """Return the class's docstring on one line."""
     return " ".join((view.__doc__ or "").split())
 
@@ -149,7 +149,7 @@ def _annotate(schema: Schema, details: Iterable[object]) -> Schema:
     return schema
 
 
-def _rule(field: str, values: tuple[object, ...], *, then: Schema, otherwise: Schema | None = None) -> Schema:
+def _make_rule(field: str, values: tuple[object, ...], *, then: Schema, otherwise: Schema | None = None) -> Schema:
     condition = {"properties": {field: {"enum": list(values)}}}
     return {"if": condition, "then": then} | ({} if otherwise is None else {"else": otherwise})
 

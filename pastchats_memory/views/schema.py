@@ -46,7 +46,7 @@ def one_of(*values: str) -> Mapping[str, object]:
 METADATA = "format, branch, kind, native_id, and the keys of a generic message that were not understood."
 
 
-def metadata_of(*kinds: str) -> Mapping[str, object]:
+def limit_metadata(*kinds: str) -> Mapping[str, object]:
     """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
     properties = {
         "format": {"type": "string"},
@@ -103,8 +103,8 @@ Done = Annotated[
     "The last commands that worked, as `$ make test` and in the order in which they ran; if none worked, those that "
     "failed, with ` (failed)` appended; then the paths of changed files.",
 ]
-Metadata = Annotated[dict[str, object], metadata_of(*TURN_KINDS, *TASK_KINDS), METADATA]
-TurnMetadata = Annotated[dict[str, object], metadata_of(*TURN_KINDS), METADATA]
+Metadata = Annotated[dict[str, object], limit_metadata(*TURN_KINDS, *TASK_KINDS), METADATA]
+TurnMetadata = Annotated[dict[str, object], limit_metadata(*TURN_KINDS), METADATA]
 OpenMetadata = Annotated[dict[str, object], "What the source had besides."]
 OF_A_TASK = PresentIf("type", TASK_ROW_TYPES)
 

@@ -40,17 +40,17 @@ def format_citation(hit: Hit) -> str:
     line = "" if hit.source_line is None else f":{hit.source_line}"
     path = sanitise(hit.source_path).replace("\n", " ")
     notes = [f"turn {hit.turn_index}"] if hit.task is None else []
-    notes += [note] if (note := _citation_note(hit.citation)) else []
+    notes += [note] if (note := _note_citation(hit.citation)) else []
     return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _citation_note(citation: Citation | None) -> str:
+def _note_citation(citation: Citation | None) -> str:
     return CITATION_NOTES[citation.state if citation else "holds"]
 
 
-def _source_line(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
+def _render_source(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
     line = f":{number}" if number else ""
-    note = f" ({note})" if (note := _citation_note(citation)) else ""
+    note = f" ({note})" if (note := _note_citation(citation)) else ""
     return f"Source: {one_line(path)}{line}{note} · id {id_}"
 
 
@@ -73,40 +73,40 @@ def render_entry(place: int, memory: Recollection) -> str:
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
     if memory.outcome.is_told:
-        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_evidence_note(memory)}")
+        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
     if memory.done:
         lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
-    lines += _thread_lines(memory)
-    lines.append(f"Source: {_entry_sources(memory)}")
+    lines += _render_thread(memory)
+    lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
 
-def _entry_sources(memory: Recollection) -> str:
+def _render_entry_sources(memory: Recollection) -> str:
     """Cite the turn that is shown first, and the turn that matched if that is another one."""
     hit = memory.hit
     first = memory.question or hit
     source = f"{format_citation(first)} · id {one_line(first.id)}"
     if first is hit:
         return source
-    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _citation_note(hit.citation)
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note_citation(hit.citation)
     matched = f"line {hit.source_line}" if is_near else format_citation(hit)
     return f"{source}; matched: {matched} · id {hit.id}"
 
 
-def _evidence_note(memory: Recollection) -> str:
+def _note_evidence(memory: Recollection) -> str:
     """Remark that the line behind the outcome changed or is gone, unless the entry's own source says the same."""
     evidence = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
     source = memory.hit.citation
     if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
         return ""
-    return f" · {_citation_note(evidence)}"
+    return f" · {_note_citation(evidence)}"
 
 
-def _thread_lines(memory: Recollection) -> list[str]:
+def _render_thread(memory: Recollection) -> list[str]:
     lines: list[str] = []
     for heading, attempts in (
         ("Failed before:", memory.before),
@@ -141,7 +141,7 @@ def _replace_marks(text: str) -> str:
 
 def render_attempt_lines(attempt: Attempt) -> tuple[str, str]:
     """Render another episode as its quotation and its source line."""
-    source = _source_line(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
+    source = _render_source(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
     return render_attempt(attempt), source
 
 
@@ -161,13 +161,13 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
     """Render repeated failures and what ended them; each attempt is quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        attempts = [line for attempt in _without_repeats(lesson) for line in render_attempt_lines(attempt)]
+        attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
         heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
         parts.append("\n".join([heading, *attempts, "Ended by:", *render_attempt_lines(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _without_repeats(lesson: Lesson) -> list[Attempt]:
+def _drop_repeats(lesson: Lesson) -> list[Attempt]:
     """Drop the evidence of attempts where it is the next prompt, which the lesson shows anyway."""
     prompts = {attempt.asked[:SAME_START] for attempt in (*lesson.attempts, lesson.ended_by)}
     return [one._replace(shown_by="") if one.shown_by[:SAME_START] in prompts else one for one in lesson.attempts]
@@ -185,12 +185,12 @@ def render_commands(commands: Sequence[Command]) -> str:
             lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
             lines += [quote(f"$ {one_line(one.command)}") for one in alike]
         attempt, source = render_attempt_lines(run[0].episode)
-        places = _run_places(run)
+        places = _list_run_places(run)
         parts.append("\n".join([*lines, "In:", attempt, source + (f"; run: {places}" if places else "")]))
     return "\n\n".join(parts) + "\n"
 
 
-def _run_places(commands: Sequence[Command]) -> str:
+def _list_run_places(commands: Sequence[Command]) -> str:
     """List the lines where an episode's commands ran, in order; a file is named if it is not the episode's own."""
     file = commands[0].episode.source_path
     lines = (
@@ -218,7 +218,7 @@ def _render_sheet(place: int, sheet: Sheet) -> str:
     quotations = [f"{heading}\n{quote(text)}" for heading, text in texts if text.strip()]
     # The evidence of an unknown outcome is the user's next words, which are quoted in full below.
     outcome = render_outcome(sheet.outcome) if sheet.outcome.verdict != "unknown" else "unknown"
-    source = _source_line(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
+    source = _render_source(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
     return "\n".join([f"## {place}. {title}", f"Outcome: {outcome}", *quotations, source]) + "\n"
 
 
@@ -250,7 +250,7 @@ def render_item(item: Item, content: str) -> str:
     title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
-    note = _citation_note(item.citation)
+    note = _note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
     return f"{title}\n{quote(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
 

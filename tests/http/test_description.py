@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 from program import Program
 from served import Endpoint, Server, serving
 
@@ -44,6 +47,17 @@ def test_the_server_behaves_as_described(server: Server, endpoint: Endpoint, tmp
     assert f"{operations} selected / {operations} total" in output
     assert endpoint.seen
     assert [line for line in server.messages if "Traceback" in line] == []
+
+
+def test_every_answer_is_described_by_a_closed_schema(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    assert {"SearchBody", "RecallBody", "ItemView", "TaskView", "ErrorBody"} <= set(schemas)
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+        assert schema["additionalProperties"] is False
+    references = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+    assert references == set(schemas)
 
 
 @pytest.mark.skipif(not AT_LENGTH, reason="make fuzz-http asks a server with a token, too")

@@ -124,6 +124,7 @@ def answers(tasks: Program) -> tuple[dict[str, dict[str, Any]], dict[str, CallTo
 def test_only_reading_tools_are_offered_by_default_and_every_answer_fits_its_output_schema(answers) -> None:
     schemas, called = answers
     assert set(schemas) == READING
+    assert all(schema["additionalProperties"] is False for schema in schemas.values())
     for name, (tool, _) in CALLS.items():
         if not called[name].is_error:
             Draft202012Validator(schemas[tool]).validate(called[name].structured_content)

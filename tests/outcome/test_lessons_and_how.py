@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.views.build import how_json, lessons_json
+from pastchats_memory.views.build import build_how, build_lessons
 from pastchats_memory.views.text import render_commands, render_lessons
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
@@ -58,7 +58,7 @@ def test_what_failed_in_several_conversations_of_a_project_is_one_lesson_with_wh
     assert lesson.ended_by is not None
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
     schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(lessons_json([lesson], warnings))
+    Draft202012Validator(schema).validate(build_lessons([lesson], warnings))
     text = render_lessons([lesson])
     assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in text
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
@@ -312,7 +312,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
     schema = json.loads((REPOSITORY / "contracts/schemas/how.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(how_json(found, warnings))
+    Draft202012Validator(schema).validate(build_how(found, warnings))
 
 
 def test_what_ran_the_tests_is_found_behind_more_episodes_than_a_question_brings(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from program import REPOSITORY
 
-from pastchats_memory.views.json_schema import Narrowed, PresentIf, SchemaWriter, schema_of
+from pastchats_memory.views.json_schema import Narrowed, PresentIf, SchemaWriter, derive_schema
 
 
 class Leaf(TypedDict):
@@ -35,7 +35,7 @@ TREE = {**MOSS, "kind": "tree", "height": 2.5, "leaves": [{"size": 3}], "best": 
 
 
 def is_valid(value: dict[str, Any]) -> bool:
-    return bool(Draft202012Validator(schema_of(Plant)).is_valid(value))
+    return bool(Draft202012Validator(derive_schema(Plant)).is_valid(value))
 
 
 @pytest.mark.parametrize("value", [MOSS, TREE, {**MOSS, "nickname": "Mo"}, {**MOSS, "state": "dry", "remark": "old"}])
@@ -69,7 +69,7 @@ def test_every_field_without_a_condition_is_required() -> None:
 
 
 def test_texts_of_classes_and_fields_become_titles_and_descriptions() -> None:
-    schema = schema_of(Plant)
+    schema = derive_schema(Plant)
     assert schema["title"] == "A plant."
     assert schema["$defs"]["Leaf"]["description"] == "A leaf of a tree."
     assert schema["$defs"]["Leaf"]["properties"]["size"]["description"] == "Millimetres."

@@ -15,7 +15,7 @@ LATER = frozenset({"__main__.py", "mcp", "http", "hooks"})
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program has it: threads of NumPy's would not outlive a fork
 for path in OURS.rglob("*.py"):
-    if LATER.isdisjoint(path.parts):
+    if LATER.isdisjoint(path.relative_to(OURS).parts):
         parts = path.relative_to(OURS.parent).with_suffix("").parts
         import_module(".".join(parts).removesuffix(".__init__"))
 for library in ("concurrent.futures.thread", "onnxruntime", "sqlite_vec", "tabulate", "tokenizers", "tqdm"):

@@ -49,8 +49,8 @@ def command(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
             return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
-        kept = None if aside is None else utf8(str(aside))
-        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, kept)]))
+        put_aside = None if aside is None else utf8(str(aside))
+        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, put_aside)]))
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:

@@ -9,9 +9,10 @@ import sysconfig
 import time
 from pathlib import Path
 
+from pastchats_memory.formats.messages import MESSAGES
+
+from pastchats_memory.formats.base.source import NotText, Source
 from pastchats_memory.model import Turn
-from pastchats_memory.readers import messages
-from pastchats_memory.readers.source import NotText, Source
 
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".ipynb", ".geojson", ".webmanifest", ".har"}
 
@@ -24,13 +25,13 @@ def main() -> None:
         source = Source(path)
         size += path.stat().st_size
         try:
-            is_taken = messages.recognise(source)
+            is_taken = MESSAGES.detect(source)
         except NotText:
             continue
         if is_taken:
             taken += 1
             opening = [
-                f"{turn.role}: {turn.content[:40]!r}" for turn in messages.read(source) if isinstance(turn, Turn)
+                f"{turn.role}: {turn.content[:40]!r}" for turn in MESSAGES.read(source) if isinstance(turn, Turn)
             ]
             print(path, *opening[:3], sep="\n    ")
     seconds = time.perf_counter() - start

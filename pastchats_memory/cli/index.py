@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
-from pastchats_memory.config import Config, found_histories, from_home, load, own_places
-from pastchats_memory.config.histories import History
-from pastchats_memory.configured import index_options, wanted_files
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table
+from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
@@ -58,12 +58,12 @@ Examples:
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Not these files, folders, projects; repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken for what.")
-@options.yes
-@options.no
-@options.model
-@options.threads
-@options.database
-@options.as_json
+@cli.yes
+@cli.no
+@cli.model
+@cli.threads
+@cli.database
+@cli.as_json
 def command(
     paths: tuple[str, ...],
     inputs: tuple[str, ...],
@@ -101,9 +101,9 @@ def command(
         return _dry_run(named, project, config, how, as_json=as_json)
     if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
-    options.be_nice()
-    with options.open_memory(db, create=True, model=model, threads=threads) as memory:
-        options.interrupt_in_order()
+    cli.be_nice()
+    with cli.open_memory(db, create=True, model=model, threads=threads) as memory:
+        cli.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:

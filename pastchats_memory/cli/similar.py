@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory.requests import project_named
 from pastchats_memory.tasks.near import Near
-from pastchats_memory.views.build_tasks import build_similar
+from pastchats_memory.tasks.scan import LEAST_SCORE
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
 from pastchats_memory.views.task_text import render_guide, render_near
 
 
@@ -42,10 +46,79 @@ Examples:
 @click.argument("key")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@options.database
-@options.as_json
-def command(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
+@cli.database
+@cli.as_json
+def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         found = memory.tasks.similar(key, limit)
     return show(found, threshold, build_similar, as_json=as_json)
+
+
+# `find-duplicates`: the tasks most like a text.
+
+
+@click.command(
+    "find-duplicates",
+    epilog="""\b
+Examples:
+  pastchats-memory find-duplicates 'Users cannot sign in'
+  pastchats-memory find-duplicates 'dark mode' --threshold 0.8
+""",
+)
+@click.argument("text", nargs=-1, required=True)
+@click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
+@cli.database
+@cli.as_json
+def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
+    """The tasks most like TEXT, with score and label, and what the scores mean."""
+    with cli.open_memory(db) as memory:
+        found = memory.tasks.find_duplicates(" ".join(text), limit)
+    return show(found, threshold, build_find_duplicates, as_json=as_json)
+
+
+# `duplicates`: clusters among all tasks.
+
+
+@click.command(
+    "duplicates",
+    epilog="""\b
+Examples:
+  pastchats-memory duplicates --scan
+  pastchats-memory duplicates --scan --project . --threshold 0.95 --json
+""",
+)
+@click.option("--scan", is_flag=True, help="Compare all tasks with each other.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=LEAST_SCORE,
+    show_default=True,
+    metavar="X",
+    help="Least score of a pair.",
+)
+@cli.project
+@cli.database
+@cli.as_json
+def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
+    """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
+    if not scan:
+        raise UsageFault(
+            "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
+        )
+    with cli.open_memory(db) as memory:
+        clusters = memory.tasks.duplicates(threshold, project_named(project))
+    if as_json:
+        emit_json(build_duplicates(clusters))
+    elif clusters:
+        for number, cluster in enumerate(clusters, start=1):
+            click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
+            for task in cluster.tasks:
+                click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
+            for pair in cluster.pairs:
+                click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
+        click.echo(hanging(render_guide()))
+    else:
+        click.echo("No two tasks are that much alike.", err=True)
+    return DONE if clusters else NOTHING

@@ -29,7 +29,6 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pastchats_memory.arguments import filters_of
 from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.http import chat
@@ -37,8 +36,8 @@ from pastchats_memory.http.answers import RequestError, answer_error, answer_jso
 from pastchats_memory.http.guard import Admission, Guard, is_loopback
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
 from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.standing import StandingMemory
+from pastchats_memory.memory import Memory, StandingMemory
+from pastchats_memory.memory.requests import filters_of
 from pastchats_memory.model import Context
 
 Answer = TypeVar("Answer")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from pastchats_memory.arguments import TYPES, task_filters
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import TYPES, task_filters
 from pastchats_memory.model import Context
 from pastchats_memory.search import MODES, MOST_HITS
 from pastchats_memory.views.build import (

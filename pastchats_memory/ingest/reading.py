@@ -4,31 +4,121 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from pastchats_memory.files.project import opted_out
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import BadJson, NotText, Source
+from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
-from pastchats_memory.ingest.files import Candidate
-from pastchats_memory.ingest.identity import Identities, project_of
-from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.tasks import wrong_with
-from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets
-from pastchats_memory.ingest.writer import Reading
-from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
-from pastchats_memory.project import opted_out
-from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
-from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.source import BadJson, NotText, Source
+from pastchats_memory.ingest.discover import Candidate, IndexOptions
+from pastchats_memory.ingest.identity import Identities, project_of, text_hash
+from pastchats_memory.ingest.writer import Reading, wrong_with
+from pastchats_memory.model import Origin, Prompt, Task, Turn, Unreadable, utf8
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.clean import clean_turn
+from pastchats_memory.text.recall_block import without_echoes
+
+# What becomes of a turn between its reader and the table, whichever way it came.
+
+
+def without_our_words(turn: Turn) -> Turn | None:
+    """The turn clean and without the recall blocks that it quotes; None where nothing else was said."""
+    cleaned = clean_turn(turn)
+    words = without_echoes(cleaned.content) if cleaned else ""
+    return cleaned._replace(content=words) if cleaned and words else None
+
+
+def prompt_of(
+    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
+) -> Prompt:
+    """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
+    safe = _safe(turn)
+    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
+    return Prompt(
+        source_path=source_path,
+        project=_name(project),
+        turn_index=turn_index,
+        turn=safe,
+        content_hash=hashes[0],
+        echo_hash=hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=metadata,
+    )
+
+
+def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
+    """A turn that an export tells of as it was stored, without what is known for a secret by now."""
+    safe = _safe(turn)
+    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
+    return Prompt(
+        source_path=redact_path(origin.source_path),
+        project=_name(project or turn.project or ""),
+        turn_index=origin.turn_index,
+        turn=safe._replace(origin=origin._replace(places=places)),
+        content_hash=origin.hashes[0],
+        echo_hash=origin.hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=redact_json(dict(turn.metadata)),
+    )
+
+
+def _safe(turn: Turn) -> Turn:
+    return turn._replace(
+        role=_name(turn.role),
+        content=redact(turn.content).text,
+        conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
+        native_id=None if turn.native_id is None else redact(turn.native_id).text,
+        cwd=None if turn.cwd is None else redact_path(turn.cwd),
+    )
+
+
+@lru_cache(maxsize=64)
+def _name(text: str) -> str:
+    """What many turns have alike: a role, a project, a conversation."""
+    return redact(text).text
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A turn with its place in the conversation and the hashes of its text as it was."""
+
+    turn: Turn
+    project: str
+    index: int
+    hashes: tuple[str, str | None]
+
+    def prompt(self, name: str, format_: str) -> Prompt:
+        """The row of it, in a file of that name and format."""
+        return prompt_of(self.turn, name, self.project, self.index, format_, self.hashes)
+
+    def saying(self, content: str) -> Placed:
+        """The same turn with another text."""
+        return replace(self, turn=self.turn._replace(content=content))
+
+
+def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed]:
+    """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
+    if before.turn.conversation_id != after.turn.conversation_id:
+        return before, after
+    said = redact_split(before.turn.content, after.turn.content)
+    return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))
+
 
 NOT_TAKEN = "no conversation found in it"
 NOTHING_IN_IT = "an empty list or object"
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
 TABLES = frozenset({".csv", ".tsv"})
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-BY_FORMAT: dict[str, Reader] = {reader.FORMAT: reader for reader in (*READERS, *FALLBACKS)}
+BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
+def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
     """The file, its reader or None, and the reason for None. Raises OSError."""
     source = Source(
         candidate.path,
@@ -39,9 +129,9 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader 
         unpacked=candidate.unpacked,
     )
     try:
-        reader = reader_for(source)
+        reader = detect_format(source)
         reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
-    except (NotText, TwoClaims) as fault:
+    except NotText as fault:
         return source, None, str(fault)
     return source, reader, reason
 
@@ -72,7 +162,7 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
     return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
-def turns_of(source: Source, reader: Reader, file: Reading, options: IndexOptions) -> Iterator[Turn]:
+def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -95,11 +185,11 @@ def turns_of(source: Source, reader: Reader, file: Reading, options: IndexOption
 
 
 def prompts_of(
-    database: Database, source: Source, reader: Reader, file: Reading, options: IndexOptions
+    database: Database, source: Source, reader: Format, file: Reading, options: IndexOptions
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project
-    identities = Identities(utf8(source.path.name), copies=reader not in FALLBACKS)
+    identities = Identities(utf8(source.path.name), copies=reader.is_specific)
     if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
@@ -117,10 +207,10 @@ def prompts_of(
         file.places[turn.conversation_id] += 1
         if before is not None:
             before, placed = without_split_secrets(before, placed)
-            yield before.prompt(name, reader.FORMAT)
+            yield before.prompt(name, reader.name)
         before = placed
     if before is not None:
-        yield before.prompt(name, reader.FORMAT)
+        yield before.prompt(name, reader.name)
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:

@@ -15,14 +15,12 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import Field
 
-from pastchats_memory.arguments import project_here
-from pastchats_memory.config import Config, found_histories
+from pastchats_memory.config import Config
 from pastchats_memory.episodes import quoting
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.standing import StandingMemory
-from pastchats_memory.model import RECALL_PREAMBLE, utf8
-from pastchats_memory.spelled_ids import leads_to_task
+from pastchats_memory.memory import Memory, StandingMemory
+from pastchats_memory.memory.requests import found_histories, project_here
+from pastchats_memory.model import RECALL_PREAMBLE, leads_to_task, utf8
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.views import schema as views
 from pastchats_memory.views.brief import (

@@ -1,1 +1,1 @@
-"""Pure functions over text: no files, no clock, no database."""
+"""Pure functions over text: no I/O."""

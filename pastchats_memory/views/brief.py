@@ -9,12 +9,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Command, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.model import (
+    Attempt,
+    Block,
+    Command,
+    Hit,
+    Hits,
+    Item,
+    Lesson,
+    Outcome,
+    Recollection,
+    Sheet,
+    StoredTask,
+)
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 from pastchats_memory.text.display import sanitise
+from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.build import build_attempt, get_citation_state
 
 if TYPE_CHECKING:

@@ -8,8 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pastchats_memory.model import Citation, Context, Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.model import (
+    Attempt,
+    Block,
+    Citation,
+    Command,
+    Context,
+    Evidence,
+    Hit,
+    Hits,
+    Item,
+    Lesson,
+    Outcome,
+    Recollection,
+    Sheet,
+    StoredTask,
+)
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.text import format_citation
 

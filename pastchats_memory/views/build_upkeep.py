@@ -11,13 +11,13 @@ if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `ex
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.forget import Forgotten
     from pastchats_memory.health import Finding, Status
+    from pastchats_memory.ingest.dry_run import Rehearsed
     from pastchats_memory.ingest.overview import SourceReport
-    from pastchats_memory.ingest.rehearsal import Rehearsed
     from pastchats_memory.ingest.report import FileReport, IndexReport
-    from pastchats_memory.reindex import ReindexReport
     from pastchats_memory.rescan import Rescanned
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
+    from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.views import schema as views
 
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pastchats_memory.likeness import GUIDE
-from pastchats_memory.statuses import STATUSES
-from pastchats_memory.statuses import TYPES as TASK_TYPES
+from pastchats_memory.model import STATUSES
+from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.views.json_schema import Narrowed, PresentIf
 from pastchats_memory.views.task_text import VERDICTS
 from pastchats_memory.views.text import CITATION_NOTES

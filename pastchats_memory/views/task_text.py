@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
-from pastchats_memory.model import Hits, StoredTask
-from pastchats_memory.statuses import RESOLVED
+from pastchats_memory.model import RESOLVED, Hits, StoredTask
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
 from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import render_attempt_lines
 
 RESOLUTION_WIDTH = 700

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from pastchats_memory.model import RECALL_HEADING, Citation, Hit, Item, TimeRead
-from pastchats_memory.recollection import NO_ANSWER, Attempt, Command, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.model import (
+    NO_ANSWER,
+    RECALL_HEADING,
+    Attempt,
+    Citation,
+    Command,
+    Hit,
+    Item,
+    Lesson,
+    Outcome,
+    Recollection,
+    Sheet,
+    TimeRead,
+)
 from pastchats_memory.text.display import format_time, one_line, quote, sanitise
 
 NOTHING = "Nothing found: no earlier conversation or note fits."

@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.dates import read_when, tells_when
+from pastchats_memory.text.dates import read_when, tells_when
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import render_time_read
 

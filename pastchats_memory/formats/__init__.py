@@ -1,0 +1,1 @@
+"""Files to turns and tasks: one module or package for each format."""

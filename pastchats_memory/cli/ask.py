@@ -29,8 +29,8 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json(build_answer(answer))
     else:
-        click.echo(hanging(f"Reading: {answer.reading.described()}"))
-        if answer.reading.is_count:
+        click.echo(hanging(f"Reading: {answer.question.describe()}"))
+        if answer.question.is_count:
             click.echo(counted(answer.total, "task"))
         elif answer.tasks:
             click.echo(table(make_task_rows(answer.tasks), ["id", "status", "prio", "project", "title"], stretch=4))

@@ -9,8 +9,8 @@ import click
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import project_here, project_named
-from pastchats_memory.tasks.capture import Answer
-from pastchats_memory.tasks.near import Near
+from pastchats_memory.tasks.capture import CaptureDecision
+from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_tasks import build_capture
 
@@ -36,9 +36,9 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
 
     Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
     """
-    asked: list[Near] = []
+    asked: list[SimilarTask] = []
 
-    def decide(similar: Near) -> Answer:
+    def decide(similar: SimilarTask) -> CaptureDecision:
         asked.append(similar)
         if not as_json:
             _tell(similar)
@@ -62,7 +62,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     return NOTHING if captured.outcome == "found" else DONE
 
 
-def _tell(similar: Near) -> None:
+def _tell(similar: SimilarTask) -> None:
     task = similar.task
-    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.likeness.score:.2f})"
+    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))

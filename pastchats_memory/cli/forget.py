@@ -10,7 +10,7 @@ import click
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.forget import Forgotten
+from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
@@ -155,7 +155,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_what_stays(found: Forgotten) -> None:
+def _about_what_stays(found: ForgetResult) -> None:
     if found.missing and found:
         more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
         warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])
@@ -164,7 +164,7 @@ def _about_what_stays(found: Forgotten) -> None:
         warn([f"{rows} of private projects stay: forget from inside them, or name one with --project"])
 
 
-def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
+def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     """Show what would go, and ask where somebody can answer."""
     if as_json:
         return False
@@ -181,7 +181,7 @@ def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
     return click.confirm("Forget it for good?", default=False)
 
 
-def _left(found: Forgotten, command: str, *, as_json: bool) -> int:
+def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
     if as_json:
         emit_json(build_prune_found(found) if command == "prune" else build_forget_found(found))
     elif not found:
@@ -191,7 +191,7 @@ def _left(found: Forgotten, command: str, *, as_json: bool) -> int:
     return NOTHING
 
 
-def _gone(gone: Forgotten, command: str, *, as_json: bool) -> int:
+def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
     if gone.forgetting is None:  # another process was quicker
         return _left(gone, command, as_json=as_json)
     if not gone.is_erased:
@@ -233,7 +233,7 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
     return DONE if lifted else NOTHING
 
 
-def _counts(of: Forgotten | Forgetting) -> str:
+def _counts(of: ForgetResult | Forgetting) -> str:
     kinds = ((of.turns, "turn"), (of.tasks, "task"), (of.comments, "comment"), (of.attachments, "attachment"))
     return ", ".join(counted(number, kind) for number, kind in kinds if number) or "nothing"
 

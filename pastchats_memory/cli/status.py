@@ -6,7 +6,7 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, counted, emit_json, hanging
-from pastchats_memory.health import Status
+from pastchats_memory.maintenance.health import Status
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.build_upkeep import build_status
 

@@ -12,7 +12,7 @@ from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_verify
 
 if TYPE_CHECKING:
-    from pastchats_memory.citations import Failed, Verified
+    from pastchats_memory.episodes.cite import BrokenCitation, Verified
 
 MOST_SHOWN = 20
 MEANINGS = {
@@ -65,7 +65,7 @@ def _text(found: Verified) -> str:
     )
 
 
-def _line(failed: Failed) -> str:
+def _line(failed: BrokenCitation) -> str:
     line = f":{failed.source_line}" if failed.source_line else ""
     moved = f" → line {failed.line}" if failed.state == "moved" else ""
     before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {failed.id}"

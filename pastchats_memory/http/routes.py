@@ -232,7 +232,7 @@ def _answer_item(memory: Memory, given: Arguments) -> Body | None:
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
-    return build_tasks(memory.tasks.listed(task_filters(type_=type_, **further), limit))
+    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit))
 
 
 def _answer_task(memory: Memory, given: Arguments) -> Body | None:
@@ -240,7 +240,7 @@ def _answer_task(memory: Memory, given: Arguments) -> Body | None:
 
 
 def _show_task(memory: Memory, id_: str) -> Body | None:
-    found = memory.tasks.shown(id_)
+    found = memory.tasks.find_item(id_)
     return build_tasks([found[0]]) if found else None
 
 

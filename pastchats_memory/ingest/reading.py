@@ -10,7 +10,7 @@ from functools import lru_cache
 from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import BadJson, NotText, Source
+from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
@@ -118,9 +118,9 @@ NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --n
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
+def opened(candidate: Candidate, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
     """The file, its reader or None, and the reason for None. Raises OSError."""
-    source = Source(
+    source = SourceFile(
         candidate.path,
         named=candidate.named,
         notes=options.wants_notes_at(candidate.path),
@@ -136,7 +136,7 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format 
     return source, reader, reason
 
 
-def _reason_against(source: Source) -> str:
+def _reason_against(source: SourceFile) -> str:
     """Why a file that no reader claims is left. Raises NotText, OSError."""
     if source.shape == "markdown":
         return NOTES_NOT_TAKEN
@@ -147,7 +147,7 @@ def _reason_against(source: Source) -> str:
     return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
 
 
-def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
+def resumed(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
@@ -159,10 +159,10 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
         return None
     known = json.loads(resume)
     checkpoint = Checkpoint(known["offset"], known["line"], known["state"])
-    return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
+    return SourceFile(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
-def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
+def turns_of(source: SourceFile, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -185,7 +185,7 @@ def turns_of(source: Source, reader: Format, file: Reading, options: IndexOption
 
 
 def prompts_of(
-    database: Database, source: Source, reader: Format, file: Reading, options: IndexOptions
+    database: Database, source: SourceFile, reader: Format, file: Reading, options: IndexOptions
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project

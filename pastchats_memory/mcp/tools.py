@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import Field
 
 from pastchats_memory.config import Config
-from pastchats_memory.episodes import quoting
+from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, StandingMemory
 from pastchats_memory.memory.requests import found_histories, project_here
@@ -155,7 +155,7 @@ class Tools:
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
         if leads_to_task(id):
-            shown = memory.tasks.shown(id)
+            shown = memory.tasks.find_item(id)
             if shown is None:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             task, attached = shown
@@ -190,8 +190,8 @@ class Tools:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             near = tasks.find_duplicates(items[0].content)
         else:
-            near = tasks.similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
-        found = [one for one in near if threshold is None or one.likeness.score >= threshold]
+            near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
+        found = [one for one in near if threshold is None or one.match.score >= threshold]
         lines = [*(render_near(one) for one in found), render_guide()] if found else ["No task is like it."]
         return _answer("\n".join(lines), build_similar_answer(found), (one.task.source_path for one in found))
 
@@ -264,7 +264,7 @@ class Tools:
         because: Annotated[
             str | None,
             Field(
-                max_length=quoting.LONGEST,
+                max_length=MAX_QUOTATION,
                 description="The line that shows it, verbatim: of the answer, a result or the user's next words; not for unknown.",
             ),
         ] = None,

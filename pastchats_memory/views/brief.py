@@ -22,8 +22,8 @@ from pastchats_memory.model import (
     Sheet,
     StoredTask,
 )
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import sanitise
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.build import build_attempt, get_citation_state
@@ -166,19 +166,19 @@ def build_how_answer(commands: Sequence[Command], warnings: Sequence[str]) -> vi
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
 
-def build_similar_answer(found: Sequence[Near]) -> views.SimilarAnswer:
+def build_similar_answer(found: Sequence[SimilarTask]) -> views.SimilarAnswer:
     """Build the answer of `find_similar`."""
     return {"results": [_build_near(near) for near in found]}
 
 
-def _build_near(near: Near) -> views.NearBrief:
+def _build_near(near: SimilarTask) -> views.NearBrief:
     task = near.task
     return {
         "id": f"t:{task.key}",
         "title": _shorten(task.title),
         "status": task.status,
-        "score": near.likeness.score,
-        "label": near.likeness.label,
+        "score": near.match.score,
+        "label": near.match.label,
         "similarity": near.similarity,
         "comments": _shorten_comments(task),
         "project": task.project,
@@ -196,12 +196,12 @@ def build_prior_work_answer(work: PriorWork) -> views.PriorWorkAnswer:
     }
 
 
-def build_consultation_answer(found: Sequence[Resolved], warnings: Sequence[str]) -> views.ConsultAnswer:
+def build_consultation_answer(found: Sequence[ResolvedTask], warnings: Sequence[str]) -> views.ConsultAnswer:
     """Build the answer of `consult_episodic_memory`."""
     return {"results": [_build_resolved(one) for one in found], "warnings": list(warnings)}
 
 
-def _build_resolved(resolved: Resolved) -> views.ResolvedBrief:
+def _build_resolved(resolved: ResolvedTask) -> views.ResolvedBrief:
     task = resolved.task
     return {
         "id": f"t:{task.key}",

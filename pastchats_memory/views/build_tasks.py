@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from pastchats_memory.model import Item, StoredTask
-from pastchats_memory.questions.reading import Reading
-from pastchats_memory.tasks.ask import Answer
-from pastchats_memory.tasks.capture import Captured
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.prior_work import PriorWork, Resolved
-from pastchats_memory.tasks.scan import Cluster
+from pastchats_memory.tasks.ask import ParsedQuestion, TaskAnswer
+from pastchats_memory.tasks.capture import CaptureResult
+from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+from pastchats_memory.tasks.similarity import DuplicateCluster, SimilarTask
 from pastchats_memory.views.build import add_warnings, build_attempt, build_task_fields
 
 if TYPE_CHECKING:
@@ -90,27 +88,27 @@ def _build_plain_task(task: StoredTask) -> views.PlainTaskView:
 # --- similarity -------------------------------------------------------------------------------------------------------
 
 
-def build_near(near: Near) -> views.NearView:
+def build_near(near: SimilarTask) -> views.NearView:
     """Build a task with its similarity."""
     return {
         **_build_plain_task(near.task),
-        "score": near.likeness.score,
-        "label": near.likeness.label,
+        "score": near.match.score,
+        "label": near.match.label,
         "similarity": near.similarity,
     }
 
 
-def build_similar(found: Sequence[Near]) -> views.SimilarBody:
+def build_similar(found: Sequence[SimilarTask]) -> views.SimilarBody:
     """Build `similar/1`."""
     return {"schema": "similar/1", "results": [build_near(near) for near in found]}
 
 
-def build_find_duplicates(found: Sequence[Near]) -> views.FindDuplicatesBody:
+def build_find_duplicates(found: Sequence[SimilarTask]) -> views.FindDuplicatesBody:
     """Build `find-duplicates/1`."""
     return {"schema": "find-duplicates/1", "results": [build_near(near) for near in found]}
 
 
-def build_duplicates(clusters: Sequence[Cluster]) -> views.DuplicatesBody:
+def build_duplicates(clusters: Sequence[DuplicateCluster]) -> views.DuplicatesBody:
     """Build `duplicates/1`."""
     results: list[views.ClusterView] = [
         {
@@ -125,7 +123,7 @@ def build_duplicates(clusters: Sequence[Cluster]) -> views.DuplicatesBody:
     return {"schema": "duplicates/1", "results": results}
 
 
-def build_capture(captured: Captured) -> views.CaptureBody:
+def build_capture(captured: CaptureResult) -> views.CaptureBody:
     """Build `capture/1`."""
     return {
         "schema": "capture/1",
@@ -149,7 +147,7 @@ def build_prior_work(work: PriorWork) -> views.PriorWorkBody:
     }
 
 
-def build_consultation(found: Sequence[Resolved], warnings: Sequence[str]) -> views.ConsultBody:
+def build_consultation(found: Sequence[ResolvedTask], warnings: Sequence[str]) -> views.ConsultBody:
     """Build `consult-episodic-memory/1`."""
     body: views.ConsultBody = {
         "schema": "consult-episodic-memory/1",
@@ -176,18 +174,18 @@ def _build_resolution_source(item: Item) -> views.ResolutionSourceView:
     }
 
 
-def build_answer(answer: Answer) -> views.AskBody:
+def build_answer(answer: TaskAnswer) -> views.AskBody:
     """Build `ask/1`."""
     body: views.AskBody = {
         "schema": "ask/1",
-        "reading": _build_reading(answer.reading),
+        "reading": _build_reading(answer.question),
         "total": answer.total,
         "results": [_build_plain_task(task) for task in answer.tasks],
     }
     return add_warnings(body, answer.warnings)
 
 
-def _build_reading(reading: Reading) -> views.ReadingView:
+def _build_reading(reading: ParsedQuestion) -> views.ReadingView:
     span: views.SpanView | None = None
     if reading.span is not None:
         since, until = reading.span.since, reading.span.until
@@ -210,5 +208,5 @@ def _build_reading(reading: Reading) -> views.ReadingView:
         "limit": reading.limit,
         "is_count": reading.is_count,
         "concept": reading.concept,
-        "described": reading.described(),
+        "described": reading.describe(),
     }

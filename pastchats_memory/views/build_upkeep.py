@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
-    from pastchats_memory.citations import Verified
+    from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.derive import Derived
-    from pastchats_memory.forget import Forgotten
-    from pastchats_memory.health import Finding, Status
     from pastchats_memory.ingest.dry_run import Rehearsed
     from pastchats_memory.ingest.overview import SourceReport
     from pastchats_memory.ingest.report import FileReport, IndexReport
-    from pastchats_memory.rescan import Rescanned
+    from pastchats_memory.maintenance.forget import ForgetResult
+    from pastchats_memory.maintenance.health import HealthCheck, Status
+    from pastchats_memory.maintenance.redact_stored import RedactReport
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
@@ -88,7 +88,7 @@ def build_status(status: Status) -> views.StatusBody:
     return {"schema": "status/1", "results": [cast("views.StatusView", asdict(status))]}
 
 
-def build_doctor(findings: Sequence[Finding]) -> views.DoctorBody:
+def build_doctor(findings: Sequence[HealthCheck]) -> views.DoctorBody:
     """Build `doctor/1`."""
     return {"schema": "doctor/1", "results": [cast("views.FindingView", asdict(finding)) for finding in findings]}
 
@@ -108,7 +108,7 @@ def build_reindex(report: ReindexReport | Derived) -> views.ReindexBody:
     return {"schema": "reindex/1", "results": [cast("views.ReembeddedView | views.RederivedView", asdict(report))]}
 
 
-def build_redact(outcome: str, report: Rescanned) -> views.RedactBody:
+def build_redact(outcome: str, report: RedactReport) -> views.RedactBody:
     """Build `redact/1`; the outcome is `redacted` or `found`."""
     return {"schema": "redact/1", "outcome": outcome, "results": [cast("views.RedactedView", asdict(report))]}
 
@@ -145,22 +145,22 @@ def build_restored(file: str, database: str, counts: Counts, put_aside: str | No
 # --- forgetting -------------------------------------------------------------------------------------------------------
 
 
-def build_forget_found(found: Forgotten) -> views.ForgetFoundBody:
+def build_forget_found(found: ForgetResult) -> views.ForgetFoundBody:
     """Build `forget/1` of what would be forgotten."""
     return {"schema": "forget/1", **_build_found(found)}
 
 
-def build_prune_found(found: Forgotten) -> views.PruneFoundBody:
+def build_prune_found(found: ForgetResult) -> views.PruneFoundBody:
     """Build `prune/1` of what would be forgotten."""
     return {"schema": "prune/1", **_build_found(found)}
 
 
-def build_forget_forgotten(forgotten: Forgotten) -> views.ForgetForgottenBody:
+def build_forget_forgotten(forgotten: ForgetResult) -> views.ForgetForgottenBody:
     """Build `forget/1` of what was forgotten."""
     return {"schema": "forget/1", **_build_forgotten(forgotten)}
 
 
-def build_prune_forgotten(forgotten: Forgotten) -> views.PruneForgottenBody:
+def build_prune_forgotten(forgotten: ForgetResult) -> views.PruneForgottenBody:
     """Build `prune/1` of what was forgotten."""
     return {"schema": "prune/1", **_build_forgotten(forgotten)}
 
@@ -170,12 +170,12 @@ def build_forget_list(outcome: str, forgettings: Sequence[Forgetting]) -> views.
     return {"schema": "forget/1", "outcome": outcome, "results": [_build_forgetting(one) for one in forgettings]}
 
 
-def _build_found(found: Forgotten) -> views.FoundFields:
+def _build_found(found: ForgetResult) -> views.FoundFields:
     rows = [cast("views.ForgettableView", asdict(row)) for row in found.rows]
     return {"outcome": "found", **_build_counts(found), "results": rows}
 
 
-def _build_forgotten(forgotten: Forgotten) -> views.ForgottenFields:
+def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
     results = [] if forgotten.forgetting is None else [_build_forgetting(forgotten.forgetting)]
     return {
         "outcome": "forgotten",
@@ -185,7 +185,7 @@ def _build_forgotten(forgotten: Forgotten) -> views.ForgottenFields:
     }
 
 
-def _build_counts(rows: Forgotten) -> views.ForgetCounts:
+def _build_counts(rows: ForgetResult) -> views.ForgetCounts:
     return {
         "turns": rows.turns,
         "tasks": rows.tasks,

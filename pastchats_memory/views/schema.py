@@ -11,9 +11,9 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import STATUSES
 from pastchats_memory.model import TYPES as TASK_TYPES
+from pastchats_memory.tasks.similarity import SCORE_LABELS
 from pastchats_memory.views.json_schema import Narrowed, PresentIf
 from pastchats_memory.views.task_text import VERDICTS
 from pastchats_memory.views.text import CITATION_NOTES
@@ -94,7 +94,7 @@ Role = Annotated[
 ]
 Similarity = Annotated[float | None, {"minimum": -1, "maximum": 1}, "Cosine of the query and the item."]
 Score = Annotated[float, {"minimum": 0, "maximum": 1}, "1 is the same; see the guide to scores in the README."]
-Label = Annotated[str, one_of(*(label for _, label in GUIDE))]
+Label = Annotated[str, one_of(*(label for _, label in SCORE_LABELS))]
 Warnings = Annotated[list[str], {"minItems": 1}, "Remarks on the answer; absent if there is none."]
 AllWarnings = Annotated[list[str], "Remarks on the answer."]
 SourcePath = Annotated[str, "Empty for a task that was made by hand."]

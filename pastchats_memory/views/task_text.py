@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import RESOLVED, Hits, StoredTask
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+from pastchats_memory.tasks.similarity import SCORE_LABELS, SimilarTask
 from pastchats_memory.text.display import format_time, one_line, sanitise
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import render_attempt_lines
@@ -33,13 +32,13 @@ def render_score_bar(score: float) -> str:
 
 def render_guide() -> str:
     """Explain the similarity scores on one line."""
-    return "Scores: " + " · ".join(f"{least:.2f} {label}" for least, label in GUIDE)
+    return "Scores: " + " · ".join(f"{least:.2f} {label}" for least, label in SCORE_LABELS)
 
 
-def render_near(near: Near) -> str:
+def render_near(near: SimilarTask) -> str:
     """Render a similar task on one line: `TREK-45  [0.89] Title (very similar, pending)`."""
     key, title = one_line(near.task.key), one_line(near.task.title)
-    return f"{key}  [{near.likeness.score:.2f}] {title} ({near.likeness.label}, {near.task.status})"
+    return f"{key}  [{near.match.score:.2f}] {title} ({near.match.label}, {near.task.status})"
 
 
 def make_task_rows(tasks: Sequence[StoredTask]) -> list[list[str]]:
@@ -119,7 +118,7 @@ def render_prior_work(work: PriorWork) -> str:
     return "\n".join([*lines, *(f"  {render_near(one)}" for one in work.results), render_guide()])
 
 
-def render_resolved(resolved: Resolved) -> str:
+def render_resolved(resolved: ResolvedTask) -> str:
     """Render a solved task with its resolution and the source of the resolution."""
     lines = [render_task(resolved.task)]
     if resolved.resolution:

@@ -198,6 +198,7 @@ def test_a_damaged_database_is_an_error_without_a_traceback(program: Program) ->
         assert "Traceback" not in "".join(server.messages)
 
 
+@pytest.mark.promise("durability", "A running server explains damage instead of crashing.")
 def test_damage_to_an_open_database_is_an_error_and_not_a_bug(own_demo: Program) -> None:
     with serving(own_demo) as server:
         assert httpx.get(f"{server.url}/items/1").status_code == 200

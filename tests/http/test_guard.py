@@ -43,6 +43,9 @@ def refused(reply: httpx.Response) -> tuple[int, str]:
     return reply.status_code, reply.json()["error"]["kind"]
 
 
+@pytest.mark.promise(
+    "clients", "The HTTP server refuses a web page whose name was made to point at it (DNS rebinding)."
+)
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8377", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.5"]
 )
@@ -62,6 +65,7 @@ def without_uvicorn(folder: Path) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
+@pytest.mark.promise("clients", "The HTTP server refuses a request with two `Host` headers.")
 def test_two_host_headers_are_refused(tmp_path: Path) -> None:
     async def requests() -> httpx.Response:
         async with without_uvicorn(tmp_path) as client:
@@ -70,6 +74,7 @@ def test_two_host_headers_are_refused(tmp_path: Path) -> None:
     assert refused(anyio.run(requests)) == (400, "bad_host")
 
 
+@pytest.mark.promise("clients", "The HTTP server turns away more requests than it can answer at once.")
 def test_requests_over_the_limit_are_refused_until_others_finish(tmp_path: Path) -> None:
     async def requests() -> list[httpx.Response]:
         is_over = anyio.Event()
@@ -97,6 +102,7 @@ def test_every_name_of_this_machine_is_accepted(client: httpx.Client, host: str)
     assert client.get("/healthz", headers={"Host": host}).status_code == 200
 
 
+@pytest.mark.promise("clients", "The HTTP server refuses a page of another origin.")
 def test_another_origin_is_refused_and_our_own_is_accepted(client: httpx.Client, server: Server) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"):
         assert refused(client.get("/healthz", headers={"Origin": origin})) == (403, "bad_origin")
@@ -119,6 +125,7 @@ def test_a_body_over_the_limit_is_refused(client: httpx.Client, server: Server) 
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.promise("clients", "The HTTP server drops slow clients and endless bodies while it answers others.")
 def test_slow_clients_are_dropped_while_others_get_answers(client: httpx.Client, server: Server) -> None:
     with connected(server) as slow_body, connected(server) as slow_head, connected(server) as silent:
         slow_body.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")

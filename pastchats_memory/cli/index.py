@@ -20,7 +20,8 @@ from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -104,7 +105,7 @@ def command(
     with cli.open_memory(db, create=True, model=model, threads=threads) as memory:
         cli.interrupt_in_order()
         report = _indexed(memory, named, project, how)
-        emit_json(_json(report)) if as_json else click.echo(hanging(_text(report)))
+        emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.taken or report.known else NOTHING
@@ -170,7 +171,7 @@ def _watch(
         # once without a change: what was written since the first run looked at it, nobody watched
         report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
         if as_json and (begun or report.added):
-            emit_json(_json(report))
+            emit_json(build_index(report))
         elif report.added or report.superseded:
             click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
         elif report.moved:
@@ -185,11 +186,7 @@ def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[st
     found = rehearse(config.database, [Path(path) for path in paths], wanted)
     taken = any(report.format for report, _, _ in found)
     if as_json:
-        results = [
-            {**_file(report), "turns": turns, "project": project, "keys": dict(report.keys)}
-            for report, turns, project in found
-        ]
-        emit_json({"schema": "index/1", "results": results})
+        emit_json(build_index_preview(found))
     elif found:
         unchanged = [report for report, _, _ in found if report.is_unchanged and report.format]
         rows = [
@@ -282,35 +279,3 @@ def _listed(title: str, entries: list[str]) -> list[str]:
         return []
     more = [f"  … and {len(entries) - SHOWN:,} more (all of them with --json)"] if len(entries) > SHOWN else []
     return [f"{title}:", *(f"  {entry}" for entry in entries[:SHOWN]), *more]
-
-
-def _json(report: IndexReport) -> dict[str, Any]:
-    return {
-        "schema": "index/1",
-        "outcome": report.outcome,
-        "model": report.model,
-        "duration_s": report.duration_s,
-        "files_unchanged": report.files_unchanged,
-        "moved": report.moved,
-        "embedded": report.embedded,
-        "cached": report.cached,
-        "superseded": report.superseded,
-        **report.counts(),
-        "tasks_added": report.tasks,
-        "forgotten": report.forgotten,
-        "results": [_file(state) for state in report.files],
-    }
-
-
-def _file(state: FileReport) -> dict[str, Any]:
-    return {
-        "source_path": state.path,
-        "format": state.format,
-        "added": state.added,
-        "updated": state.updated,
-        "skipped": state.skipped,
-        "forgotten": state.forgotten,
-        "unchanged": state.is_unchanged,
-        "reason": state.reason,
-        "unreadable": [{"line": line.line, "reason": line.reason} for line in state.unreadable],
-    }

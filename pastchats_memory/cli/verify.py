@@ -8,7 +8,8 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, ending, table, width
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_verify
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.cite import BrokenCitation, Verified
@@ -45,8 +46,7 @@ def command(project: str | None, source: str | None, db: str | None, as_json: bo
     with cli.open_memory(db) as memory, bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     if as_json:
-        results = [failed._asdict() for failed in found.failed]
-        emit_json({"schema": "verify/1", "checked": found.total, "states": found.states, "results": results})
+        emit_json(build_verify(found))
     elif found.total:
         click.echo(_text(found))
     else:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
+from pastchats_memory.formats.generic import GENERIC, GenericFormat
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.readers import (
     agent_log,
@@ -43,7 +44,6 @@ from pastchats_memory.readers import (
     librechat,
     llm_logs,
     lm_studio,
-    messages,
     notes,
     open_webui,
     openai_messages,
@@ -137,7 +137,7 @@ READERS: tuple[Reader, ...] = (
 )
 """Formats with marks of their own: two claims on one file are an error of ours."""
 
-FALLBACKS: tuple[Reader, ...] = (perplexity, issue_files, checklist, agent_log, messages, scrollback, notes)
+FALLBACKS: tuple[Reader, ...] = (perplexity, issue_files, checklist, agent_log, GENERIC, scrollback, notes)
 """Asked in this order when no reader above claims the file."""
 
 
@@ -152,7 +152,7 @@ def keys_taken(reader: Reader, source: Source) -> Mapping[str, str]:
 
     Raises OSError.
     """
-    return messages.explain(source) if reader is messages else NO_KEYS
+    return reader.explain(source) if isinstance(reader, GenericFormat) else NO_KEYS
 
 
 class TwoClaims(ValueError):

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pastchats_memory.formats.generic.message import strip_wrappers
 from pastchats_memory.readers.chatgpt_message import NEVER_SHOWN
 from pastchats_memory.readers.cline_api import SPOKEN
 from pastchats_memory.readers.copied_chat import without_notes
@@ -18,7 +19,6 @@ from pastchats_memory.readers.fields import Json, mapping_of, text_of
 from pastchats_memory.readers.injected import BUILT_INS, CONTINUED, is_pressed, typed_in_claude
 from pastchats_memory.readers.markdown import in_code
 from pastchats_memory.readers.source import parse_json
-from pastchats_memory.readers.visible import shown_of
 
 NO_WORDS = ("No response requested.", "(no content)")
 
@@ -102,7 +102,7 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     typed = typed_in_claude("" if is_pressed(text) else text)
     kind = "command" if typed.command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
+    return Told(strip_wrappers(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
 
 
 class _Part:

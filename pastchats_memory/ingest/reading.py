@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.generic import GENERIC, GenericFormat
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
 from pastchats_memory.ingest.files import Candidate
 from pastchats_memory.ingest.identity import Identities, project_of
-from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.options import IndexOptions, ReadAs
 from pastchats_memory.ingest.tasks import wrong_with
 from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets
 from pastchats_memory.ingest.writer import Reading
@@ -19,6 +21,7 @@ from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import BadJson, NotText, Source
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.sources import SourceState
 
 NOT_TAKEN = "no conversation found in it"
 NOTHING_IN_IT = "an empty list or object"
@@ -28,8 +31,9 @@ NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --n
 BY_FORMAT: dict[str, Reader] = {reader.FORMAT: reader for reader in (*READERS, *FALLBACKS)}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader | None, str]:
-    """The file, its reader or None, and the reason for None. Raises OSError."""
+def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Reader | None, str]:
+    """Open a file; return it, its reader or None, and the reason for None. Raises OSError."""
+    candidate = plan.candidate
     source = Source(
         candidate.path,
         named=candidate.named,
@@ -39,11 +43,81 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Reader 
         unpacked=candidate.unpacked,
     )
     try:
-        reader = reader_for(source)
+        reader = _choose_reader(source, plan.read_as, options)
+        if reader is None and plan.read_as.format:
+            return source, None, f"not of the format {plan.read_as.format}, which was named for it"
         reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
     except (NotText, TwoClaims) as fault:
         return source, None, str(fault)
     return source, reader, reason
+
+
+def _choose_reader(source: Source, read_as: ReadAs, options: IndexOptions) -> Reader | None:
+    """Choose the reader that the user named, if the file is of its kind; else the one that knows the file.
+
+    Raises NotText, TwoClaims, OSError.
+    """
+    if read_as.key_map is not None and (mapped := GenericFormat(read_as.key_map)).recognise(source):
+        return mapped
+    if read_as.format:
+        key_map = options.maps.get(read_as.format)
+        named = GenericFormat(key_map) if key_map else BY_FORMAT.get(read_as.format)
+        if named is not None:
+            return named if named.recognise(source) else None
+    reader = reader_for(source)
+    if reader in READERS:
+        return reader
+    mapped_readers = map(GenericFormat, options.maps.values())
+    return next((mapped for mapped in mapped_readers if mapped.recognise(source)), reader)
+
+
+def suggested_map(source: Source, reader: Reader | None) -> str | None:
+    """Return the value of `--map` by which a file is read, or for a file that is not read one that fits it.
+
+    None for a file of a known format, and for one that no map fits. Raises OSError.
+    """
+    if reader is not None and not isinstance(reader, GenericFormat):
+        return None
+    try:
+        if source.shape not in ("json", "jsonl"):
+            return None
+        key_map = (reader or GENERIC).suggest_map(source)
+    except NotText:
+        return None
+    return str(key_map) if key_map else None
+
+
+def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions) -> None:
+    """Require that the records of some file have the keys of the map that the user gave, if there is one.
+
+    A map by which one of the files was read before is not checked again, so `--watch` outlives a deleted file.
+
+    Raises:
+        UsageFault: no file has such records; the message names a key that none has, and keys that are there.
+    """
+    if options.read_as.key_map is None:
+        return
+    named = options.read_as.to_json()
+    if any(candidate.name in known and known[candidate.name].read_as == named for candidate in found):
+        return
+    mapped = GenericFormat(options.read_as.key_map)
+    missing, is_fitting, seen = options.read_as.key_map.keys, False, ""
+    for candidate in found:
+        source = Source(candidate.path, unpacked=candidate.unpacked)
+        try:
+            if source.shape not in ("json", "jsonl"):
+                continue
+            missing = [key for key in missing if key in mapped.list_missing_keys(source)]
+            is_fitting = is_fitting or mapped.recognise(source)
+            if is_fitting and not missing:
+                return
+            seen = seen or f"The records of {candidate.name} have the keys {', '.join(mapped.list_keys(source))}."
+        except (NotText, OSError):
+            continue
+    if not seen:
+        raise UsageFault("--map: no JSON or JSONL file was found", "Name one: pastchats-memory index FILE --map ...")
+    what = f"the key `{missing[0]}`" if missing else f"all the keys of `{options.read_as.key_map}`"
+    raise UsageFault(f"--map: no record has {what}", f"{seen} `index --dry-run` suggests a map.")
 
 
 def _reason_against(source: Source) -> str:
@@ -60,7 +134,9 @@ def _reason_against(source: Source) -> str:
 def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
-    if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
+    if state is None or state.format not in BY_FORMAT or options.force:
+        return None
+    if (state.project, state.read_as) != (plan.project, plan.read_as.to_json()):
         return None
     resume = (
         sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
@@ -99,7 +175,7 @@ def prompts_of(
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project
-    identities = Identities(utf8(source.path.name), copies=reader not in FALLBACKS)
+    identities = Identities(utf8(source.path.name), copies=reader in READERS)
     if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))

@@ -33,6 +33,8 @@ class FileReport:
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: NO_KEYS)
     """In a dry run, as `keys_taken` gives them."""
+    map: str | None = None
+    """In a dry run the value of `--map` that the file is read by, or that fits a file that is not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ HELD_UP = {
     "readers.issue_files:_ID": ("match", "a", "0"),
     "readers.llm_printed:_SECTION": ("match", "## A", " "),
     "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
-    "readers.shapes.inference.pages:_TAGGED": ("finditer", "<|im_start|>", "a"),
     "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),
     "redact.believed:_CODE": ("match", "a.", "a"),
     "redact.ways:_SAID": ("match", " is", " "),

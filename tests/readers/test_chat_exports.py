@@ -5,11 +5,11 @@ import pytest
 from golden import FIXTURES, refused, shared, turns
 
 from pastchats_memory.readers import (
+    GENERIC,
     chatgpt,
     claude_ai,
     dialogue,
     lm_studio,
-    messages,
     notes,
     openai_messages,
     opencode,
@@ -23,7 +23,7 @@ COUNTED = {"claude-ai": claude_ai, "opencode": opencode}
 
 
 @pytest.mark.parametrize("path", refused("claude-ai"), ids=lambda path: path.name)
-@pytest.mark.parametrize("reader", [claude_ai, chatgpt, messages, dialogue, notes], ids=lambda reader: reader.FORMAT)
+@pytest.mark.parametrize("reader", [claude_ai, chatgpt, GENERIC, dialogue, notes], ids=lambda reader: reader.FORMAT)
 def test_no_reader_takes_the_sidecars_of_an_export(path, reader):
     assert not reader.recognise(Source(path))
 
@@ -68,10 +68,10 @@ def test_an_object_that_only_looks_like_a_line_of_a_training_set_is_some_program
     ):
         path = tmp_path / f"{number}.jsonl"
         path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-        assert reader_for(Source(path)) is messages
+        assert reader_for(Source(path)) is GENERIC
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"messages": said}), encoding="utf-8")
-    assert reader_for(Source(path)) is messages
+    assert reader_for(Source(path)) is GENERIC
 
 
 def test_real_exports_have_the_prompts_that_were_counted_by_hand():

@@ -4,13 +4,13 @@ import json
 import pytest
 from golden import FIXTURES, inputs, refused, rows, shared, turns
 
-from pastchats_memory.readers import chatgpt, dialogue, messages, notes, source
+from pastchats_memory.readers import GENERIC, chatgpt, dialogue, notes, source
 from pastchats_memory.readers.chatgpt_message import without_citations
 from pastchats_memory.readers.source import Source
 
 
 @pytest.mark.parametrize("path", refused("chatgpt"), ids=lambda path: path.name)
-@pytest.mark.parametrize("reader", [chatgpt, messages, dialogue, notes], ids=lambda reader: reader.FORMAT)
+@pytest.mark.parametrize("reader", [chatgpt, GENERIC, dialogue, notes], ids=lambda reader: reader.FORMAT)
 def test_no_reader_takes_the_sidecars_of_an_export(path, reader):
     assert not reader.recognise(Source(path))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mutations import damaged
 
 from pastchats_memory.model import Task
-from pastchats_memory.readers import READERS, claude_code, cursor, messages, source
+from pastchats_memory.readers import GENERIC, READERS, claude_code, cursor, source
 from pastchats_memory.readers.resume import CannotResume, Checkpoint
 from pastchats_memory.readers.source import SAMPLE_RECORDS, NotText, Source
 
@@ -111,21 +111,6 @@ def test_whatever_happened_to_a_file_reading_on_gives_the_turns_of_the_whole(rea
     assert turns_of(certain + more + rest) == turns_of(before + after)
 
 
-def test_a_line_that_amends_an_earlier_one_has_the_file_read_as_a_whole(tmp_path):
-    said = [
-        {"id": f"m{n}", "role": role, "content": f"{role} says {n}?"}
-        for n, role in enumerate(("user", "assistant") * 30)
-    ]
-    path = tmp_path / "log.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in said), encoding="utf-8")
-    _, place, _ = read(messages, path)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"op": "edit", "target": "m58", "content": "What did I want to say?"}) + "\n")
-    with pytest.raises(CannotResume):
-        read(messages, path, place)
-    assert read(messages, path)[0][58].content == "What did I want to say?"
-
-
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):
     path = tmp_path / "chat.jsonl"
     said = [
@@ -133,7 +118,7 @@ def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recogn
         for place in range(SAMPLE_RECORDS + 8)
     ]
     path.write_text("".join(json.dumps(message) + "\n" for message in said), encoding="utf-8")
-    assert gone_on_with(messages, path, tmp_path / "grown.jsonl", first=SAMPLE_RECORDS) == 8
+    assert gone_on_with(GENERIC, path, tmp_path / "grown.jsonl", first=SAMPLE_RECORDS) == 8
 
 
 def test_what_was_added_is_read_alike_where_it_is_too_much_to_be_held(tmp_path, monkeypatch):

@@ -9,13 +9,13 @@ from golden import inputs, rows, turns
 
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.readers import (
+    GENERIC,
     TwoClaims,
     chatgpt,
     claude_code,
     claude_overview,
     codex,
     cursor,
-    messages,
     open_webui,
     reader_for,
     scan,
@@ -117,7 +117,7 @@ def test_a_turn_of_nothing_that_can_be_read_is_none():
 def test_messages_of_seldom_shapes(document, said, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(document))
-    found = [turn.content for turn in messages.read(Source(path)) if isinstance(turn, Turn)]
+    found = [turn.content for turn in GENERIC.read(Source(path)) if isinstance(turn, Turn)]
     assert found == (said or [])
 
 
@@ -130,15 +130,15 @@ def test_messages_and_parts_that_are_nested_too_deep_are_not_looked_for(tmp_path
         part = [part]
     path = tmp_path / "x.json"
     path.write_text(json.dumps(deep))
-    assert not messages.recognise(Source(path))
+    assert not GENERIC.recognise(Source(path))
     path.write_text(json.dumps([{"role": "user", "content": part}, {"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]))  # fmt: skip
-    assert [turn.content for turn in turns(messages, path)] == ["x", "y"]
+    assert [turn.content for turn in turns(GENERIC, path)] == ["x", "y"]
 
 
 def test_a_document_that_is_no_json_says_so_when_it_is_read(tmp_path):
     path = tmp_path / "x.json"
     path.write_text("{")
-    (row,) = messages.read(Source(path))
+    (row,) = GENERIC.read(Source(path))
     assert row.reason.startswith("not JSON")
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice, takewhile
 
-from pastchats_memory.formats.generic.columns import suggest_map as suggest_map_for
 from pastchats_memory.formats.generic.containers import (
     NO_CONTEXT,
     Context,
@@ -29,7 +28,7 @@ from pastchats_memory.formats.generic.containers import (
     parse_encoded_item,
     select_conversations,
 )
-from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap
+from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap, list_record_keys
 from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
 from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
 from pastchats_memory.model import Turn, Unreadable
@@ -119,13 +118,23 @@ class GenericFormat:
             return self.key_map
         messages = [message for one in self._find_in_opening(source) for message in one.messages]
         if not messages:
-            return None if is_other_document(_sample_of(source)) else suggest_map_for(_sample_of(source))
+            from pastchats_memory.formats.generic.columns import suggest_map  # only a dry run asks
+
+            return None if is_other_document(_sample_of(source)) else suggest_map(_sample_of(source))
         if are_exchanges(messages) or not messages[0].speaker.key:
             keys = {message.speaker.role: message.text_key for message in reversed(messages)}
             return KeyMap(sides=tuple((role, keys[role]) for role in ("user", "assistant") if role in keys))
         found = self.explain(source)
         role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
         return KeyMap(role, text, time, conversation)
+
+    def list_missing_keys(self, source: Source) -> list[str]:
+        """List the keys of the map that no record of the file has. Raises NotText, OSError."""
+        return self.key_map.list_missing(_sample_of(source)) if self.key_map else []
+
+    def list_keys(self, source: Source) -> list[str]:
+        """List keys of the file's records, for a message. Raises NotText, OSError."""
+        return list_record_keys(_sample_of(source))
 
     # Messages by known keys, or by the map
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.generic.containers import NO_CONTEXT, Context, Conversation, LongList, sort_oldest_first
-from pastchats_memory.formats.generic.message import Message, build_message, list_pieces, read_time
+from pastchats_memory.formats.generic.message import Message, build_message, list_pieces, merge_held, read_time
 from pastchats_memory.formats.generic.roles import Speaker, role_of
 from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
 
@@ -77,6 +76,8 @@ class KeyMap:
         words = {name.removeprefix(WORD_PREFIX): role for name, role in table.items() if name.startswith(WORD_PREFIX)}
         for name in table:
             if name not in (*FIELDS, *ROLES) and not name.startswith(WORD_PREFIX):
+                from difflib import get_close_matches  # seldom needed
+
                 near = get_close_matches(name, (*FIELDS, *ROLES), n=1)
                 hint = f"Did you mean `{near[0]}`?" if near else f"Parts: {', '.join((*FIELDS, *ROLES))}, role.WORD."
                 raise UsageFault(f"{origin}: unknown part `{name}`", hint)
@@ -142,7 +143,7 @@ class KeyMap:
             rest = _remove(rest, path)
         time = (self.time, read_time(look_up(item, self.time))) if self.time else None
         pieces = list_pieces(value, is_tool=speaker.role == "tool")
-        message = build_message(rest, speaker, key, pieces, time=time)
+        message = build_message(merge_held(rest), speaker, key, pieces, time=time)
         conversation = read_word(look_up(item, self.conversation)) if self.conversation else None
         if self.sides:  # an id is the exchange's, not that of one of its sides
             message = replace(message, own_id=None)

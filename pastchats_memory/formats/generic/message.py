@@ -93,7 +93,7 @@ def parse_message(fields: Json, role_key: str = "") -> Message | None:
         role_key: a doubtful key that names speakers in other objects of the list.
     """
     fields = _select_version(_unwrap(fields))
-    merged = _merge_held(fields)
+    merged = merge_held(fields)
     speaker = find_speaker(fields, is_dated=find_time(merged)[1] is not None, role_key=role_key)
     if speaker is None:
         return None
@@ -233,7 +233,7 @@ def _select_version(fields: Json) -> Json:
     return fields
 
 
-def _merge_held(fields: Json) -> Json:
+def merge_held(fields: Json) -> Json:
     """Return the object with the keys of the message that it holds."""
     holder_keys = vocabulary().holder_keys
     held = {key for key in holder_keys if isinstance(fields.get(key), dict)}
@@ -477,7 +477,7 @@ def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[Message,
 
 def _build_side(fields: Json, role: str, text: str) -> Message:
     """Build the message of one side from the keys that both sides share."""
-    merged = _merge_held({**fields, "role": role, "content": text})
+    merged = merge_held({**fields, "role": role, "content": text})
     return build_message(merged, Speaker(role, "role", role, 2), "content", [text])
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 
 from pastchats_memory.readers.fields import Json, list_of, mapping_of
 
@@ -31,7 +29,6 @@ _NOT_LETTERS = re.compile(r"[^a-zA-Z]+")
 _SEPARATORS = re.compile(r"[-_ ]")
 
 
-@dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The word lists of `roles.toml`, which documents each of them: tuples where the order counts."""
 
@@ -98,31 +95,28 @@ class Vocabulary:
     suggested_user_words: frozenset[str]
     suggested_assistant_words: frozenset[str]
 
+    def __init__(self, document: Mapping[str, Mapping[str, list[str] | str]]) -> None:
+        """Build the lists from parsed TOML of the shape of `roles.toml`. Raises KeyError if a list is missing."""
+        self.role_of_word = {word: role for role, words in document["roles"].items() for word in words}
+        self.flags, self.part_roles = _texts(document["flags"]), _texts(document["part_roles"])
+        for name, kind in Vocabulary.__annotations__.items():
+            if name not in ("role_of_word", "flags", "part_roles"):
+                words = document["lists"][name]
+                setattr(self, name, frozenset(words) if kind.startswith("frozenset") else tuple(words))
+
+
+def _texts(table: Mapping[str, list[str] | str]) -> Mapping[str, str]:
+    return {key: value for key, value in table.items() if isinstance(value, str)}
+
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Return the word lists; the file is read at the first call."""
+    """Return the word lists; the first call reads the file."""
+    import tomllib
+    from importlib import resources  # brings tempfile and random, which most runs do not need
+
     text = resources.files(__package__).joinpath("roles.toml").read_text(encoding="utf-8")
-    return vocabulary_from(tomllib.loads(text))
-
-
-def vocabulary_from(document: Mapping[str, Mapping[str, list[str] | str]]) -> Vocabulary:
-    """Build the word lists from parsed TOML of the shape of `roles.toml`.
-
-    Raises:
-        KeyError: a list is missing.
-    """
-    lists = document["lists"]
-    built: dict[str, object] = {
-        "role_of_word": {word: role for role, words in document["roles"].items() for word in words},
-        "flags": document["flags"],
-        "part_roles": document["part_roles"],
-    }
-    for field in fields(Vocabulary):
-        if field.name not in built:
-            words = lists[field.name]
-            built[field.name] = frozenset(words) if str(field.type).startswith("frozenset") else tuple(words)
-    return Vocabulary(**built)  # type: ignore[arg-type]  # the types follow the fields
+    return Vocabulary(tomllib.loads(text))
 
 
 @lru_cache(maxsize=8192)

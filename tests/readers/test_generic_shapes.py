@@ -4,14 +4,18 @@ import time
 from pathlib import Path
 
 import pytest
-from golden import FIXTURES, turns
+from golden import FIXTURES, key_map, turns
 
-from pastchats_memory.readers import keys_taken, messages, reader_for
+from pastchats_memory.formats.generic import GenericFormat
+from pastchats_memory.formats.generic.containers import decode_nested_json
+from pastchats_memory.formats.generic.message import is_prose, is_question
+from pastchats_memory.formats.generic.roles import split_words
+from pastchats_memory.readers import GENERIC, keys_taken, reader_for
 from pastchats_memory.readers.source import NotText, Source
 
 SHAPES = FIXTURES / "messages"
 SECONDS = 20
-"""Of looking through other people's files; which of them it gets to is the folder's order."""
+"""Time for other people's files; the order of the folder decides which of them are read."""
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
 
@@ -21,11 +25,11 @@ def written(tmp_path, value, name="a.json"):
     return path
 
 
-def said(path):
-    return [(turn.role, turn.content) for turn in turns(messages, path)]
+def read_pairs(path):
+    return [(turn.role, turn.content) for turn in turns(GENERIC, path)]
 
 
-def test_nothing_among_installed_packages_is_taken_for_a_conversation():
+def test_no_file_of_an_installed_package_is_read_as_a_conversation():
     packages = Path(sysconfig.get_path("purelib"))
     paths = sorted(path for suffix in ("json", "jsonl") for path in packages.rglob(f"*.{suffix}"))
     assert paths
@@ -44,57 +48,56 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
     [
         ("shape-02-lines.jsonl", {"role": "role", "text": "content"}),
         ("shape-21-prompt-completion.jsonl", {"role": "prompt, completion", "text": "prompt, completion"}),
-        ("shape-25-columns.json", {"role": "role", "text": "text", "time": "time"}),
+        ("shape-25-columns.json", {"role": "roles", "text": "texts", "time": "times"}),
         (
             "shape-41-customer-agent-lines.jsonl",
             {"role": "speaker_role", "text": "utterance_text", "conversation": "session"},
         ),
         ("shape-56-column-conversations.jsonl", {"role": "from", "text": "value", "conversation": "id"}),
-        ("shape-93-texts-kept-apart.json", {"role": "speaker", "text": "body_ref →.text"}),
         ("messages-q9-llm-log.jsonl", {"time": "datetime_utc", "conversation": "conversation_id"}),
     ],
 )
-def test_it_says_which_keys_it_took_for_what(name, keys):
-    source = Source(SHAPES / name)
-    assert keys.items() <= keys_taken(messages, source).items()
+def test_a_dry_run_shows_the_keys_for_role_text_time_and_conversation(name, keys):
+    reader = GenericFormat(key_map(SHAPES / name))
+    assert keys.items() <= keys_taken(reader, Source(SHAPES / name)).items()
 
 
-def test_a_format_that_is_known_takes_no_keys():
+def test_a_known_format_shows_no_keys():
     source = Source(next((FIXTURES / "codex").glob("*.jsonl")))
     assert keys_taken(reader_for(source), source) == {}
 
 
-def test_a_bots_flag_names_no_role_where_people_have_names(tmp_path):
+def test_a_bot_flag_gives_no_role_to_people_with_names(tmp_path):
     people = [{"text": f"{name} speaks", "author": {"name": name, "isBot": False}} for name in ("Ada", "Grace") * 2]
     path = written(tmp_path, {"messages": people})
-    assert {role for role, _ in said(path)} == {"ada", "grace"}
+    assert {role for role, _ in read_pairs(path)} == {"ada", "grace"}
 
 
-def test_exchanges_in_scripts_without_spaces_are_speech(tmp_path):
+def test_exchanges_in_scripts_without_spaces_are_read(tmp_path):
     path = written(tmp_path, [{"question": "なぜ窯は九百度で止まるのですか", "answer": "継電器が開くからです"}])
-    assert [role for role, _ in said(path)] == ["user", "assistant"]
+    assert [role for role, _ in read_pairs(path)] == ["user", "assistant"]
 
 
-def test_a_wrappers_name_is_no_conversation_but_a_name_among_others_is(tmp_path):
+def test_a_key_is_a_conversation_id_only_beside_others_or_with_a_digit(tmp_path):
     talk = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
-    (wrapped,) = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"dump": {"talk": talk}}))}
+    (wrapped,) = {turn.conversation_id for turn in turns(GENERIC, written(tmp_path, {"dump": {"talk": talk}}))}
     assert len(wrapped) == 64
-    named = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"monday": talk, "friday": talk}))}
+    named = {turn.conversation_id for turn in turns(GENERIC, written(tmp_path, {"monday": talk, "friday": talk}))}
     assert named == {"monday", "friday"}
-    numbered = {turn.conversation_id for turn in turns(messages, written(tmp_path, {"id": "x", "chat_7": talk}))}
+    numbered = {turn.conversation_id for turn in turns(GENERIC, written(tmp_path, {"id": "x", "chat_7": talk}))}
     assert numbered == {"x/chat_7"}
 
 
-def test_a_response_that_repeats_the_answer_that_was_sent_adds_none(tmp_path):
+def test_a_response_that_repeats_the_last_message_adds_none(tmp_path):
     talk = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
     path = written(tmp_path, {"messages": talk, "response": {"message": talk[1]}})
-    assert said(path) == [("user", ASK), ("assistant", ANSWER)]
+    assert read_pairs(path) == [("user", ASK), ("assistant", ANSWER)]
 
 
-def test_tags_of_a_request_are_not_the_request(tmp_path):
+def test_request_tags_are_not_the_request(tmp_path):
     answer = {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]}
     path = written(tmp_path, {"request_tags": [], "messages": [{"role": "user", "content": ASK}], "response": answer})
-    assert said(path) == [("user", ASK), ("assistant", ANSWER)]
+    assert read_pairs(path) == [("user", ASK), ("assistant", ANSWER)]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +116,8 @@ def test_tags_of_a_request_are_not_the_request(tmp_path):
         {f"question_{number}": ASK for number in range(50)} | {"answer": ANSWER},
     ],
 )
-def test_half_an_exchange_is_none(value, tmp_path):
-    assert not messages.recognise(Source(written(tmp_path, value)))
+def test_half_an_exchange_is_not_read(value, tmp_path):
+    assert not GENERIC.recognise(Source(written(tmp_path, value)))
 
 
 SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
@@ -136,20 +139,20 @@ SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANS
         ),
     ],
 )  # fmt: skip
-def test_what_stands_beside_what_was_said_changes_none_of_it(value, tmp_path):
-    assert said(written(tmp_path, value)) == [("user", ASK), ("assistant", ANSWER)]
+def test_other_keys_do_not_change_the_messages(value, tmp_path):
+    assert read_pairs(written(tmp_path, value)) == [("user", ASK), ("assistant", ANSWER)]
 
 
-def test_times_as_databases_write_them_are_times(tmp_path):
+def test_times_of_database_dumps_are_read(tmp_path):
     sent = {"createdAt": {"$date": {"$numberLong": "1738404000000"}}}
     path = tmp_path / "dump.jsonl"
     path.write_text("".join(f"{json.dumps(message | sent)}\n" for message in SPOKEN), encoding="utf-8")
-    assert {turn.timestamp for turn in turns(messages, path)} == {"2025-02-01T10:00:00.000Z"}
+    assert {turn.timestamp for turn in turns(GENERIC, path)} == {"2025-02-01T10:00:00.000Z"}
 
 
 AGAIN, ONCE_MORE = "Who replaces a relay here?", "The caretaker does."
 TALK = (("user", ASK), ("assistant", ANSWER), ("user", AGAIN), ("assistant", ONCE_MORE))
-"""What every one of these shapes holds."""
+"""The conversation that each of these shapes holds."""
 
 
 def each(of):
@@ -193,12 +196,8 @@ def each(of):
             id="drafts of an answer",
         ),
         pytest.param(
-            [["time", "speaker", "line"], *each(lambda mine, text: ["", "Human" if mine else "Assistant", text])], id="a table"
-        ),
-        pytest.param(
             {"nodes": each(lambda mine, text: {"kind": "prompt" if mine else "completion", "text": text})}, id="a graph"
         ),
-        pytest.param({"visible": [[ASK, ANSWER], [AGAIN, ONCE_MORE]]}, id="what was visible"),
         pytest.param(
             [{"input": {"text": ASK}, "output": {"text": ANSWER}, "at": "2026-05-01"},
              {"input": {"text": AGAIN}, "output": {"text": ONCE_MORE}, "at": "2026-05-02"}],
@@ -208,7 +207,6 @@ def each(of):
             {"entries": [{"query_str": ASK, "answer": ANSWER, "created": 5}, {"query_str": AGAIN, "answer": ONCE_MORE, "created": 6}]},
             id="a query as a string",
         ),
-        pytest.param([f"{'User' if mine else 'AI'}: {text}" for mine, text in each(lambda *said: said)], id="a list of lines"),
         pytest.param(
             {"thread": {"edges": each(lambda mine, text: {"node": {"author": {"__typename": "User" if mine else "Bot"}, "body": text}})}},
             id="a graph's answer",
@@ -236,18 +234,18 @@ def each(of):
         ),
     ],
 )  # fmt: skip
-def test_a_shape_that_nobody_named_is_understood(value, tmp_path):
+def test_known_keys_are_found_in_many_shapes(value, tmp_path):
     path = written(tmp_path, value)
-    assert said(path) == list(TALK)
+    assert read_pairs(path) == list(TALK)
     if isinstance(value, list) and isinstance(value[0], dict):
         lines = tmp_path / "a.jsonl"
         lines.write_text("".join(json.dumps(item) + "\n" for item in value), encoding="utf-8")
-        assert said(lines) == list(TALK)
+        assert read_pairs(lines) == list(TALK)
 
 
-def test_numbered_speakers_are_people(tmp_path):
+def test_numbered_speakers_are_speakers(tmp_path):
     talk = [{"speaker": place % 2, "utterance": text} for place, (_, text) in enumerate(TALK)]
-    assert {role for role, _ in said(written(tmp_path, talk))} == {"0", "1"}
+    assert {role for role, _ in read_pairs(written(tmp_path, talk))} == {"0", "1"}
 
 
 @pytest.mark.parametrize(
@@ -272,12 +270,12 @@ def test_numbered_speakers_are_people(tmp_path):
         | {"ME": "Republic of Montenegro", "AI": "Anguilla in the West"},
     ],
 )
-def test_what_only_has_the_words_of_a_conversation_is_none(value, tmp_path):
-    assert not messages.recognise(Source(written(tmp_path, value)))
+def test_files_with_only_the_words_of_a_conversation_are_left(value, tmp_path):
+    assert not GENERIC.recognise(Source(written(tmp_path, value)))
 
 
-def told_in_turns(names, roles="uaauuaua"):
-    """Two talks of four messages each, as they stood in between each other, with the names of what they belong to."""
+def interleave(names, roles="uaauuaua"):
+    """Return two interleaved conversations of four messages each, with a name or with other keys for each message."""
     words = {"u": "user", "a": "assistant"}
     return [
         {"role": words[role], "content": f"{ASK} {place}", **(name if isinstance(name, dict) else {"at": name})}
@@ -286,18 +284,18 @@ def told_in_turns(names, roles="uaauuaua"):
 
 
 def conversations(tmp_path, value):
-    return len({turn.conversation_id for turn in turns(messages, written(tmp_path, value))})
+    return len({turn.conversation_id for turn in turns(GENERIC, written(tmp_path, value))})
 
 
-def test_conversations_that_are_told_in_between_each_other_are_several_by_a_name_or_by_who_answers(tmp_path):
-    assert conversations(tmp_path, told_in_turns("xyxyyxxy", "uuaauuaa")) == 2
-    rooms = told_in_turns([{"room": name} for name in "xxxxyyyy"], "uauauaua")
+def test_interleaved_conversations_are_separated_by_a_thread_key_or_by_turns(tmp_path):
+    assert conversations(tmp_path, interleave("xyxyyxxy", "uuaauuaa")) == 2
+    rooms = interleave([{"room": name} for name in "xxxxyyyy"], "uauauaua")
     assert conversations(tmp_path, rooms) == 2
-    opened = [*told_in_turns([{"room": name} for name in "xxxxyyyyz"], "uauauauau")]
+    opened = [*interleave([{"room": name} for name in "xxxxyyyyz"], "uauauauau")]
     assert conversations(tmp_path, opened) == 3
     path = written(tmp_path, {"id": "desk", "messages": rooms})
-    assert {turn.conversation_id for turn in turns(messages, path)} == {"desk/x", "desk/y"}
-    assert keys_taken(messages, Source(path))["conversation"] == "room"
+    assert {turn.conversation_id for turn in turns(GENERIC, path)} == {"desk/x", "desk/y"}
+    assert keys_taken(GENERIC, Source(path))["conversation"] == "room"
 
 
 @pytest.mark.parametrize(
@@ -313,8 +311,8 @@ def test_conversations_that_are_told_in_between_each_other_are_several_by_a_name
         pytest.param([{"room": "xy"[place % 2]} for place in range(8)], id="a room for each side"),
     ],
 )
-def test_a_column_that_parts_no_talks_leaves_one_conversation(names, tmp_path):
-    assert conversations(tmp_path, told_in_turns(names, "uauauaua")) == 1
+def test_other_columns_do_not_separate_conversations(names, tmp_path):
+    assert conversations(tmp_path, interleave(names, "uauauaua")) == 1
 
 
 @pytest.mark.parametrize(
@@ -330,6 +328,44 @@ def test_a_column_that_parts_no_talks_leaves_one_conversation(names, tmp_path):
         (("first", "second", "third", "last"), "0123"),
     ],
 )
-def test_a_map_by_number_is_in_the_order_of_its_numbers_where_they_are_places(keys, order, tmp_path):
+def test_a_map_with_numbers_as_keys_is_read_in_their_order(keys, order, tmp_path):
     talk = {key: {"role": role, "content": text} for key, (role, text) in zip(keys, TALK, strict=True)}
-    assert said(written(tmp_path, {"log": talk})) == [TALK[int(place)] for place in order]
+    assert read_pairs(written(tmp_path, {"log": talk})) == [TALK[int(place)] for place in order]
+
+
+def test_a_short_exchange_is_read_beside_longer_ones(tmp_path):
+    exchanges = [{"question": ASK, "answer": "Its relay opens early."}, {"question": "Always?", "answer": "Yes."}]
+    assert len(read_pairs(written(tmp_path, exchanges))) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("userSaid", ("user", "said")),
+        ("HTTPReply_text2", ("http", "reply", "text")),
+        ("Réponse du modèle", ("reponse", "du", "modele")),
+        ("話者", ("話者",)),
+    ],
+)
+def test_names_are_split_into_words_in_any_spelling(name, words):
+    assert split_words(name) == words
+
+
+def test_prose_differs_from_codes_and_numbers():
+    assert is_prose("Feed it twice a day.")
+    assert is_prose("三日間餌をやってください")
+    for text in ("yes", "now(a b, c d)", "{a b c}", "12 34 56 78", 5):
+        assert not is_prose(text)
+    assert is_question("For how long? ")
+    assert not is_question("For long;")
+
+
+def test_text_that_only_begins_like_base64_stays_text():
+    assert decode_nested_json("eyJ not base64, but long enough") == "eyJ not base64, but long enough"
+
+
+def test_nested_json_is_decoded_down_to_a_limited_depth():
+    value = "[1]"
+    for _ in range(5):
+        value = json.dumps([value, " " * 24])
+    assert decode_nested_json(value) != value

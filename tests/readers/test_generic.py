@@ -1,12 +1,14 @@
 import json
 
 import pytest
-from golden import FIXTURES, expected, inputs, plain, refused, rows, shared, turns
+from golden import FIXTURES, expected, inputs, key_map, plain, refused, rows, shared, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pastchats_memory.formats.generic import KNOWN_ROLES, MAPPED, NAMES_ONLY, GenericFormat
 from pastchats_memory.model import Turn
-from pastchats_memory.readers import chatgpt, codex, messages, notes, reader_for
+from pastchats_memory.readers import GENERIC, chatgpt, codex, notes, reader_for
+from pastchats_memory.readers.resume import Checkpoint
 from pastchats_memory.readers.source import Source
 
 SHAPES = [path for path in inputs("messages") if path.name.startswith("shape-")]
@@ -14,29 +16,38 @@ SHAPES = [path for path in inputs("messages") if path.name.startswith("shape-")]
 
 @pytest.mark.parametrize("path", inputs("messages"), ids=lambda path: path.name)
 def test_a_file_with_messages_gives_its_turns(path):
-    assert [plain(row) for row in rows(messages, path)] == expected(path)
+    assert [plain(row) for row in rows(GenericFormat(key_map(path)), path)] == expected(path)
 
 
 @pytest.mark.parametrize("path", refused("messages"), ids=lambda path: path.name)
 def test_a_file_that_is_no_conversation_is_left(path):
-    assert not messages.recognise(Source(path))
+    assert GENERIC.detect(Source(path)) == 0
 
 
-def test_every_shape_is_taken_whether_or_not_there_is_a_reader_of_its_own():
-    assert len(SHAPES) == 168
-    assert all(messages.recognise(Source(path)) for path in SHAPES)
-    assert all(reader_for(Source(path)) for path in SHAPES)
+@pytest.mark.parametrize("path", [path for path in inputs("messages") if key_map(path)], ids=lambda path: path.name)
+def test_a_map_reads_a_file_that_known_keys_do_not_read_as_well(path):
+    assert GenericFormat(key_map(path)).detect(Source(path)) == MAPPED
+    known = [plain(row) for row in GENERIC.read(Source(path)) if not isinstance(row, Checkpoint)]
+    assert known != expected(path)
+
+
+def test_known_roles_are_more_certain_than_names(tmp_path):
+    path = tmp_path / "chat.json"
+    for words, confidence in ((("user", "assistant"), KNOWN_ROLES), (("Ada", "Grace"), NAMES_ONLY), ((1, 2), 0)):
+        talk = [{"speaker": words[place % 2], "text": f"sentence {place} is this"} for place in range(4)]
+        path.write_text(json.dumps([{"who": one["speaker"], "text": one["text"]} for one in talk]), encoding="utf-8")
+        assert GENERIC.detect(Source(path)) == confidence
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.name)
 def test_nothing_hidden_and_no_plumbing_becomes_a_persons_words(path):
-    said = "\n".join(turn.content for turn in turns(messages, path))
+    said = "\n".join(turn.content for turn in turns(GenericFormat(key_map(path)), path))
     for hidden in ("hidden", "synthetic", "Called the Read tool", "user_query", "REDACTED"):
         assert hidden not in said
 
 
 def test_keys_that_mean_nothing_to_us_are_kept_exactly():
-    first = turns(messages, FIXTURES / "messages" / "messages-q1-keys-kept.jsonl")[0]
+    first = turns(GENERIC, FIXTURES / "messages" / "messages-q1-keys-kept.jsonl")[0]
     assert first.metadata == {
         "doc_id": "shop/m0",
         "exchange_id": "shop/s1/x0",
@@ -52,15 +63,15 @@ def test_a_conversation_without_an_id_keeps_its_made_one_when_the_file_moves_and
     here, there = tmp_path / "a.jsonl", tmp_path / "deeper.jsonl"
     here.write_text("\n".join(lines[:3]), encoding="utf-8")
     there.write_text("\n".join(lines), encoding="utf-8")
-    assert {turn.conversation_id for path in (here, there) for turn in turns(messages, path)} == {
-        turns(messages, here)[0].conversation_id
+    assert {turn.conversation_id for path in (here, there) for turn in turns(GENERIC, path)} == {
+        turns(GENERIC, here)[0].conversation_id
     }
 
 
 def test_a_message_a_line_is_streamed(tmp_path):
     path = tmp_path / "long.jsonl"
     path.write_text(json.dumps({"role": "user", "content": "word"}) + "\n" + "{broken\n" * 10, encoding="utf-8")
-    reading = messages.read(Source(path))
+    reading = GENERIC.read(Source(path))
     assert next(reading).content == "word"
     assert next(reading).line == 2
 
@@ -73,13 +84,13 @@ def test_metadata_of_any_depth_and_size_is_no_trouble(tmp_path):
         '{"role":"assistant","content":"b","kept":"yes"}]',
         encoding="utf-8",
     )
-    assert [set(turn.metadata) for turn in turns(messages, path)] == [{"huge"}, {"kept"}]
+    assert [set(turn.metadata) for turn in turns(GENERIC, path)] == [{"huge"}, {"kept"}]
 
 
 def test_a_document_that_is_no_json_is_told(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text('[{"role": "user"', encoding="utf-8")
-    (row,) = messages.read(Source(path))
+    (row,) = GENERIC.read(Source(path))
     assert row.reason.startswith("not JSON")
 
 
@@ -87,7 +98,7 @@ def test_a_broken_line_among_conversations_costs_itself(tmp_path):
     path = tmp_path / "set.jsonl"
     talk = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
     path.write_text(f"{talk}\n{{torn}}\n{talk}\n", encoding="utf-8")
-    assert [row.line for row in rows(messages, path)] == [1, 1, 2, 3, 3]
+    assert [row.line for row in rows(GENERIC, path)] == [1, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -101,14 +112,14 @@ def test_text_is_found_down_to_a_depth(content, said, tmp_path):
     path = tmp_path / "deep.json"
     talk = [{"role": "user", "content": content, "kept": [float("nan")]}, {"role": "assistant", "content": "b"}]
     path.write_text(json.dumps(talk), encoding="utf-8")
-    first = turns(messages, path)[0]
+    first = turns(GENERIC, path)[0]
     assert (first.content, dict(first.metadata)) == (said, {})
 
 
 def test_a_role_may_be_the_only_key(tmp_path):
     path = tmp_path / "keys.json"
     path.write_text('[{"user": "a question"}, {"assistant": ["an", "answer"]}, {"user": " "}]', encoding="utf-8")
-    assert [(turn.role, turn.content) for turn in turns(messages, path)] == [
+    assert [(turn.role, turn.content) for turn in turns(GENERIC, path)] == [
         ("user", "a question"),
         ("assistant", "an\n\nanswer"),
     ]
@@ -128,17 +139,17 @@ def test_real_files_of_formats_without_a_reader_of_their_own_are_taken_sensibly(
     }
     for part, (prompts, answers) in counted.items():
         paths = sorted((folder / part).iterdir()) if (folder / part).is_dir() else [folder / part]
-        said = [turn.role for path in paths for turn in turns(messages, path)]
+        said = [turn.role for path in paths for turn in turns(GENERIC, path)]
         assert (said.count("user"), said.count("assistant")) == (prompts, answers), part
     exports = sorted((folder / "opencode").glob("*.json"))
-    assert sum(turn.role == "user" for path in exports for turn in turns(messages, path)) == 6
+    assert sum(turn.role == "user" for path in exports for turn in turns(GENERIC, path)) == 6
 
 
 def test_task_files_and_sidecars_among_real_files_are_left():
     folder = shared("transcripts")
     for part in ("beads", "taskmaster", "vscode-copilot-chat", "backlog-md", "chatgpt"):
         for path in (folder / part).iterdir():
-            assert reader_for(Source(path)) is not messages, path
+            assert reader_for(Source(path)) is not GENERIC, path
 
 
 def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
@@ -146,14 +157,14 @@ def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
     read = 0
     for path in sorted(folder.glob("*/*.jsonl")):
         if path.name == "queries.jsonl":
-            assert not messages.recognise(Source(path))
+            assert not GENERIC.recognise(Source(path))
             continue
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         wanted = [
             (line["conversation_id"], line["doc_id"], line["content"]) for line in lines if line["content"].strip()
         ]
         assert [
-            (turn.conversation_id, turn.metadata["doc_id"], turn.content) for turn in turns(messages, path)
+            (turn.conversation_id, turn.metadata["doc_id"], turn.content) for turn in turns(GENERIC, path)
         ] == wanted
         read += len(wanted)
     assert read >= 13_000
@@ -167,7 +178,7 @@ JSON_VALUES = st.recursive(
     ),
     max_leaves=6,
 )
-READERS = {"chatgpt": chatgpt, "messages": messages, "dialogue": None, "notes": notes}
+READERS = {"chatgpt": chatgpt, "messages": GENERIC, "dialogue": None, "notes": notes}
 JSON_FIXTURES = [
     path for name in ("chatgpt", "messages") for path in inputs(name) if path.suffix in (".json", ".jsonl")
 ]
@@ -176,7 +187,7 @@ JSON_FIXTURES = [
 def read_by_everyone(path):
     """Raises nothing, and every turn is fit to be stored."""
     source = Source(path, named=True)
-    for reader in (chatgpt, messages, notes, codex):
+    for reader in (chatgpt, GENERIC, notes, codex):
         if reader.recognise(source):
             for row in reader.read(source):
                 if isinstance(row, Turn):

@@ -1,7 +1,7 @@
 """List the entries of `formats/generic/roles.toml` that no golden file needs: `python scripts/word_lists/roles.py`.
 
-Each entry is removed in turn. An entry is needed if a golden file of `fixtures/messages` then gives other turns, another
-suggested map, or if a file in `refused` is read.
+Each entry is removed in turn, and stays removed if it is not needed. An entry is needed if a golden file of
+`fixtures/messages` then gives other turns or another suggested map, or if a file in `refused` is read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 import json
 import sys
 import tomllib
-from collections.abc import Iterator
+import unicodedata
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
@@ -25,38 +25,85 @@ WORDS = Path(roles.__file__).with_name("roles.toml")
 
 
 def check_roles() -> list[str]:
-    """List the entries whose removal changes no golden result, as `list: entry`."""
+    """List the entries that can be removed together without a change of any golden result, as `list: entry`."""
     document = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     use(document)
-    paths = [path for path in sorted(FIXTURES.glob("*.json*")) if path.suffix in (".json", ".jsonl")]
-    refused = sorted((FIXTURES / "refused").iterdir())
-    if not paths or not refused:
-        raise FileNotFoundError(f"no golden files in {FIXTURES}")
-    expected = [read(path) for path in paths] + [GENERIC.detect(Source(path)) for path in refused]
+    files = [GoldenFile(path) for path in list_golden_files()]
     unneeded = []
-    for name, changed in without_each(document):
+    for section, key, word in list_entries(document):
+        changed = without(document, section, key, word)
         use(changed)
-        found = (read(path) for path in paths)
-        confidences = (GENERIC.detect(Source(path)) for path in refused)
-        if all(new == old for new, old in zip((*found, *confidences), expected, strict=True)):
-            unneeded.append(name)
+        if all(file.is_unchanged() for file in files if normalise(word) in file.text):
+            unneeded.append(f"{key}: {word}" if key != word else f"{section}: {word}")
+            document = changed
     use(document)
     return unneeded
 
 
-def without_each(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name of each entry and the document without it."""
-    for section, table in document.items():
-        for key, words in table.items():
-            if isinstance(words, str):
-                changed = copy.deepcopy(document)
-                del changed[section][key]
-                yield f"{section}: {key}", changed
-                continue
-            for word in words:
-                changed = copy.deepcopy(document)
-                changed[section][key].remove(word)
-                yield f"{key}: {word}", changed
+def list_golden_files() -> list[Path]:
+    """List the golden files and the refused ones. Raises FileNotFoundError if there are none."""
+    paths = [path for path in sorted(FIXTURES.glob("*.json*")) if path.suffix in (".json", ".jsonl")]
+    refused = sorted((FIXTURES / "refused").iterdir())
+    if not paths or not refused:
+        raise FileNotFoundError(f"no golden files in {FIXTURES}")
+    return [*paths, *refused]
+
+
+class GoldenFile:
+    """A golden file with its turns and its suggested map."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file with all word lists."""
+        self._path = path
+        self._result = self._read()
+        self.text = normalise(path.read_text(encoding="utf-8", errors="replace") + path.name)
+        if sidecar := self._map():
+            self.text += normalise(str(sidecar))
+
+    def is_unchanged(self) -> bool:
+        """Tell whether the file still gives the same result."""
+        return self._read() == self._result
+
+    def _map(self) -> KeyMap | None:
+        sidecar = self._path.with_suffix(".map")
+        return KeyMap.parse(sidecar.read_text(encoding="utf-8").strip()) if sidecar.exists() else None
+
+    def _read(self) -> object:
+        """Return confidence, turns and suggested map as plain values; of a refused file the confidence."""
+        key_map = self._map()
+        reader, source = GenericFormat(key_map), Source(self._path)
+        confidence = reader.detect(source)
+        if self._path.parent != FIXTURES:
+            return confidence
+        rows = [row for row in reader.read(source) if not isinstance(row, Checkpoint)]
+        suggested = str(GENERIC.suggest_map(source)) if key_map else ""
+        return confidence, json.dumps([tuple(row) for row in rows], default=dict), suggested
+
+
+def normalise(text: str) -> str:
+    """Return the text in lower case, without accents and separators, in which every word of a name can be found."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if letter.isalnum() or letter == "$")
+
+
+def list_entries(document: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """List section, key and word of each entry."""
+    return [
+        (section, key, word)
+        for section, table in document.items()
+        for key, words in table.items()
+        for word in ([key] if isinstance(words, str) else words)
+    ]
+
+
+def without(document: dict[str, Any], section: str, key: str, word: str) -> dict[str, Any]:
+    """Return the document without one entry."""
+    changed = copy.deepcopy(document)
+    if isinstance(changed[section][key], str):
+        del changed[section][key]
+    else:
+        changed[section][key].remove(word)
+    return changed
 
 
 def use(document: dict[str, Any]) -> None:
@@ -72,17 +119,6 @@ def use(document: dict[str, Any]) -> None:
 
 LATER = ("pastchats_memory.formats.generic.columns",)
 """Modules that are imported when they are first needed."""
-
-
-def read(path: Path) -> object:
-    """Return the turns of a golden file and the map that is suggested for it, as plain values."""
-    sidecar = path.with_suffix(".map")
-    key_map = KeyMap.parse(sidecar.read_text(encoding="utf-8").strip()) if sidecar.exists() else None
-    reader = GenericFormat(key_map)
-    source = Source(path)
-    rows = [row for row in reader.read(source) if not isinstance(row, Checkpoint)]
-    suggested = str(GENERIC.suggest_map(source)) if key_map else ""
-    return reader.detect(source), json.dumps([tuple(row) for row in rows], default=dict), suggested
 
 
 def main() -> None:

@@ -196,16 +196,9 @@ def each(of):
             id="drafts of an answer",
         ),
         pytest.param(
-            {"nodes": each(lambda mine, text: {"kind": "prompt" if mine else "completion", "text": text})}, id="a graph"
-        ),
-        pytest.param(
             [{"input": {"text": ASK}, "output": {"text": ANSWER}, "at": "2026-05-01"},
              {"input": {"text": AGAIN}, "output": {"text": ONCE_MORE}, "at": "2026-05-02"}],
             id="sides that are objects",
-        ),
-        pytest.param(
-            {"entries": [{"query_str": ASK, "answer": ANSWER, "created": 5}, {"query_str": AGAIN, "answer": ONCE_MORE, "created": 6}]},
-            id="a query as a string",
         ),
         pytest.param(
             {"thread": {"edges": each(lambda mine, text: {"node": {"author": {"__typename": "User" if mine else "Bot"}, "body": text}})}},

@@ -148,7 +148,7 @@ def _holds_texts(table: Table, key: str) -> bool:
 def _rank_text(table: Table, key: str) -> tuple[bool, float]:
     """Return a sort key: names of texts first, then the columns with the longest texts."""
     lists = vocabulary()
-    is_named = has_word(_last(key), lists.text_key_words | lists.suggested_text_words) or _last(key) in lists.text_keys
+    is_named = has_word(_last(key), lists.text_key_words) or _last(key) in lists.text_keys
     values = table.column(key)
     return not is_named, -sum(len(str(value)) for value in values) / len(values)
 
@@ -167,7 +167,7 @@ def _names_threads(table: Table, key: str) -> bool:
 
 def _is_role_like(key: str) -> bool:
     last = _last(key)
-    return is_role_key(last) or is_doubtful_key(last) or has_word(key, vocabulary().suggested_role_words)
+    return is_role_key(last) or is_doubtful_key(last)
 
 
 def _read_roles(table: Table, key: str) -> tuple[tuple[str, str], ...] | None:

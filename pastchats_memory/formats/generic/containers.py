@@ -202,7 +202,7 @@ def find_long_list(outline: object) -> LongList | None:
         key = next((key for key in held if any(_walk(fields[key], context, 1))), None)
         if key is None:
             return None
-        keys, outline = (*keys, key), outline[key]
+        keys, outline = (*keys, key), fields[key]
     items = list_of(outline)
     messages = _parse_list(items)
     if any(message.parent_id for message in messages):

@@ -308,8 +308,6 @@ def find_text(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
 def _may_be_text(key: str, value: object) -> bool:
     if key == "data" and not isinstance(value, dict):
         return False
-    if key in vocabulary().held_text_keys and not _holds_objects(value):
-        return False
     return isinstance(value, str | list | dict | None)
 
 
@@ -321,10 +319,6 @@ def _is_text_key(key: str) -> bool:
         and not has_word(key, lists.not_text_key_words)
         and not _HIDDEN_PART.search(key)
     )
-
-
-def _holds_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def strip_wrappers(text: str, role: str) -> str:

@@ -50,7 +50,6 @@ class Vocabulary:
     wrapper_keys: frozenset[str]
     speaking_part_keys: tuple[str, ...]
     text_keys: tuple[str, ...]
-    held_text_keys: frozenset[str]
     text_key_words: frozenset[str]
     not_text_key_words: frozenset[str]
     part_keys: tuple[str, ...]
@@ -90,8 +89,6 @@ class Vocabulary:
     log_words: frozenset[str]
     label_words: frozenset[str]
     interface_roles: frozenset[str]
-    suggested_role_words: frozenset[str]
-    suggested_text_words: frozenset[str]
     suggested_user_words: frozenset[str]
     suggested_assistant_words: frozenset[str]
 

@@ -53,6 +53,7 @@ BELOW = (
         "store",
         "foreign",
         "readers",
+        "formats",
         "ingest",
         "health",
         "config",
@@ -90,20 +91,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embed": {"errors"},
     "foreign": set(),
     "store": {"statuses", "model", "errors"},
-    "readers": {"commands", "statuses", "model", "errors", "foreign"},
+    "readers": {"commands", "statuses", "model", "errors", "foreign", "formats"},
+    "formats": {"readers", "model", "errors"},
     "project": set(),
     "packed": set(),
     "located": {"redact", "model"},
     "passages": {"redact"},
     "citations": {"readers", "store", "packed", "located", "passages", "model", "errors"},
-    "ingest": {"readers", "embed", "store", "episodes", "project", "packed", "located", "passages", "model", "errors"}
+    "ingest": {
+        "readers",
+        "formats",
+        "embed",
+        "store",
+        "episodes",
+        "project",
+        "packed",
+        "located",
+        "passages",
+        "model",
+        "errors",
+    }
     | PURE,
     **{room: {"embed", "store", "citations", "model", "errors"} | PURE | SEARCHING for room in SEARCHING},
     "health": {"embed", "store", "rulebook", "model", "errors"},
     "reindex": {"embed", "store", "errors"},
     "rescan": {"embed", "store", "episodes", "redact", "rulebook", "errors"},
     "forget": {"store", "model", "errors"} | PURE,
-    "configured": {"config", "embed", "ingest", "model"},
+    "configured": {"config", "embed", "ingest", "formats", "model", "errors"},
     "arguments": {"project", "model", "errors"} | PURE,
     "privacy": {"config", "arguments", "located", "store", "tasks"},
     "memory": BELOW | {"configured", "arguments", "privacy"},
@@ -117,7 +131,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """What each room may import of ours besides itself."""
 
-FORMATS = {reader.__name__.rpartition(".")[2] for reader in (*READERS, *FALLBACKS)}
+FORMATS = {reader.__name__.rpartition(".")[2] for reader in (*READERS, *FALLBACKS) if hasattr(reader, "__name__")}
 """Readers of a format each: none may lean on another."""
 
 

@@ -61,7 +61,7 @@ class GoldenFile:
             self.text += normalise(str(sidecar))
 
     def is_unchanged(self) -> bool:
-        """Tell whether the file still gives the same result."""
+        """Return whether the file still gives the same result."""
         return self._read() == self._result
 
     def _map(self) -> KeyMap | None:

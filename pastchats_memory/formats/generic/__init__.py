@@ -76,7 +76,7 @@ class GenericFormat:
         return KNOWN_ROLES if known & SIDES else NAMES_ONLY
 
     def recognise(self, source: Source) -> bool:
-        """Tell whether the file has messages. Raises NotText, OSError."""
+        """Return whether the file has messages. Raises NotText, OSError."""
         return self.detect(source) > 0
 
     def read(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
@@ -151,7 +151,7 @@ class GenericFormat:
         return "" if self.key_map else find_thread_key(list(messages))
 
     def _is_message_list(self, values: list[object]) -> bool:
-        """Tell whether values, one a line, are the messages of one conversation."""
+        """Return whether values, one a line, are the messages of one conversation."""
         if self.key_map:
             return self.key_map.is_message_list(values)
         objects = [value for value in values if isinstance(value, dict)]
@@ -354,7 +354,7 @@ def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: i
 
 
 def _are_conversation_ids(messages: list[Message]) -> bool:
-    """Tell whether the ids of messages are their conversation's: a user and an assistant have the same one."""
+    """Return whether the ids of messages are their conversation's: a user and an assistant have the same one."""
     roles = defaultdict(set)
     for message in messages:
         roles[message.own_id].add(message.speaker.role)

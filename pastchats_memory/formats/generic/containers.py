@@ -150,7 +150,7 @@ def _walk(value: object, context: Context, depth: int = 0) -> Iterator[Conversat
 
 
 def is_other_document(value: object) -> bool:
-    """Tell whether a document is known to be no conversation: a schema, a lock file, a map, a film."""
+    """Return whether a document is known to be no conversation: a schema, a lock file, a map, a film."""
     if isinstance(value, list):
         first = mapping_of(value[0] if value else None)
         return COMPARISON_KEY in mapping_of(mapping_of(first.get("content")).get("input"))
@@ -162,7 +162,7 @@ def is_other_document(value: object) -> bool:
 
 
 def _may_be_conversation(value: object) -> bool:
-    """Tell quickly whether any object could name a speaker; most files have none."""
+    """Return quickly whether any object could name a speaker; most files have none."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -232,7 +232,7 @@ def _walk_object(fields: Json, context: Context, depth: int) -> Iterator[Convers
 
 
 def _are_words(keys: Iterable[str]) -> bool:
-    """Tell whether the keys have no digits, as those of an interface's texts; numbers, times and ids have some."""
+    """Return whether the keys have no digits, as those of an interface's texts; numbers, times and ids have some."""
     return all(key and not any(map(str.isdigit, key)) for key in keys)
 
 
@@ -374,7 +374,7 @@ def sort_oldest_first(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
-    """Tell whether so many messages among so many objects are a conversation."""
+    """Return whether so many messages among so many objects are a conversation."""
     speakers = [message.speaker for message in messages if message.text]
     has_certain_side = any(speaker.certainty > 1 and speaker.role in SIDES for speaker in speakers)
     if has_certain_side and len(messages) >= objects * STRONG_SHARE:
@@ -387,7 +387,7 @@ def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
 
 
 def _are_people(speakers: list[Speaker]) -> bool:
-    """Tell whether a few names take turns, as people do, and columns of a table do not."""
+    """Return whether a few names take turns, as people do, and columns of a table do not."""
     words = Counter(speaker.word for speaker in speakers)
     is_numbered = all("speaker" in split_words(speaker.key) for speaker in speakers)
     are_names = all(_NAME.match(word) and (is_numbered or not word.isnumeric()) for word in words)
@@ -447,7 +447,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s?\w{1,40}\s?\}\}")
 
 
 def is_other_list(messages: Sequence[Message]) -> bool:
-    """Tell whether messages are a list of something else, such as log lines, commits, people, prompts or forms."""
+    """Return whether messages are a list of something else, such as log lines, commits, people, prompts or forms."""
     facts = [message.metadata or {} for message in messages]
     common = set(facts[0]).intersection(*facts) - {messages[0].speaker.key}
     each = facts[::2] if are_exchanges(messages) else facts
@@ -464,7 +464,7 @@ def is_other_list(messages: Sequence[Message]) -> bool:
 
 
 def _is_label(key: str, values: Sequence[object]) -> bool:
-    """Tell whether each item has a name of its own, as things and people in a list have."""
+    """Return whether each item has a name of its own, as things and people in a list have."""
     words = split_words(key)
     labels = {value for value in values if isinstance(value, str)}
     is_label_key = bool(words) and words[-1] in vocabulary().label_words
@@ -472,27 +472,27 @@ def _is_label(key: str, values: Sequence[object]) -> bool:
 
 
 def _is_repetitive(messages: Sequence[Message]) -> bool:
-    """Tell whether half of many texts are repeated and the speakers do not take turns, as in a program's log."""
+    """Return whether half of many texts are repeated and the speakers do not take turns, as in a program's log."""
     texts = {message.text for message in messages}
     changes = sum(before.speaker.role != after.speaker.role for before, after in pairwise(messages))
     return len(messages) >= MANY and len(texts) * 2 <= len(messages) and changes < len(messages) * TURN_SHARE
 
 
 def _is_guess(messages: Sequence[Message]) -> bool:
-    """Tell whether one of two speakers is only a name, and they neither take turns nor ask anything."""
+    """Return whether one of two speakers is only a name, and they neither take turns nor ask anything."""
     guessed = roles_of_names(message.speaker for message in messages)
     takes_turns = _alternates([message.speaker.role for message in messages])
     return bool(guessed) and not takes_turns and not any(is_question(message.text) for message in messages)
 
 
 def _is_template(messages: Sequence[Message]) -> bool:
-    """Tell whether every text of the user has a placeholder: a prompt that is yet to be filled in."""
+    """Return whether every text of the user has a placeholder: a prompt that is yet to be filled in."""
     texts = [message.text for message in messages if message.speaker.role == "user"]
     return bool(texts) and all(map(_PLACEHOLDER.search, texts))
 
 
 def _are_interface_parts(messages: Sequence[Message]) -> bool:
-    """Tell whether the roles are those of an interface's parts, or unknown and nobody answers a question."""
+    """Return whether the roles are those of an interface's parts, or unknown and nobody answers a question."""
     if any(message.speaker.certainty or message.speaker.key != "role" for message in messages):
         return False
     if any(message.speaker.role in vocabulary().interface_roles for message in messages):
@@ -504,7 +504,7 @@ def _are_interface_parts(messages: Sequence[Message]) -> bool:
 
 
 def _is_list_of_roles(messages: Sequence[Message]) -> bool:
-    """Tell whether each message has a role of its own, most of them unknown, and nobody asks: a list of roles."""
+    """Return whether each message has a role of its own, most of them unknown, and nobody asks: a list of roles."""
     words = {message.speaker.word for message in messages}
     unknown = sum(not message.speaker.certainty for message in messages)
     is_list = FEWEST_LABELLED <= len(messages) == len(words) <= 2 * unknown
@@ -512,7 +512,7 @@ def _is_list_of_roles(messages: Sequence[Message]) -> bool:
 
 
 def _is_form(conversations: Sequence[Sequence[Message]]) -> bool:
-    """Tell whether several lists of exchanges ask the same questions: a form that many people filled in."""
+    """Return whether several lists of exchanges ask the same questions: a form that many people filled in."""
     asked = [message.text for messages in conversations for message in messages if message.speaker.role == "user"]
     return len(conversations) > 1 and len(asked) >= 2 * len(conversations) and len(set(asked)) * 2 <= len(asked)
 
@@ -542,7 +542,7 @@ def decode_nested_json(value: object) -> object:
 
 
 def _may_be_encoded(value: object) -> bool:
-    """Tell quickly whether a string begins like JSON or keys are paths."""
+    """Return quickly whether a string begins like JSON or keys are paths."""
     stack = [value]
     while stack:
         item = stack.pop()

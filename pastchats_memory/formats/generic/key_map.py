@@ -214,7 +214,7 @@ class KeyMap:
         return LongList(keys, context, items, any(map(self.parse_item, items)))
 
     def is_message_list(self, values: list[object]) -> bool:
-        """Tell whether values, one a line, are the messages of one conversation."""
+        """Return whether values, one a line, are the messages of one conversation."""
         return not self.sides and any(map(self.parse_item, values))
 
     def list_missing(self, values: object) -> list[str]:
@@ -272,7 +272,7 @@ def list_record_keys(value: object) -> list[str]:
 
 
 def _is_text(item: Json | list[object], value: object) -> bool:
-    """Tell whether a value may be a text of the record; in a list only a string or null."""
+    """Return whether a value may be a text of the record; in a list only a string or null."""
     if isinstance(item, list):
         return isinstance(value, str | None)
     return isinstance(value, str | list | dict | None)

@@ -312,7 +312,7 @@ def _may_be_text(key: str, value: object) -> bool:
 
 
 def _is_text_key(key: str) -> bool:
-    """Tell whether a key of several words names a text that a person saw."""
+    """Return whether a key of several words names a text that a person saw."""
     lists = vocabulary()
     return (
         has_word(key, lists.text_key_words)
@@ -382,7 +382,7 @@ def _list_pieces_of_part(part: Json, *, is_tool: bool, depth: int) -> list[str]:
 
 
 def _is_running_text(parts: list[object]) -> bool:
-    """Tell whether the parts are one text with some words set off: `["see ", {"type": "bold", "text": "this"}]`."""
+    """Return whether the parts are one text with some words set off: `["see ", {"type": "bold", "text": "this"}]`."""
     objects = [part for part in parts if isinstance(part, dict)]
     return 0 < len(objects) < len(parts) and all(isinstance(part.get("text"), str) for part in objects)
 
@@ -505,19 +505,19 @@ def _text_in(value: object, depth: int = 0) -> object:
 
 
 def _may_hold(key: str, keys: int) -> bool:
-    """Tell whether the text of a side may stand below this one of its keys."""
+    """Return whether the text of a side may stand below this one of its keys."""
     return key in vocabulary().side_keys or (keys == 1 and (is_question_key(key) or is_answer_key(key)))
 
 
 @lru_cache(maxsize=4096)
 def is_question_key(key: str) -> bool:
-    """Tell whether the key names the user's side of an exchange."""
+    """Return whether the key names the user's side of an exchange."""
     return bool(_words_of(key)) and _words_of(key) <= vocabulary().question_words
 
 
 @lru_cache(maxsize=4096)
 def is_answer_key(key: str) -> bool:
-    """Tell whether the key names the assistant's side of an exchange."""
+    """Return whether the key names the assistant's side of an exchange."""
     lists = vocabulary()
     words = _words_of(key)
     is_model_answer = bool(words & lists.model_words) and len(split_words(key)) > 1
@@ -545,14 +545,14 @@ def _side_keys(fields: Json) -> tuple[list[str], list[str]]:
 
 
 def _is_exam_or_word_list(fields: Json, sides: set[str]) -> bool:
-    """Tell whether the object is a task of an exam, or texts of an interface: all its other values are sentences, too."""
+    """Return whether the object is a task of an exam, or texts of an interface: all its other values are sentences, too."""
     rest = [value for key, value in fields.items() if key not in sides]
     are_sentences = len(rest) > 1 and all(isinstance(text, str) and count_words(text) >= FEWEST_WORDS for text in rest)
     return are_sentences or bool(vocabulary().exam_keys & fields.keys())
 
 
 def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
-    """Tell whether both texts are sentences, and a key shows that they were said, or the question is named so."""
+    """Return whether both texts are sentences, and a key shows that they were said, or the question is named so."""
     lists = vocabulary()
     objects = [
         fields,
@@ -574,7 +574,7 @@ def _pair_lists(asks: list[object], answers: list[object]) -> tuple[Message, ...
 
 
 def may_be_exchange(fields: Json) -> bool:
-    """Tell quickly whether `parse_exchange` could find any."""
+    """Return quickly whether `parse_exchange` could find any."""
     has_question = has_answer = False
     for key, value in fields.items():
         if isinstance(value, list | str) or isinstance(_text_in(value), str):
@@ -585,7 +585,7 @@ def may_be_exchange(fields: Json) -> bool:
 
 
 def are_exchanges(messages: Iterable[Message]) -> bool:
-    """Tell whether the keys of the texts name the speakers, as in exchanges."""
+    """Return whether the keys of the texts name the speakers, as in exchanges."""
     return all(message.speaker.key and message.speaker.key == message.text_key for message in messages)
 
 
@@ -598,14 +598,14 @@ def count_words(text: str) -> int:
 
 
 def is_short_value(value: object) -> TypeGuard[str | int]:
-    """Tell whether a value may be an id: a short string or a whole number."""
+    """Return whether a value may be an id: a short string or a whole number."""
     return (isinstance(value, str) and len(value) <= LONGEST_ID) or (
         isinstance(value, int) and not isinstance(value, bool)
     )
 
 
 def is_prose(value: object) -> bool:
-    """Tell whether somebody may have said it: a few words, mostly of letters, no markup and no call of a function."""
+    """Return whether somebody may have said it: a few words, mostly of letters, no markup and no call of a function."""
     if not isinstance(value, str) or count_words(value) < FEWEST_WORDS:
         return False
     head = value[:400]
@@ -614,5 +614,5 @@ def is_prose(value: object) -> bool:
 
 
 def is_question(text: object) -> bool:
-    """Tell whether a text ends with a question mark of any script."""
+    """Return whether a text ends with a question mark of any script."""
     return isinstance(text, str) and text.rstrip(" \n\"'”»)").endswith(("?", "？", "؟", "\u037e"))

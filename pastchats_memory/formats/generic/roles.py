@@ -126,7 +126,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def has_word(name: str, words: frozenset[str]) -> bool:
-    """Tell whether a word of the name is among the words."""
+    """Return whether a word of the name is among the words."""
     return not words.isdisjoint(split_words(name))
 
 
@@ -196,14 +196,14 @@ def find_speaker(fields: Json, *, is_dated: bool = False, role_key: str = "") ->
 
 
 def _names_unknown(fields: Json, key: str, role_key: str, *, is_dated: bool) -> bool:
-    """Tell whether a key may name a speaker with an unknown word."""
+    """Return whether a key may name a speaker with an unknown word."""
     is_doubtful = key == "author" or is_doubtful_key(key)
     is_certain = key == role_key or isinstance(fields[key], dict) or not is_doubtful
     return is_certain and (is_dated or key not in vocabulary().name_keys)
 
 
 def may_name_speaker(fields: Json) -> bool:
-    """Tell quickly whether `find_speaker` could find one: most objects of most files name none."""
+    """Return quickly whether `find_speaker` could find one: most objects of most files name none."""
     if "lc" in fields or (len(fields) == 1 and role_of(next(iter(fields))[:LONGEST_NAME])):
         return True
     return any(_may_be_role(key, value) for key, value in fields.items()) or _find_speaker_of_parts(fields) is not None
@@ -223,7 +223,7 @@ def _may_be_role(key: str, value: object) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_role_key(key: str) -> bool:
-    """Tell whether the key names the speaker, whatever its value."""
+    """Return whether the key names the speaker, whatever its value."""
     lists = vocabulary()
     if key in lists.role_keys and key != "type":
         return True
@@ -232,7 +232,7 @@ def is_role_key(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_doubtful_key(key: str) -> bool:
-    """Tell whether the key names the speaker only if its value is a word for a role."""
+    """Return whether the key names the speaker only if its value is a word for a role."""
     lists = vocabulary()
     if key == "type" or key in lists.doubtful_role_keys:
         return True

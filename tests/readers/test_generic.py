@@ -20,7 +20,7 @@ def test_a_file_with_messages_gives_its_turns(path):
 
 
 @pytest.mark.parametrize("path", refused("messages"), ids=lambda path: path.name)
-def test_a_file_that_is_no_conversation_is_left(path):
+def test_a_file_without_a_conversation_is_left(path):
     assert GENERIC.detect(Source(path)) == 0
 
 
@@ -40,13 +40,13 @@ def test_known_roles_are_more_certain_than_names(tmp_path):
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.name)
-def test_nothing_hidden_and_no_plumbing_becomes_a_persons_words(path):
-    said = "\n".join(turn.content for turn in turns(GenericFormat(key_map(path)), path))
+def test_hidden_text_never_becomes_a_turn(path):
+    text = "\n".join(turn.content for turn in turns(GenericFormat(key_map(path)), path))
     for hidden in ("hidden", "synthetic", "Called the Read tool", "user_query", "REDACTED"):
-        assert hidden not in said
+        assert hidden not in text
 
 
-def test_keys_that_mean_nothing_to_us_are_kept_exactly():
+def test_unknown_keys_are_stored_exactly():
     first = turns(GENERIC, FIXTURES / "messages" / "messages-q1-keys-kept.jsonl")[0]
     assert first.metadata == {
         "doc_id": "shop/m0",
@@ -76,7 +76,7 @@ def test_a_message_a_line_is_streamed(tmp_path):
     assert next(reading).line == 2
 
 
-def test_metadata_of_any_depth_and_size_is_no_trouble(tmp_path):
+def test_metadata_is_limited_in_depth_and_size(tmp_path):
     path = tmp_path / "deep.json"
     deep = "[" * 900 + "]" * 900
     path.write_text(
@@ -87,14 +87,14 @@ def test_metadata_of_any_depth_and_size_is_no_trouble(tmp_path):
     assert [set(turn.metadata) for turn in turns(GENERIC, path)] == [{"huge"}, {"kept"}]
 
 
-def test_a_document_that_is_no_json_is_told(tmp_path):
+def test_a_broken_document_is_reported(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text('[{"role": "user"', encoding="utf-8")
     (row,) = GENERIC.read(Source(path))
     assert row.reason.startswith("not JSON")
 
 
-def test_a_broken_line_among_conversations_costs_itself(tmp_path):
+def test_a_broken_line_loses_only_itself(tmp_path):
     path = tmp_path / "set.jsonl"
     talk = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
     path.write_text(f"{talk}\n{{torn}}\n{talk}\n", encoding="utf-8")
@@ -102,18 +102,18 @@ def test_a_broken_line_among_conversations_costs_itself(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         ({"parts": [[[[[[[["too deep to be text"]]]]]]]], "text": "words"}, "words"),
         ([{"type": "text", "text": "words", "more": [float("nan")]}], "words"),
     ],
 )
-def test_text_is_found_down_to_a_depth(content, said, tmp_path):
+def test_text_is_found_down_to_a_depth(content, text, tmp_path):
     path = tmp_path / "deep.json"
     talk = [{"role": "user", "content": content, "kept": [float("nan")]}, {"role": "assistant", "content": "b"}]
     path.write_text(json.dumps(talk), encoding="utf-8")
     first = turns(GENERIC, path)[0]
-    assert (first.content, dict(first.metadata)) == (said, {})
+    assert (first.content, dict(first.metadata)) == (text, {})
 
 
 def test_a_role_may_be_the_only_key(tmp_path):
@@ -125,7 +125,7 @@ def test_a_role_may_be_the_only_key(tmp_path):
     ]
 
 
-def test_real_files_of_formats_without_a_reader_of_their_own_are_taken_sensibly():
+def test_real_files_are_read_with_the_right_number_of_turns():
     folder = shared("transcripts")
     counted = {
         "amp": (4, 4),
@@ -139,8 +139,8 @@ def test_real_files_of_formats_without_a_reader_of_their_own_are_taken_sensibly(
     }
     for part, (prompts, answers) in counted.items():
         paths = sorted((folder / part).iterdir()) if (folder / part).is_dir() else [folder / part]
-        said = [turn.role for path in paths for turn in turns(GENERIC, path)]
-        assert (said.count("user"), said.count("assistant")) == (prompts, answers), part
+        roles = [turn.role for path in paths for turn in turns(GENERIC, path)]
+        assert (roles.count("user"), roles.count("assistant")) == (prompts, answers), part
     exports = sorted((folder / "opencode").glob("*.json"))
     assert sum(turn.role == "user" for path in exports for turn in turns(GENERIC, path)) == 6
 

@@ -11,19 +11,23 @@ from pastchats_memory.formats import generic
 from pastchats_memory.readers import reader_for, source
 from pastchats_memory.readers.source import Source
 
-SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
-CHATS = [{"id": f"c{number}", "title": f"Chat {number}", "messages": SAID[number : number + 4]} for number in range(60)]
+MESSAGES = [
+    {"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")
+]
+CHATS = [
+    {"id": f"c{number}", "title": f"Chat {number}", "messages": MESSAGES[number : number + 4]} for number in range(60)
+]
 DOCUMENTS = {
-    "messages": SAID,
-    "messages below a key": {"id": "one", "messages": SAID, "title": "behind them", "model": "m"},
-    "messages two keys down": {"data": {"conversation": SAID, "cwd": "/home/mira/src/courier"}},
+    "messages": MESSAGES,
+    "messages below a key": {"id": "one", "messages": MESSAGES, "title": "behind them", "model": "m"},
+    "messages two keys down": {"data": {"conversation": MESSAGES, "cwd": "/home/mira/src/courier"}},
     "conversations": CHATS,
     "conversations below a key": {"exported": 1, "conversations": CHATS, "name": "all"},
-    "lists of messages": [SAID[:4], SAID[4:8]],
-    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(SAID)}},
+    "lists of messages": [MESSAGES[:4], MESSAGES[4:8]],
+    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(MESSAGES)}},
     "a map of conversations": {chat["id"]: {"messages": chat["messages"]} for chat in CHATS},
-    "a tree": {"messages": [{**said, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, said in enumerate(SAID)]},
-    "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
+    "a tree": {"messages": [{**message, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, message in enumerate(MESSAGES)]},
+    "replies": [{**MESSAGES[0], "id": "a", "replies": [MESSAGES[1]]}, MESSAGES[2], MESSAGES[3]],
 }
 
 NEWEST_FIRST = "shape-61-newest-first.json"
@@ -67,9 +71,9 @@ def test_a_list_that_begins_with_the_newest_keeps_its_order_where_it_is_read_by_
     assert (reader, turns[::-1]) == _turns(path, monkeypatch, 1 << 30)
 
 
-def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monkeypatch):
+def test_a_cut_document_gives_the_items_before_the_cut_and_a_reason(tmp_path, monkeypatch):
     path = tmp_path / "chat.json"
-    for value in (SAID, CHATS):
+    for value in (MESSAGES, CHATS):
         path.write_text(json.dumps(value, indent=1)[:-100], encoding="utf-8")
         _, rows = _turns(path, monkeypatch, 0)
         assert rows[-1].reason == "not JSON: the document is cut short"
@@ -77,17 +81,19 @@ def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monk
 
 
 def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeypatch):
-    told = [
+    messages = [
         {"info": {"id": f"msg_{number:03}", "role": role}, "parts": [{"type": "text", "text": f"{role} {number}"}]}
         for number, role in enumerate(("user", "assistant") * 30)
     ]
-    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": told})
+    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": messages})
     path = tmp_path / "export.json"
     path.write_text(text.replace('"msg_050"', "nope"), encoding="utf-8")
     reader, read = _turns(path, monkeypatch, 0)
     assert reader.FORMAT == "opencode"
     assert "not JSON" in read[0].reason
-    assert [turn.content for turn in read[1:]] == [part["parts"][0]["text"] for part in told if part is not told[50]]
+    assert [turn.content for turn in read[1:]] == [
+        part["parts"][0]["text"] for part in messages if part is not messages[50]
+    ]
 
 
 @pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])
@@ -101,11 +107,11 @@ def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypat
 
 def test_a_message_that_is_no_json_costs_itself_in_a_large_export_of_goose(tmp_path, monkeypatch):
     path = tmp_path / "session.json"
-    said = [
+    texts = [
         json.dumps({"role": "user", "created": 1780387201, "content": [{"type": "text", "text": word}]})
         for word in "ab"
     ]
-    messages_of = f"{said[0]}, {{,}}, {said[1]}"
+    messages_of = f"{texts[0]}, {{,}}, {texts[1]}"
     path.write_text(f'{{"working_dir": "/home/ada/kiln", "conversation": [{messages_of}]}}', encoding="utf-8")
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     reader, rows = _turns(path, monkeypatch, 0)

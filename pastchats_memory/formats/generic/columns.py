@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pastchats_memory.formats.generic.containers import select_conversations
 from pastchats_memory.formats.generic.key_map import KeyMap, read_word
@@ -35,6 +36,8 @@ MOST_COLUMNS = 60
 MOST_WORDS = 12
 """Different words for speakers in a conversation."""
 MOST_TABLES = 100
+MOST_TRIED = 5
+"""Maps that are tried on the whole value."""
 PROSE_SHARE = 0.5
 """Share of a column's values that must be prose for it to hold texts."""
 WIDEST_ROW = 8
@@ -64,11 +67,9 @@ def suggest_map(value: object) -> KeyMap | None:
         if not is_other and (len(tables) < MOST_TABLES or place in tables):
             table = tables.setdefault(place, Table())
             table.rows += rows[: MOST_ROWS - len(table.rows)]
-    suggested = [
-        (len(table.rows), key_map) for table in tables.values() if (key_map := _suggest_for_table(table)) is not None
-    ]
-    fitting = [(rows, key_map) for rows, key_map in suggested if _reads_both_sides(key_map, value)]
-    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+    largest = sorted(tables.values(), key=lambda table: len(table.rows), reverse=True)
+    suggested = (key_map for table in largest if (key_map := _suggest_for_table(table)) is not None)
+    return next((key_map for key_map in islice(suggested, MOST_TRIED) if _reads_both_sides(key_map, value)), None)
 
 
 def _reads_both_sides(key_map: KeyMap, value: object) -> bool:

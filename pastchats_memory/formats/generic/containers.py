@@ -241,8 +241,10 @@ def _add_opening(found: list[Conversation], fields: Json, context: Context) -> I
     if len(found) == 1 and (first := found[0].messages[0]).timestamp and (start := context.timestamp):
         known = {message.speaker.role for message in found[0].messages} | SIDES
         openings = vocabulary().opening_keys
-        beside = (parse_message(value) for key, value in fields.items() if key in openings and isinstance(value, dict))
-        opening = next((one for one in beside if one and one.speaker.role in known and one.text), None)
+        messages = (
+            parse_message(value) for key, value in fields.items() if key in openings and isinstance(value, dict)
+        )
+        opening = next((one for one in messages if one and one.speaker.role in known and one.text), None)
         if opening and start <= first.timestamp and all(opening.text != other.text for other in found[0].messages):
             dated = opening if opening.timestamp else replace(opening, timestamp=start)
             yield replace(found[0], messages=(dated, *found[0].messages))
@@ -400,15 +402,15 @@ def find_thread_key(messages: Sequence[Message]) -> str:
 
     It is known by its name, or because the sides alternate within each of its values and not in the whole list.
     """
-    spoken = [message for message in messages if message.text and message.speaker.role not in ("system", "tool")]
-    if not spoken or any(message.conversation_id for message in spoken):
+    visible = [message for message in messages if message.text and message.speaker.role not in ("system", "tool")]
+    if not visible or any(message.conversation_id for message in visible):
         return ""
-    facts = [message.metadata or {} for message in spoken]
-    role_key = spoken[0].speaker.key
+    facts = [message.metadata or {} for message in visible]
+    role_key = visible[0].speaker.key
     common = [key for key in facts[0] if key != role_key and all(is_short_value(fact.get(key)) for fact in facts)]
     thread_words = vocabulary().thread_words
     for key in sorted(common, key=lambda key: not has_word(key, thread_words)):
-        if _separates(spoken, [str(fact[key]) for fact in facts], is_named=has_word(key, thread_words)):
+        if _separates(visible, [str(fact[key]) for fact in facts], is_named=has_word(key, thread_words)):
             return key
     return ""
 
@@ -513,8 +515,12 @@ def _is_list_of_roles(messages: Sequence[Message]) -> bool:
 
 def _is_form(conversations: Sequence[Sequence[Message]]) -> bool:
     """Return whether several lists of exchanges ask the same questions: a form that many people filled in."""
-    asked = [message.text for messages in conversations for message in messages if message.speaker.role == "user"]
-    return len(conversations) > 1 and len(asked) >= 2 * len(conversations) and len(set(asked)) * 2 <= len(asked)
+    questions = [message.text for messages in conversations for message in messages if message.speaker.role == "user"]
+    return (
+        len(conversations) > 1
+        and len(questions) >= 2 * len(conversations)
+        and len(set(questions)) * 2 <= len(questions)
+    )
 
 
 # JSON in strings, and keys that are paths

@@ -560,7 +560,7 @@ def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
     ]
     has_sign = any(has_word(key, lists.exchange_words) for inner in objects for key in inner)
     are_sentences = count_words(question) >= FEWEST_WORDS and count_words(answer) >= FEWEST_WORDS
-    return are_sentences and (has_sign or bool(_words_of(ask) & lists.asked_words))
+    return are_sentences and (has_sign or bool(_words_of(ask) & lists.certain_question_words))
 
 
 def _pair_lists(asks: list[object], answers: list[object]) -> tuple[Message, ...]:

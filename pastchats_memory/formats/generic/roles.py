@@ -77,7 +77,7 @@ class Vocabulary:
     answer_words: frozenset[str]
     model_words: frozenset[str]
     plain_words: frozenset[str]
-    asked_words: frozenset[str]
+    certain_question_words: frozenset[str]
     exchange_words: frozenset[str]
     exam_keys: frozenset[str]
     side_keys: tuple[str, ...]

@@ -18,6 +18,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
+	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
 
 # Every regular expression against texts made to hold it up, of up to LONGEST characters; ONLY='redact' for a room alone.
@@ -27,14 +28,14 @@ scan-patterns: $(VENV)/installed-dev
 
 # Every branch of every reader, by its fixtures alone: neither chance nor files from elsewhere may be needed.
 coverage: $(VENV)/installed-dev
-	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/readers -m 'not hypothesis'
+	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/formats -m 'not hypothesis'
 	$(BIN)/coverage report
 
 # Every place of a fixture changed once, then MINUTES a format by chance, and for those of the first release; FORMATS='codex cline' for some only.
 MINUTES ?= 2
 FIRST_FIVE ?= 10
 fuzz: $(VENV)/installed-dev
-	$(BIN)/python tests/readers/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
+	$(BIN)/python tests/formats/fuzz_readers.py --minutes $(MINUTES) --first-five $(FIRST_FIVE) $(FORMATS)
 
 # The server against its own description: boundaries of every parameter, then EXAMPLES drawn at random.
 EXAMPLES ?= 200

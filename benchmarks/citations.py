@@ -19,7 +19,7 @@ from pathlib import Path
 from pastchats_memory import Memory, recall
 from pastchats_memory.citations import QUICK, Files
 from pastchats_memory.episodes import around, threads
-from pastchats_memory.store import cited
+from pastchats_memory.store import citations
 
 SESSIONS, TURNS, ASKED = 40, 50, 60
 TOPICS = ("webhook retries", "login test", "rate limiter", "schema migration", "cache eviction", "release notes")
@@ -93,7 +93,7 @@ def ratio(memory: Memory) -> None:
 def one_citation(memory: Memory, large: Path) -> None:
     """A line of the large file: where it was, and pushed down by a line above."""
     hit = next(hit for hit in memory.search("session 0", mode="keyword", limit=500) if hit.source_path == str(large))
-    (place,) = cited.places(memory._database, [int(hit.id)], [])[False, int(hit.id)]  # noqa: SLF001 - what is timed is below the face
+    (place,) = citations.places(memory._database, [int(hit.id)], [])[False, int(hit.id)]  # noqa: SLF001 - what is timed is below the face
     rounds = 200
     began = time.process_time()
     for _ in range(rounds):

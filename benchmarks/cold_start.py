@@ -19,7 +19,7 @@ import time
 import onnx
 from corpus import CACHE
 
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER
 
 QUESTION = "how did we fix the webhook retries last week"
 BARE = f"""

@@ -27,7 +27,7 @@ import numpy as np
 from pastchats_memory import Memory
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.store.database import open_database
 
 CACHE = Path(tempfile.gettempdir()) / "pastchats-memory-benchmarks"

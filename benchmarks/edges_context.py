@@ -16,9 +16,9 @@ from pathlib import Path
 from corpus import database as built
 
 from pastchats_memory import Memory
-from pastchats_memory.budget import count_tokens
-from pastchats_memory.context import ContextRequest, assemble
-from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.recall.budget import ContextRequest, assemble
+from pastchats_memory.text.tokens import count_tokens
 
 QUESTIONS = (
     "retry strategy for webhooks",

@@ -26,14 +26,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "embed"))
 from embed_throughput import WORDS
 from tiny_bert import graph
 
-from pastchats_memory.embed.local import BATCH_TOKENS, LocalEmbedder, batches
+from pastchats_memory.embed.onnx import BATCH_TOKENS, LocalEmbedder, batches
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.runtime import open_graph
-from pastchats_memory.embed.tokens import padded
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER, padded
 
 if TYPE_CHECKING:
-    from pastchats_memory.embed.tokens import Ids
+    from pastchats_memory.embed.tokenizer import Ids
 
 Batches = Iterable[Sequence[int]]
 

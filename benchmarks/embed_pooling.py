@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed.packaged import END, ROOM, START, PackagedEmbedder
-from pastchats_memory.embed.wordpiece import encode
+from pastchats_memory.embed.tokenizer import encode
 
 Matrix = NDArray[np.float32]
 Pool = Callable[[Matrix, Matrix], Matrix]

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER
 
 WORDS = [
     "the",

@@ -21,9 +21,9 @@ from corpus import database as made
 
 from pastchats_memory.forget import Selector
 from pastchats_memory.model import Filters
-from pastchats_memory.store import erasing, forgetting, vectors
+from pastchats_memory.store import deletion, vectors
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.forgetting import Choice
+from pastchats_memory.store.deletion import Choice
 
 ROWS = 100_000
 
@@ -82,11 +82,11 @@ def main() -> None:
             selector = Selector(tuple(map(str, ids)))
             with another_writer(database.path, took):
                 with timed(took, "buried, one transaction"), database.transaction():
-                    forgetting.forget(database, choice, selector.remembered())
+                    deletion.forget(database, choice, selector.remembered())
                 with timed(took, "rows deleted in steps"):
-                    forgetting.finish(database)
+                    deletion.finish(database)
                 with timed(took, "indexes and log written anew"):
-                    erasing.finish(database)
+                    deletion.finish_scrub(database)
         with copy_of(path) as database:
             with timed(took, "beside it: delete alone"), database.transaction():
                 database.run(f"DELETE FROM prompts WHERE id IN ({','.join(map(str, ids))})")

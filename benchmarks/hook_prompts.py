@@ -29,11 +29,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import judged
+from pastchats_memory.hooks.agents import Event
 
 from pastchats_memory import Memory
-from pastchats_memory.hooks import deeds
-from pastchats_memory.hooks.agents import Event
-from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.hooks import events
+from pastchats_memory.hooks.events import query_for
 from pastchats_memory.model import RECALL_PREAMBLE
 from pastchats_memory.store.database import open_database
 
@@ -113,16 +113,16 @@ def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Asked]:
 
 def spoken(asked: Asked, database: Path) -> tuple[bool, bool]:
     """Whether the hook says anything, and whether what answers is in it."""
-    block = deeds.recall(Event(prompt=asked.text), str(database))
+    block = events.recall(Event(prompt=asked.text), str(database))
     if block is None:
         return False, False
     query = query_for(asked.text) or ""
     with Memory.open(database) as memory:
         hits = memory.recall(
             query,
-            deeds.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
-            limit=deeds.LIMIT,
-            least_relevance=deeds.LEAST_RELEVANCE,
+            events.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            limit=events.LIMIT,
+            least_relevance=events.LEAST_RELEVANCE,
             count_tokens=lambda text: len(text.encode()),
         ).hits
     return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & asked.answered_by for hit in hits)

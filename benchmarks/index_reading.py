@@ -23,10 +23,10 @@ import numpy as np
 import timing
 
 from pastchats_memory.embed import Vector
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.ingest import IndexOptions, IndexReport, index
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers import reader_for
-from pastchats_memory.readers.source import Source
 from pastchats_memory.store.database import Database, open_database
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -68,12 +68,12 @@ def samples(place: Path) -> dict[str, Path]:
     fixtures = [path for path in FIXTURES.glob("*/*") if path.suffix in grown.SUFFIXES and path.parent.name != "fuzz"]
     for number, path in enumerate(sorted(fixtures, key=lambda path: path.stat().st_size)):
         file = grown.grown(path, place / str(number), TRIED)
-        reader = reader_for(Source(file))
+        reader = detect_format(Source(file))
         items = list(reader.read(Source(file))) if reader else []
         turns = [item for item in items if isinstance(item, Turn)]
         told = sum(turn.branch == "main" for turn in turns)
         if reader and told > max(FEWEST, len(turns) / 2) and not any(isinstance(item, Unreadable) for item in items):
-            found[reader.FORMAT + (" (SQLite)" if file.suffix == ".db" else "")] = path
+            found[reader.name + (" (SQLite)" if file.suffix == ".db" else "")] = path
     return dict(sorted(found.items()))
 
 
@@ -86,7 +86,7 @@ def taken(work: Callable[[], object]) -> tuple[object, float]:
 def read(file: Path) -> int:
     """Turns that the reader alone gives."""
     source = Source(file)
-    reader = reader_for(source)
+    reader = detect_format(source)
     return sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
 
 

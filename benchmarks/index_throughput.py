@@ -24,7 +24,7 @@ from embed_throughput import bare
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.memory import Memory
-from pastchats_memory.store import prompts, vectors
+from pastchats_memory.store import turns, vectors
 from pastchats_memory.store.database import Database, open_database
 
 Phases = dict[str, list[float]]
@@ -74,7 +74,7 @@ def phases(sessions: Path, threads: int) -> dict[str, float]:
 
     places = (
         (vectors, "encode", "vectors to JSON"),
-        (prompts, "put", "rows, full text and JSON vectors"),
+        (turns, "put", "rows, full text and JSON vectors"),
         (vectors, "_update_vec0", "vec0"),
         (vectors, "_update_blocks", "blocks of the exact engine"),
     )

@@ -23,7 +23,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from pastchats_memory import Memory, query
+from pastchats_memory import Memory
+from pastchats_memory.search import query
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
 

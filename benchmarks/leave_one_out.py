@@ -27,8 +27,8 @@ from judged import DEPTH, METRICS, Floats, Set, asked_for
 from numpy.typing import NDArray
 
 import pastchats_memory.search
-from pastchats_memory import Memory, rank
-from pastchats_memory.search import pool
+from pastchats_memory import Memory
+from pastchats_memory.search import candidates, rank
 
 GRID = {
     "GOOD_MATCH": (3.0, 3.5, 4.0, 4.5, 5.0),
@@ -110,7 +110,7 @@ def _recorded(memory: Memory, asked: Mapping[str, Any]) -> Asked:
         seen.append({name: lists[name] for name in (rank.WORDS, rank.MEANING)})
         return rank.fuse(lists, weights)
 
-    with quality.instead(pool, evidence=evidence), quality.instead(pastchats_memory.search, fuse=fuse):
+    with quality.instead(candidates, evidence=evidence), quality.instead(pastchats_memory.search, fuse=fuse):
         quality.searched(memory, "hybrid")(asked)
     signals, lists = seen[:2]
     pool_ids = np.array(sorted({id_ for ids in lists.values() for id_ in ids}))

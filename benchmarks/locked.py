@@ -16,8 +16,9 @@ import numpy as np
 from corpus import database as made
 from forget import ROWS, another_writer, copy_of, timed
 
-from pastchats_memory.store import backup, generations, vectors
+from pastchats_memory.store import backup, vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import reindex
 
 NAME, VERSION, DIM = "made up", "1", 384
 
@@ -25,12 +26,12 @@ NAME, VERSION, DIM = "made up", "1", 384
 def gather(database: Database) -> None:
     """A vector of another model for every text, as a change of model has them when it ends."""
     random = np.random.default_rng(7)
-    generations.begin(database, NAME, VERSION)
-    for texts in generations.lacking(database, 512):
+    reindex.begin(database, NAME, VERSION)
+    for texts in reindex.lacking(database, 512):
         rows = random.normal(size=(len(texts), DIM)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         with database.transaction():
-            generations.add(database, NAME, VERSION, zip(texts, map(vectors.encode, rows), strict=True))
+            reindex.add(database, NAME, VERSION, zip(texts, map(vectors.encode, rows), strict=True))
 
 
 def main() -> None:
@@ -40,12 +41,12 @@ def main() -> None:
         gather(database)
         ahead: dict[str, float] = {}
         with another_writer(database.path, ahead), timed(ahead, "coded ahead"):
-            generations.code_ahead(database)
+            reindex.code_ahead(database)
         with another_writer(database.path, changed), timed(changed, "vectors put in place"), database.transaction():
-            generations.switch(database, NAME, VERSION, DIM)
+            reindex.switch(database, NAME, VERSION, DIM)
         cleared: dict[str, float] = {}
         with another_writer(database.path, cleared), timed(cleared, "what is left over deleted"):
-            generations.clear(database)
+            reindex.clear(database)
         after: dict[str, float] = {}
         with another_writer(database.path, after), timed(after, "sqlite-vec's tables made anew in steps"):
             vectors.catch_up_in_steps(database)

@@ -19,8 +19,9 @@ import timing
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, vec0, vectors
+from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.vectors import blocks, vec0
 
 KNN = f"SELECT prompt_id, distance FROM {vec0.TABLE} WHERE embedding MATCH ? AND k = ?"
 KS = (10, 132, 232, 928)

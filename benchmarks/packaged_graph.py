@@ -24,7 +24,7 @@ from embed_throughput import WORDS
 
 from pastchats_memory.embed.packaged import window
 from pastchats_memory.embed.runtime import be_discreet, open_graph
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER
 
 be_discreet()
 

@@ -18,7 +18,7 @@ from judged import LEVELS, METRICS, Set, asked_for
 
 import pastchats_memory.search
 from pastchats_memory import Memory
-from pastchats_memory.search.asked import Asked
+from pastchats_memory.search.query import Asked
 
 PASTES = sorted((Path(__file__).parents[1] / "fixtures" / "pastes").glob("*.txt"))
 EVERY = 5

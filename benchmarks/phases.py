@@ -48,8 +48,8 @@ def put_clocks_in() -> None:
     from pastchats_memory import search
     from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.memory import Memory
-    from pastchats_memory.store import blocks
     from pastchats_memory.store.database import Database
+    from pastchats_memory.store.vectors import blocks
 
     run = Database.run
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)

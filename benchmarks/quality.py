@@ -27,9 +27,9 @@ from judged import DEPTH, LEVELS, METRICS, SEED, Set, asked_for, metrics, until
 from numpy.typing import NDArray
 
 import pastchats_memory.search
-from pastchats_memory import Memory, query, rank
+from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.search import pool
+from pastchats_memory.search import candidates, query, rank
 
 AIMS = {
     ("locomo", "turn", "R@10"): 0.80,
@@ -139,7 +139,7 @@ ABLATIONS = {
     "roles around alike": (rank, {"OTHER_ROLE": 1.0}),
     "without the conversation": (rank, {"CONVERSATION": 0.0}),
     "without who typed it": (rank, {"TYPED": 0.0}),
-    "without centring": (pool, {"standing_out": uncentred}),
+    "without centring": (candidates, {"standing_out": uncentred}),
     "without who is named": (rank, {"NAMED": 0.0}),
     "without who tells when": (rank, {"TOLD": 0.0}),
     "without surprise": (rank, {"SURPRISE": 0.0}),

@@ -20,8 +20,8 @@ from judged import Bools, Floats, Rows, Set, asked_for, logistic, until
 from recall_floor import FEWEST_ROWS, embedded
 
 from pastchats_memory.model import Filters
-from pastchats_memory.query import FUNCTION_WORDS, words
-from pastchats_memory.store import lexical, vectors
+from pastchats_memory.store import fulltext, vectors
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 INJECTED = 0.05
 TOP = 10
@@ -88,13 +88,13 @@ class Asked(Rows):
         """By row the share of the question's weight and its BM25; by word its weight among these rows and whether it is there."""
         share, strength, weights = np.zeros(len(self.ids)), np.zeros(len(self.ids)), []
         asked = [word for word in words(question) if word not in FUNCTION_WORDS]
-        for found in lexical.postings(self.database, asked, Filters()).values():
+        for found in fulltext.postings(self.database, asked, Filters()).values():
             at = np.searchsorted(self.ids, found.ids)
             inside = among[at]
             there, n = int(inside.sum()), int(among.sum())
             weight = math.log(1 + (n - there + 0.5) / (there + 0.5))
             share[at[inside]] += weight
-            strength[at[inside]] += found.at(found.ids, lexical.sizes(self.database, found.ids))[inside]
+            strength[at[inside]] += found.at(found.ids, fulltext.sizes(self.database, found.ids))[inside]
             weights.append((weight, there > 0))
         return share[among] / (sum(weight for weight, _ in weights) or 1.0), strength[among], weights
 

@@ -27,13 +27,14 @@ import numpy as np
 from judged import LEVELS, SEED, Bools, Floats, Rows, Set, asked_for, logistic, until
 from numpy.typing import NDArray
 
-from pastchats_memory import Memory, rank
+from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.recall import LEAST_RELEVANCE
-from pastchats_memory.search.asked import asked_in
-from pastchats_memory.search.terms import terms_of
-from pastchats_memory.store import lexical, vectors
+from pastchats_memory.search import rank
+from pastchats_memory.search.lexical import terms_of
+from pastchats_memory.search.query import asked_in
+from pastchats_memory.store import fulltext, vectors
 
 KINDS = ("present", "removed", "other")
 ELSEWHERE = 3
@@ -135,7 +136,7 @@ class Haystacks(Rows):
         if question not in self._last:
             terms = terms_of(self.database, asked_in(question))
             found = np.zeros(len(self.ids))
-            for word, rows in lexical.postings(self.database, terms.looked_up, Filters()).items():
+            for word, rows in fulltext.postings(self.database, terms.looked_up, Filters()).items():
                 found[np.searchsorted(self.ids, rows.ids)] += terms.weights[word]
             cosines = self.unit_vectors @ vectors.unit(embedded(question))
             self._last = {question: (cosines, found * terms.coverage / (sum(terms.weights.values()) or 1.0))}

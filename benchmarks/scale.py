@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, segments, vec0, vectors
+from pastchats_memory.store import fulltext, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import set_meta
+from pastchats_memory.store.vectors import blocks, vec0
 
 BATCH = 8192
 """Turns a transaction."""
@@ -144,7 +145,7 @@ def database(turns: int) -> Path:
             said = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, said, directions.batch(said, seed=start))
         vectors.pack_all(opened)  # as every index run ends
-        segments.gather(opened)
+        fulltext.gather(opened)
     unfinished.rename(path)
     return path
 

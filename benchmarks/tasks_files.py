@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.tasks.beads import BEADS
+from pastchats_memory.formats.tasks.issue_files import ISSUE_FILES
+from pastchats_memory.formats.tasks.taskmaster import TASKMASTER
 from pastchats_memory.model import Task
-from pastchats_memory.readers import beads, issue_files, taskmaster
-from pastchats_memory.readers.source import Source
-from pastchats_memory.store.task_texts import task_text
+from pastchats_memory.store.tasks import task_text
 
 REPOSITORY = Path(__file__).parents[1]
 FOLDERS = ("beads", "taskmaster", "backlog-md")
@@ -48,8 +50,8 @@ def shared_tasks() -> list[Known]:
     for folder in FOLDERS:
         for path in sorted((root / folder).iterdir()):
             source = Source(path)
-            for reader in (beads, taskmaster, issue_files):
-                if reader.recognise(source):
+            for reader in (BEADS, TASKMASTER, ISSUE_FILES):
+                if reader.detect(source):
                     found += [
                         _known(f"{folder}/{path.name}", task) for task in reader.read(source) if isinstance(task, Task)
                     ]

@@ -19,8 +19,7 @@ from tasks_files import shared_tasks
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.likeness import likeness
-from pastchats_memory.model import Filters, Task
-from pastchats_memory.statuses import TYPES
+from pastchats_memory.model import TYPES, Filters, Task
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sources import set_meta

@@ -24,8 +24,8 @@ import numpy as np
 from judged import Set, metrics, sets
 from numpy.typing import NDArray
 
-from pastchats_memory.pieces import grams
-from pastchats_memory.query import FUNCTION_WORDS
+from pastchats_memory.text.identifiers import grams
+from pastchats_memory.text.words import FUNCTION_WORDS
 
 CHARACTERS = 3000
 FREQUENT = 600

@@ -20,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory import Memory, fitting, recall
+from pastchats_memory import Memory, recall
 from pastchats_memory.episodes.threads import Thread
-from pastchats_memory.excerpt import excerpt, present
-from pastchats_memory.model import Item
-from pastchats_memory.readers import reader_for
-from pastchats_memory.readers.source import Source
-from pastchats_memory.recollection import Block
-from pastchats_memory.search.terms import Terms
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
+from pastchats_memory.model import Block, Item
+from pastchats_memory.recall import budget
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.text.excerpt import excerpt, present
 
 FOLDER = Path(__file__).parent / "usefulness"
 FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "third": "third.tsv", "fourth": "fourth.tsv"}
@@ -75,7 +75,7 @@ def tasks(name: str = "first") -> list[Task]:
 def decisive_line(folder: Path, task: Task) -> str | None:
     """The line that the task's digest is of; None where the transcript is another one now."""
     source = Source(folder / task.file)
-    reader = reader_for(source)
+    reader = detect_format(source)
     for turn in reader.read(source) if reader else ():
         if getattr(turn, "line", 0) == task.line and (content := getattr(turn, "content", "")):
             for piece in pieces(content):
@@ -101,7 +101,7 @@ def as_first_released() -> None:
     recall.done_in = lambda _: ()  # type: ignore[attr-defined] # as above
     recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     recall._about = most_words  # noqa: SLF001 - what the first release did is put in its place
-    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, fitting.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 
 def main() -> None:

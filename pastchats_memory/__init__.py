@@ -8,8 +8,7 @@ from pastchats_memory.errors import MemoryFault
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import Hit, Item
-    from pastchats_memory.recollection import Block
+    from pastchats_memory.model import Block, Hit, Item
 
 __all__ = ["Block", "Hit", "Item", "Memory", "MemoryFault"]
 
@@ -21,9 +20,9 @@ def __getattr__(name: str) -> object:
 
         return Memory
     if name in __all__:
-        from pastchats_memory import model, recollection
+        from pastchats_memory import model
 
-        return getattr(recollection if name == "Block" else model, name)
+        return getattr(model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

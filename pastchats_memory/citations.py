@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.located import located
+from pastchats_memory.files.archives import archive_of, unpacking
+from pastchats_memory.files.line_anchor import Passage, digest, located, place_of_text, places_of, unpacked
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
-from pastchats_memory.packed import archive_of, unpacking
-from pastchats_memory.passages import Passage, digest, place_of_text, places_of, unpacked
-from pastchats_memory.store import cited
-from pastchats_memory.store.cited import Cited
+from pastchats_memory.store import citations
+from pastchats_memory.store.citations import Cited
 from pastchats_memory.store.database import Database
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
@@ -39,7 +38,7 @@ def cited_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with their citations checked, each at the place that holds best. Raises StoreFault."""
     turns = [int(hit.id) for hit in hits if hit.task is None]
     tasks = [hit.task.id for hit in hits if hit.task is not None]
-    places = cited.places(database, turns, tasks)
+    places = citations.places(database, turns, tasks)
     files = Files(QUICK)
     checked = []
     for hit in hits:
@@ -57,7 +56,7 @@ def cited_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
 
 def cited_items(database: Database, items: Sequence[Item]) -> list[Item]:
     """The items filed under the place that holds best, that place first and with its line of now. Raises StoreFault."""
-    places = cited.places(database, [item.id for item in items], ())
+    places = citations.places(database, [item.id for item in items], ())
     files = Files(QUICK)
     checked = []
     for item in items:
@@ -127,10 +126,10 @@ def verify(
     rank = {state: place for place, state in enumerate(CITATION_STATES)}
     best: dict[tuple[bool, int], int] = {}
     failed: dict[tuple[bool, int], Failed] = {}
-    sources = cited.sources(database, paths)
+    sources = citations.sources(database, paths)
     for done, source in enumerate(sources, start=1):
         files = Files(WHOLE)
-        for row in cited.rows_of(database, source, filters):
+        for row in citations.rows_of(database, source, filters):
             key = (row.is_task, row.id)
             citation = files.check(row.place, row.text)
             if rank[citation.state] >= best.get(key, len(rank)):
@@ -215,7 +214,7 @@ def _line(content: bytes, start: int) -> int:
 
 def _is_as_it_was(file: Path, place: Cited, *, is_packed: bool) -> bool:
     """Whether nobody has written to a file since it was read. Raises OSError."""
-    from pastchats_memory.readers.together import state_of  # few citations need it
+    from pastchats_memory.formats.companions import state_of  # few citations need it
 
     size, mtime_ns = state_of(file)
     return mtime_ns == place.mtime_ns and (is_packed or size == place.size)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Filters
-from pastchats_memory.query import words
-from pastchats_memory.spelled_ids import ATTACHMENT, COMMENT, TASK, number_of
-from pastchats_memory.store import erasing, forgetting, lexical, task_rows, tombstones
+from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
+from pastchats_memory.store import deletion, fulltext, tasks, tombstones
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.forgetting import Choice, Reach, Shown
+from pastchats_memory.store.deletion import Choice, Reach, Shown
 from pastchats_memory.store.tombstones import Forgetting
+from pastchats_memory.text.words import words
 
 MOST_SHOWN = 1000
 MOST_REMEMBERED = 50
@@ -109,15 +108,15 @@ def find(database: Database, selector: Selector, unseen: Collection[str] = ()) -
         unseen: projects whose text is not shown here.
     """
     with database.snapshot():
-        reach = forgetting.reach_of(database, _choice(database, selector))
-        rows = tuple(_shown(row, unseen) for row in forgetting.shown(database, reach, MOST_SHOWN))
+        reach = deletion.reach_of(database, _choice(database, selector))
+        rows = tuple(_shown(row, unseen) for row in deletion.shown(database, reach, MOST_SHOWN))
         found = _came_to(reach, _private(database, selector, reach), rows=rows)
         return replace(found, missing=tuple(id_ for id_ in selector.ids if not _is_there(database, id_)))
 
 
 def _is_there(database: Database, id_: str) -> bool:
     """Whether an id names anything, be it of a private project."""
-    return bool(forgetting.reach_of(database, _choice(database, Selector((id_,)))))
+    return bool(deletion.reach_of(database, _choice(database, Selector((id_,)))))
 
 
 def _came_to(reach: Reach, private: int, rows: tuple[Shown, ...] = ()) -> Forgotten:
@@ -134,7 +133,7 @@ def _private(database: Database, selector: Selector, reach: Reach) -> int:
     if not selector.filters.hidden:
         return 0
     all_of_it = replace(selector, filters=selector.filters._replace(hidden=()))
-    every = forgetting.reach_of(database, _choice(database, all_of_it))
+    every = deletion.reach_of(database, _choice(database, all_of_it))
     return sum(every.counts().values()) - sum(reach.counts().values())
 
 
@@ -150,10 +149,10 @@ def forget(database: Database, selector: Selector) -> Forgotten:
     """
     with database.transaction():
         choice = _choice(database, selector)
-        private = _private(database, selector, forgetting.reach_of(database, choice))
-        number, reach = forgetting.forget(database, choice, selector.remembered())
-    forgetting.finish(database)
-    is_erased = erasing.finish(database)
+        private = _private(database, selector, deletion.reach_of(database, choice))
+        number, reach = deletion.forget(database, choice, selector.remembered())
+    deletion.finish(database)
+    is_erased = deletion.finish_scrub(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(_came_to(reach, private), forgetting=known.get(number), is_erased=is_erased)
 
@@ -190,7 +189,7 @@ def _numbers(database: Database, selector: Selector) -> dict[str, list[int]]:
     for id_ in selector.ids:
         number = number_of(id_[2:] if id_[:2] in PARTS else id_)
         if id_.startswith(TASK):
-            found["tasks"] += task_rows.find(database, id_, selector.filters.hidden)
+            found["tasks"] += tasks.find(database, id_, selector.filters.hidden)
         elif number is not None:
             found[PARTS.get(id_[:2], "turns")].append(number)
         else:
@@ -203,7 +202,7 @@ def _numbers(database: Database, selector: Selector) -> dict[str, list[int]]:
 def _having(database: Database, query: str) -> list[int]:
     """Rows that have every word of a query, or just its text."""
     said = words(query)
-    by_words = lexical.having(database, said[0], Filters()) if said else np.empty(0, np.int64)
+    by_words = fulltext.having(database, said[0], Filters()) if said else np.empty(0, np.int64)
     for word in said[1:]:
-        by_words = np.intersect1d(by_words, lexical.having(database, word, Filters()))
-    return sorted({*by_words.tolist(), *forgetting.having(database, query.strip())})
+        by_words = np.intersect1d(by_words, fulltext.having(database, word, Filters()))
+    return sorted({*by_words.tolist(), *deletion.having(database, query.strip())})

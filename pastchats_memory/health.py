@@ -12,11 +12,12 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
-from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.store import checks, erasing, prompts, redactions, sources, trigrams, vec0, vectors
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import checks, deletion, redactions, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database, side_files
-from pastchats_memory.store.salvage import Saved
-from pastchats_memory.store.task_texts import TaskTexts
+from pastchats_memory.store.recover import Saved
+from pastchats_memory.store.tasks import TaskTexts
+from pastchats_memory.store.vectors import vec0
 
 MEND = "Run `pastchats-memory doctor --yes`: it saves what can be saved in a new database and keeps this one beside it."
 
@@ -106,7 +107,7 @@ def status(database: Database) -> Status:
         database=utf8(str(database.path)),
         bytes=size,
         gone=_gone(checks.source_paths(database)),
-        is_redacted=redactions.are_all_by(database, rules_of_secrets()),
+        is_redacted=redactions.are_all_by(database, rules_version()),
         **counts,
     )
 
@@ -140,7 +141,7 @@ def complete(database: Database, embedder: Embedder) -> int:
         encoded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
         with database.transaction():
             for (id_, _), vector in encoded:
-                prompts.embed(database, id_, embedder.name, vectors.encode(vector))
+                turns.embed(database, id_, embedder.name, vectors.encode(vector))
         done += len(lacking)
     with database.transaction():
         texts = TaskTexts(
@@ -186,7 +187,7 @@ def _derived(database: Database) -> Finding:
 
 def _erased(database: Database) -> Finding:
     """Finishes what is left to do."""
-    is_erased = erasing.finish(database) if database.writable else not erasing.is_due(database)
+    is_erased = deletion.finish_scrub(database) if database.writable else not deletion.is_due(database)
     return Finding(
         "deletions",
         is_erased,
@@ -198,7 +199,7 @@ def _erased(database: Database) -> Finding:
 
 
 def _redacted(database: Database) -> Finding:
-    is_redacted = redactions.are_all_by(database, rules_of_secrets())
+    is_redacted = redactions.are_all_by(database, rules_version())
     return Finding(
         "secrets",
         is_redacted,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -398,3 +399,292 @@ class Context(NamedTuple):
     tokens: int
     """Of the text, never more than the budget."""
     warnings: tuple[str, ...] = ()
+
+
+# What recall makes of earlier episodes: the entries of a block.
+
+SAID_NEXT = "said next"
+NO_ANSWER = "no answer"
+BASES: Mapping[str, str] = {
+    "unanswered": NO_ANSWER,
+    "asked_again": "asked again",
+    "broke_off": "broken off",
+    "moved_on": "went on after",
+    "stands": "nothing said after",
+    "built_on": SAID_NEXT,
+    "task_completed": "task completed",
+    "judged": "judged",
+}
+"""What a line has to do with the outcome that it shows, by signal, where it does not say so itself as `12 passed` does."""
+
+
+class Evidence(NamedTuple):
+    """A line of a transcript that shows how an episode ended."""
+
+    quotation: str
+    source_path: str
+    source_line: int | None
+    """Of the quotation where it can be found, else of the turn; 1-based."""
+    citation: Citation | None = None
+    """Whether the turn still stands there; None for one of no file."""
+
+
+class Outcome(NamedTuple):
+    """What is said of how an episode ended."""
+
+    verdict: str = "unknown"
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    evidence: tuple[Evidence, ...] = ()
+    """What shows it, the decisive line last; of unknown what the person said next, if anything."""
+    signal: str = ""
+    """The rule that decided, empty where none did."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is anything to say: a verdict, what was said next, or that somebody judged it as unknown."""
+        return self.verdict != "unknown" or bool(self.basis)
+
+    @property
+    def shown_by(self) -> str:
+        """The decisive line, or what was said next; empty where there is none."""
+        return self.evidence[-1].quotation if self.evidence else ""
+
+    @property
+    def basis(self) -> str:
+        """What that line has to do with the outcome, empty where it says so itself; of unknown also that somebody judged so."""
+        if self.verdict != "unknown":
+            return BASES.get(self.signal, "")
+        said = SAID_NEXT if self.evidence else ""
+        return ", ".join(filter(None, (self.signal, said)))
+
+
+class Attempt(NamedTuple):
+    """Another episode about the same problem."""
+
+    id: str
+    """Of the turn that asks."""
+    asked: str
+    """An excerpt on one line."""
+    answered: str
+    """What the last answer came to, on one line; empty where there is none."""
+    outcome: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    shown_by: str
+    """The line that shows it."""
+    timestamp: str | None
+    source_path: str
+    source_line: int | None
+    citation: Citation | None = None
+    """Whether it still stands there; None for one of no file."""
+    signal: str = ""
+    """The rule that decided on the outcome, empty where none did."""
+
+    @property
+    def basis(self) -> str:
+        """What the line has to do with the outcome, empty where it says so itself."""
+        return BASES.get(self.signal, "")
+
+
+class Sheet(NamedTuple):
+    """An episode laid out for somebody who judges how it ended; of long texts beginning and end."""
+
+    id: str
+    """Of the turn that asks."""
+    project: str
+    timestamp: str | None
+    asked: str
+    answered: str
+    """All that was, of a long episode near its beginning and its end; empty where that is nothing."""
+    done: tuple[str, ...]
+    """Commands that worked and files that were changed, as of a recollection."""
+    results: tuple[str, ...]
+    """What commands answered last, as far as it was kept, in order."""
+    said_next: str
+    """By the person, up to the next answer; empty where that is nothing."""
+    outcome: Outcome
+    """What is said of it."""
+    source_path: str
+    source_line: int | None
+    citation: Citation | None = None
+    """Whether it still stands there; None for one of no file."""
+    was: str = ""
+    """Of one that was just judged, what was said of it before: `worked`, `failed`, `mixed` or `unknown`; else empty."""
+
+
+class Unjudged(NamedTuple):
+    """Episodes that somebody may judge."""
+
+    sheets: tuple[Sheet, ...]
+    left: int
+    """How many more there are."""
+
+
+class Recollection(NamedTuple):
+    """One entry of a recall block: an episode, with the turn of it that matched."""
+
+    hit: Hit
+    asked: str | None
+    """Excerpt of what was asked; None where nothing was, as in a note."""
+    answered: str | None
+    """Excerpt of what was answered, around what matched; None where the match is all there is."""
+    outcome: Outcome
+    is_current: bool
+    """It belongs to the project in which the caller stands."""
+    question: Hit | None = None
+    """The turn that asks, where another one of the episode matched: the entry has its time and is cited by it."""
+    done: tuple[str, ...] = ()
+    """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
+    none did, then paths of files; each on one line."""
+    before: tuple[Attempt, ...] = ()
+    """Failed attempts at the same, in order."""
+    after: Attempt | None = None
+    """The later attempt at the same that worked, where this one did not."""
+    superseded_by: Attempt | None = None
+    """Where something else was later put in the place of what was decided."""
+
+
+class Block(NamedTuple):
+    """What primes an agent."""
+
+    query: str
+    memories: tuple[Recollection, ...]
+    text: str
+    """Markdown within the budget."""
+    tokens: int
+    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
+    warnings: tuple[str, ...] = ()
+    least: int = 0
+    """Budget that would do, where this one was too small for what there is to say, else 0."""
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The turns that matched, one an entry."""
+        return tuple(memory.hit for memory in self.memories)
+
+
+class Lesson(NamedTuple):
+    """What failed repeatedly before something ended it."""
+
+    project: str
+    times: int
+    """That it failed."""
+    attempts: tuple[Attempt, ...]
+    """The last of those that failed, in order; what was asked in the same words, once."""
+    ended_by: Attempt
+    """The one after them that worked."""
+
+
+class Command(NamedTuple):
+    """A command that worked before."""
+
+    project: str
+    command: str
+    """On one line, as it was run."""
+    times: int
+    """Episodes that worked in which its last run did not fail, of those that fit the question."""
+    episode: Attempt
+    """The one of these with most of the commands that are told, else the one that fits best."""
+    run: Evidence
+    """Where it was run there."""
+
+
+# Ids as people and agents see them: `12` a turn or a note, `t:KEY` a task, `c:5` a comment, `a:7` an attachment.
+
+TASK, COMMENT, ATTACHMENT = "t:", "c:", "a:"
+LONGEST = 18
+"""Digits of a number; every one that long fits into SQLite's 64 bits."""
+
+
+def leads_to_task(id_: str) -> bool:
+    """Whether it names a task, or what belongs to one."""
+    return id_.startswith((TASK, COMMENT, ATTACHMENT))
+
+
+def number_of(text: str) -> int | None:
+    """The number of a row that a text spells in plain digits; None where it spells none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None
+
+
+# The words that trackers use for a task's status, type and priority, and the few that we answer with. Pure.
+
+STATUSES = (
+    "pending",
+    "in_progress",
+    "blocked",
+    "review",
+    "completed",
+    "archived",
+    "cancelled",
+    "deferred",
+    "unknown",
+)
+OPEN = ("pending", "in_progress", "blocked", "review")
+"""Work that is still to be done; `deferred` may never be."""
+RESOLVED = ("completed", "archived")
+TYPES = ("epic", "task", "subtask")
+
+_WORDS: dict[str, str] = {
+    "pending": "pending todo to_do open opened new backlog ready queued planned draft triage triaged unstarted not_started "
+    "proposed accepted approved assigned reopened hooked pinned selected_for_development to_be_done incoming created",
+    "in_progress": "in_progress doing started active wip working ongoing current in_development in_dev underway under_way "
+    "in_work running progress",
+    "blocked": "blocked stuck waiting on_hold hold impeded waiting_for paused stalled",
+    "review": "review in_review needs_review reviewing testing in_testing qa in_qa verify to_verify ready_for_review "
+    "awaiting_review code_review pr_open",
+    "completed": "completed complete done closed finished resolved fixed merged shipped released implemented verified "
+    "success succeeded passed x",
+    "archived": "archived archive",
+    "cancelled": "cancelled canceled cancel wont_fix wontfix won_t_fix wont_do rejected declined dropped abandoned invalid "
+    "duplicate not_planned obsolete superseded deleted removed tombstone discarded skipped failed",
+    "deferred": "deferred defer postponed later someday icebox icebox_ed snoozed on_ice maybe parked",
+    "unknown": "unknown",
+}
+_STATUS_OF = {word: status for status, words in _WORDS.items() for word in words.split()}
+
+_TYPE_OF = {
+    **dict.fromkeys(["epic", "initiative", "milestone", "theme", "project", "convoy", "molecule"], "epic"),
+    **dict.fromkeys(["subtask", "sub_task", "substep", "step", "child", "checklist_item"], "subtask"),
+}
+_PRIORITY_OF = {
+    **dict.fromkeys(["critical", "urgent", "blocker", "highest", "p0", "0", "immediate", "asap"], 0),
+    **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
+    **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
+    **dict.fromkeys(["low", "minor", "p3", "3"], 3),
+    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "optional"], 4),
+}
+PRIORITIES = ("critical", "high", "medium", "low", "lowest")
+"""Names of the priorities 0 to 4."""
+
+
+def folded(word: str) -> str:
+    """The word as the tables have it: lower case, every run of other characters than letters and digits one `_`."""
+    return re.sub(r"[\W_]+", "_", word.strip().lower()).strip("_")
+
+
+def status_of(raw: str) -> str:
+    """One of STATUSES for any tracker's word; `unknown` for a word that no table has."""
+    return _STATUS_OF.get(folded(raw), "unknown")
+
+
+def is_status(word: str) -> bool:
+    """Whether the word is one of ours or a known synonym."""
+    return folded(word) in _STATUS_OF
+
+
+def type_of(raw: str, *, has_parent: bool = False) -> str:
+    """One of TYPES for any tracker's word (a bug or a feature is a task); what has a parent and no word is a subtask."""
+    known = _TYPE_OF.get(folded(raw))
+    return known or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
+
+
+def priority_of(raw: object) -> int | None:
+    """0 (critical) to 4 (lowest) for a number, a name or `P1`; None for anything else."""
+    if isinstance(raw, bool) or not isinstance(raw, int | str):
+        return None
+    return _PRIORITY_OF.get(folded(str(raw)))
+
+
+def wanted_statuses(words: Iterable[str]) -> tuple[str, ...]:
+    """What `--status` asks for: our words and those that mean the same as ours, raw words as `=word`, folded."""
+    asked = (folded(word) for word in words)
+    return tuple(dict.fromkeys(_STATUS_OF.get(word, f"={word}") for word in asked if word))

@@ -8,8 +8,20 @@ from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from itertools import groupby
 
-from pastchats_memory.model import RECALL_HEADING, Citation, Hit, Item, TimeRead
-from pastchats_memory.recollection import NO_ANSWER, Attempt, Command, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.model import (
+    NO_ANSWER,
+    RECALL_HEADING,
+    Attempt,
+    Citation,
+    Command,
+    Hit,
+    Item,
+    Lesson,
+    Outcome,
+    Recollection,
+    Sheet,
+    TimeRead,
+)
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 CITATION_NOTES = {

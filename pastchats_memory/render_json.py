@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pastchats_memory.model import Context, Hit, Hits, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Block, Command, Evidence, Lesson, Outcome, Sheet
+from pastchats_memory.model import (
+    Attempt,
+    Block,
+    Command,
+    Context,
+    Evidence,
+    Hit,
+    Hits,
+    Item,
+    Lesson,
+    Outcome,
+    Sheet,
+    StoredTask,
+)
 from pastchats_memory.render import citation
 
 

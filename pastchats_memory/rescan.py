@@ -19,14 +19,13 @@ import orjson
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
-from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
-from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.store import erasing, prompts, redactions, sources, vectors
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import deletion, redactions, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.redactions import AROUND, OF_TASKS, RULES, TURNS, Row, Texts
 from pastchats_memory.store.sources import meta, set_meta
-from pastchats_memory.store.task_texts import TaskTexts, chunks, encoded, task_text
-from pastchats_memory.store.tasks import LONGEST_TITLE
+from pastchats_memory.store.tasks import LONGEST_TITLE, TaskTexts, chunks, encoded, task_text
 
 BATCH = 64
 """Rows that are written in one transaction."""
@@ -91,7 +90,7 @@ def find(database: Database, progress: Callable[[Progress], None] = lambda _: No
         for id_, conversation, index, row in some:
             content = _look(found, TURNS, row, lambda key: found.turns.append(key[0]))
             if before is not None and before[1:3] == (conversation, index - 1):
-                parts = without_split_secret(before[3], content)
+                parts = redact_split(before[3], content)
                 if parts is not None:
                     found.seams.append((before[0], id_))
                     found.secrets.update(_marks(parts[1]) - _marks(content))
@@ -134,7 +133,7 @@ def _cleaned(kind: Texts, column: str, text: str) -> str | None:
     if column == "inputs":
         safe_said: object = [_path(path) for path in said]
     else:
-        safe_said = redacted_value(said)
+        safe_said = redact_json(said)
     if safe_said == said:
         return text
     return None if column == "resume" else orjson.dumps(safe_said).decode()  # the file is read as a whole then
@@ -151,7 +150,7 @@ def _short(text: str) -> str:
 
 @lru_cache(4096)
 def _path(path: str) -> str:
-    return redacted_path(path)
+    return redact_path(path)
 
 
 _MARK = re.compile(r"\[redacted:([a-z0-9\-]+)\]")
@@ -191,10 +190,10 @@ def rescan(
             done += len(rows[first : first + BATCH])
             progress(Progress(done, total))
     with database.transaction():
-        set_meta(database, {RULES: rules_of_secrets()})
+        set_meta(database, {RULES: rules_version()})
     vectors.pack_all(database)
     derive(database)  # what is marked as due bears the old names
-    return report(found, previous, erased=erasing.finish(database), duration_s=time.monotonic() - start)
+    return report(found, previous, erased=deletion.finish_scrub(database), duration_s=time.monotonic() - start)
 
 
 def report(found: Found, previous: str | None, *, erased: bool = False, duration_s: float = 0.0) -> Rescanned:
@@ -202,7 +201,7 @@ def report(found: Found, previous: str | None, *, erased: bool = False, duration
     turns = len({*found.turns, *(id_ for pair in found.seams for id_ in pair)})
     secrets = dict(found.secrets.most_common())
     return Rescanned(
-        rules_of_secrets(),
+        rules_version(),
         previous,
         found.looked_at,
         turns,
@@ -226,7 +225,7 @@ def _turns(database: Database, embedder: Embedder, ids: Sequence[int], seams: Se
         changed = {id_: values for id_, values in changed.items() if values}
         contents = [values["content"] or "" for values in changed.values() if "content" in values]
         hashes = {content: sha256(content.encode()).digest() for content in contents}
-        ready = prompts.vectors_of(database, hashes.values(), embedder.name)
+        ready = turns.vectors_of(database, hashes.values(), embedder.name)
         ready |= _encoded(embedder, (content for content in hashes if hashes[content] not in ready))
         with sources.vectors_of(database, embedder.name, embedder.version):
             same = {
@@ -247,7 +246,7 @@ def _turns(database: Database, embedder: Embedder, ids: Sequence[int], seams: Se
 def _part(changed: dict[int, Values], read: dict[int, Row], before: int, after: int) -> None:
     """Take a secret that is cut in two out of both turns."""
     first, second = (changed[id_].get("content") or read[id_].texts["content"] for id_ in (before, after))
-    parts = without_split_secret(first, second)
+    parts = redact_split(first, second)
     if parts is not None:
         changed[before]["content"], changed[after]["content"] = parts
 

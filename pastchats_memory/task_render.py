@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pastchats_memory.excerpt import excerpt
 from pastchats_memory.likeness import GUIDE
-from pastchats_memory.model import Hits, StoredTask
+from pastchats_memory.model import RESOLVED, Hits, StoredTask
 from pastchats_memory.render import local_time, one_line, sanitised, sourced
 from pastchats_memory.render_json import attempt_json, task_fields
-from pastchats_memory.statuses import RESOLVED
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+from pastchats_memory.text.excerpt import excerpt
 
 RESOLUTION_WIDTH = 700
 """Characters of a resolution that are shown; `--json` has all of it."""

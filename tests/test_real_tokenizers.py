@@ -13,10 +13,10 @@ import pytest
 from program import REPOSITORY, Reader
 
 from pastchats_memory import Memory
-from pastchats_memory.budget import count_tokens
-from pastchats_memory.context import ContextRequest, assemble
-from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.model import Hit
+from pastchats_memory.recall.budget import ContextRequest, assemble
+from pastchats_memory.text.tokens import count_tokens
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs, which ships the vocabularies, is not installed")
 

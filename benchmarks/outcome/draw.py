@@ -25,9 +25,9 @@ from pathlib import Path
 
 from pastchats_memory.episodes import episodes, spoken_first
 from pastchats_memory.episodes.derive import LATEST, meanwhile
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
-from pastchats_memory.readers import reader_for
-from pastchats_memory.readers.source import Source
 from pastchats_memory.store.outcomes import Changed
 
 HERE = Path(__file__).parent
@@ -111,7 +111,7 @@ def all_episodes(folders: Sequence[Path]) -> list[Episode]:
 def _episodes_in(path: Path, name: str) -> Iterator[Episode]:
     source = Source(path)
     try:
-        reader = reader_for(source)
+        reader = detect_format(source)
     except ValueError:
         return
     conversations: dict[str | None, list[Turn]] = {}

@@ -26,9 +26,9 @@ from pathlib import Path
 
 from draw import HERE, Episode, changes_of, episodes_of
 
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
-from pastchats_memory.readers import reader_for
-from pastchats_memory.readers.source import Source
 
 FOLDER = HERE / "written"
 AT_HOME = "/home/p/app"
@@ -90,7 +90,7 @@ def episode_of(one: Written, folder: Path) -> Episode:
     path.parent.mkdir()
     path.write_text(tell(one.steps), encoding="utf-8")
     source = Source(path)
-    reader = reader_for(source)
+    reader = detect_format(source)
     rows = list(reader.read(source)) if reader else []
     turns = [row for row in rows if isinstance(row, Turn)]
     planned = changes_of([row for row in rows if isinstance(row, Task)])

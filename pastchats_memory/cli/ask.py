@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table, warn
 from pastchats_memory.questions.reading import Reading
 from pastchats_memory.render_json import with_warnings
 from pastchats_memory.task_render import listed, task_json
@@ -24,11 +24,11 @@ Examples:
 """,
 )
 @click.argument("question", nargs=-1, required=True)
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     """Answer a question about tasks. How it was read is shown first; no language model is asked."""
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
     if as_json:
         body: dict[str, Any] = {"schema": "ask/1", "reading": reading_json(answer.reading), "total": answer.total}

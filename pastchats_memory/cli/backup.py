@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, is_terminal
+from pastchats_memory.config import load
+from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
 from pastchats_memory.render import one_line
 
@@ -23,19 +27,64 @@ Examples:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@options.database
-@options.as_json
-def command(file: Path, force: bool, db: str | None, as_json: bool) -> int:
+@cli.database
+@cli.as_json
+def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     """Copy the memory into FILE, which only you can read; while other processes index, too.
 
     What is copied is the memory as it is now. FILE has its name only once it is whole.
     """
-    options.interrupt_in_order()
-    with options.open_memory(db) as memory:
+    cli.interrupt_in_order()
+    with cli.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
         emit_json({"schema": "backup/1", "results": [{"file": utf8(str(file)), **asdict(copied)}]})
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
+    return DONE
+
+
+# `restore`: a backup in the place of the memory.
+
+
+@click.command(
+    "restore",
+    epilog="""\b
+Examples:
+  pastchats-memory backup ~/memory-backup.db
+  pastchats-memory restore ~/memory-backup.db
+  pastchats-memory restore ~/memory-backup.db --yes --json
+""",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@cli.yes
+@cli.no
+@cli.database
+@cli.as_json
+def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Put the memory in FILE in the place of the one that there is.
+
+    FILE is checked first, and only read. The old memory stands until the new one is whole; a process that reads
+    meanwhile sees the one or the other. Where there is one already you are asked; without a terminal --yes says so.
+    """
+    cli.interrupt_in_order()
+    path = load(db).database
+    is_there = os.path.lexists(path)
+    if is_there and not yes:
+        ask = not no and is_terminal(sys.stdin) and not as_json
+        if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
+            click.echo(f"{path} is as it was; --yes replaces it.", err=True)
+            if as_json:
+                emit_json({"schema": "restore/1", "results": []})
+            return NOTHING
+    restored, aside = Memory.restore(file, path)
+    if as_json:
+        about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
+        emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
+    else:
+        click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
+    if aside:
+        click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
+        click.echo("What was forgotten in it is not known here: forget it again if the backup is older.", err=True)
     return DONE

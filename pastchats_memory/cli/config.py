@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory import config
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import emit_json, table, warn
+from pastchats_memory import cli, config
+from pastchats_memory.cli import DONE, emit_json, table, warn
 from pastchats_memory.model import utf8
 from pastchats_memory.render import one_line
 
@@ -27,8 +26,8 @@ Examples:
   pastchats-memory config --json | jq '.results[] | select(.origin != "default")'
 """,
 )
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(db: str | None, as_json: bool) -> int:
     """Every key of the configuration with its value, and who said so: a flag, a variable, a line of a file, nobody.
 

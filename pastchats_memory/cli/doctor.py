@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.health import MEND, Finding
@@ -25,10 +25,10 @@ Examples:
   pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'
 """,
 )
-@options.yes
-@options.no
-@options.database
-@options.as_json
+@cli.yes
+@cli.no
+@cli.database
+@cli.as_json
 def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Check the database, the model, the engine and the sources; exit 1 where something is to be mended.
 
@@ -58,7 +58,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
 
 def _findings(db: str | None) -> list[Finding]:
     try:
-        with options.open_memory(db) as memory:
+        with cli.open_memory(db) as memory:
             return memory.doctor()
     except DatabaseCorrupt as fault:
         if fault.__cause__ is None:  # another program's, or no file at all: nothing that could be mended

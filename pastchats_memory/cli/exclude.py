@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json
-from pastchats_memory.config import excluding, load
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json
+from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
@@ -33,8 +33,8 @@ Examples:
 )
 @click.option("--list", "listed", is_flag=True, help="What is excluded.")
 @click.option("--remove", is_flag=True, help="Let what is named be indexed again.")
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(
     paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
 ) -> int:
@@ -47,8 +47,8 @@ def command(
     if not named and not listed:
         raise UsageFault("nothing is named", "Name a path, or a project with --project; --list shows what is excluded.")
     if named and not listed:
-        (excluding.include_again if remove else excluding.exclude)([*named.values()])
-    there = excluding.excluded()
+        (toml.include_again if remove else toml.exclude)([*named.values()])
+    there = toml.excluded()
     stored = {} if listed or remove else _stored(db, paths, projects)
     if as_json:
         emit_json({"schema": "exclude/1", "results": [{"pattern": one, "stored": stored.get(one, 0)} for one in there]})

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
-from pastchats_memory.config import Config, found_histories, from_home, load, own_places
-from pastchats_memory.config.histories import History
-from pastchats_memory.configured import index_options, wanted_files
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table
+from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
 from pastchats_memory.render import one_line
 
 if TYPE_CHECKING:
     from watchfiles import Change
 
-    from pastchats_memory.ingest.options import IndexOptions
+    from pastchats_memory.ingest.discover import IndexOptions
 
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
@@ -63,12 +63,12 @@ Examples:
 @click.option("--format", "format_", metavar="NAME", help="Read only files of this format.")
 @click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
 @click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
-@options.yes
-@options.no
-@options.model
-@options.threads
-@options.database
-@options.as_json
+@cli.yes
+@cli.no
+@cli.model
+@cli.threads
+@cli.database
+@cli.as_json
 def command(
     paths: tuple[str, ...],
     inputs: tuple[str, ...],
@@ -110,9 +110,9 @@ def command(
         return _dry_run(named, config, wanted_options, as_json=as_json)
     if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
-    options.be_nice()
-    with options.open_memory(db, create=True, model=model, threads=threads) as memory:
-        options.interrupt_in_order()
+    cli.be_nice()
+    with cli.open_memory(db, create=True, model=model, threads=threads) as memory:
+        cli.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         emit_json(_json(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:

@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
-from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, write
+from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, uninstalling, write
 
 
 @click.command(
@@ -23,11 +23,11 @@ Examples:
 )
 @click.argument("target", type=click.Choice(TARGETS))
 @click.option("--print", "only_print", is_flag=True, help="Show what would be changed and change nothing.")
-@options.yes
-@options.no
-@options.database
-@options.as_json
-def command(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+@cli.yes
+@cli.no
+@cli.database
+@cli.as_json
+def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Let an agent recall before each prompt and index after each session.
 
     Shows the change to the agent's settings as a diff, keeps a copy of the file as it was beside it, and leaves
@@ -70,3 +70,29 @@ def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None
         if not answer:
             click.echo("Nothing was changed.", err=True)
     return DONE if answer and changes else NOTHING
+
+
+# `uninstall`: our hooks out of an agent's settings.
+
+
+@click.command(
+    "uninstall",
+    epilog="""\b
+Examples:
+  pastchats-memory uninstall claude-code
+  pastchats-memory uninstall codex --yes
+""",
+)
+@click.argument("target", type=click.Choice(TARGETS))
+@cli.yes
+@cli.no
+@cli.as_json
+def uninstall(target: str, yes: bool, no: bool, as_json: bool) -> int:
+    """Take out of an agent's settings what `install` put in, and nothing else.
+
+    At a terminal it asks first; without one it makes the change, unless --no is given.
+    """
+    changes = uninstalling(target, state_folder())
+    if not changes and not as_json:
+        click.echo(f"{target} has no hooks of ours.", err=True)
+    return settle("uninstall", target, changes, answer=True if yes else not no and None, as_json=as_json)

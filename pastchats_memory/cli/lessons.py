@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
 from pastchats_memory.render import lessons_text
 from pastchats_memory.render_json import lessons_json
 
@@ -19,14 +19,14 @@ Examples:
   pastchats-memory lessons --all --json
 """,
 )
-@options.project
+@cli.project
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Lessons at most.")
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(project: str | None, limit: int, db: str | None, *, everywhere: bool, as_json: bool) -> int:
     """What failed more than once in the project you are in, and what ended it, each with its source."""
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         found, warnings = memory.lessons(None if everywhere else project or ".", limit)
     if as_json:
         emit_json(lessons_json(found, warnings))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
-from pastchats_memory.model import Item
-from pastchats_memory.recollection import Outcome
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging
+from pastchats_memory.model import Item, Outcome, leads_to_task
 from pastchats_memory.render import CITATION_NOTES, local_time, one_line, outcome_text, sanitised
 from pastchats_memory.render_json import item_json
-from pastchats_memory.spelled_ids import leads_to_task
 
 
 @click.command(
@@ -26,13 +24,13 @@ Examples:
 @click.option(
     "--neighbours", type=click.IntRange(0, 100), default=2, show_default=True, help="Turns to show on each side."
 )
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]
     id_ = str(int(id_))
     if as_json:
@@ -52,7 +50,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     from pastchats_memory.task_render import task_json, whole
 
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         found = memory.tasks.shown(id_)
     if found is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)

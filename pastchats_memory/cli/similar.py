@@ -6,10 +6,15 @@ from collections.abc import Sequence
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory.requests import project_named
+from pastchats_memory.render import one_line
+from pastchats_memory.render_json import task_fields
 from pastchats_memory.task_render import guide, near_json, near_line
 from pastchats_memory.tasks.near import Near
+from pastchats_memory.tasks.scan import LEAST_SCORE
 
 
 def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json: bool) -> int:
@@ -35,10 +40,89 @@ Examples:
 @click.argument("key")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@options.database
-@options.as_json
-def command(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
+@cli.database
+@cli.as_json
+def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         found = memory.tasks.similar(key, limit)
     return show(found, threshold, "similar/1", as_json=as_json)
+
+
+# `find-duplicates`: the tasks most like a text.
+
+
+@click.command(
+    "find-duplicates",
+    epilog="""\b
+Examples:
+  pastchats-memory find-duplicates 'Users cannot sign in'
+  pastchats-memory find-duplicates 'dark mode' --threshold 0.8
+""",
+)
+@click.argument("text", nargs=-1, required=True)
+@click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
+@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
+@cli.database
+@cli.as_json
+def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
+    """The tasks most like TEXT, with score and label, and what the scores mean."""
+    with cli.open_memory(db) as memory:
+        found = memory.tasks.find_duplicates(" ".join(text), limit)
+    return show(found, threshold, "find-duplicates/1", as_json=as_json)
+
+
+# `duplicates`: clusters among all tasks.
+
+
+@click.command(
+    "duplicates",
+    epilog="""\b
+Examples:
+  pastchats-memory duplicates --scan
+  pastchats-memory duplicates --scan --project . --threshold 0.95 --json
+""",
+)
+@click.option("--scan", is_flag=True, help="Compare all tasks with each other.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=LEAST_SCORE,
+    show_default=True,
+    metavar="X",
+    help="Least score of a pair.",
+)
+@cli.project
+@cli.database
+@cli.as_json
+def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
+    """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
+    if not scan:
+        raise UsageFault(
+            "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
+        )
+    with cli.open_memory(db) as memory:
+        clusters = memory.tasks.duplicates(threshold, project_named(project))
+    if as_json:
+        results = [
+            {
+                "tasks": [{"id": f"t:{task.key}", **task_fields(task)} for task in cluster.tasks],
+                "pairs": [
+                    {"first": f"t:{pair.first}", "second": f"t:{pair.second}", "score": pair.score, "label": pair.label}
+                    for pair in cluster.pairs
+                ],
+            }
+            for cluster in clusters
+        ]
+        emit_json({"schema": "duplicates/1", "results": results})
+    elif clusters:
+        for number, cluster in enumerate(clusters, start=1):
+            click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
+            for task in cluster.tasks:
+                click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
+            for pair in cluster.pairs:
+                click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
+        click.echo(hanging(guide()))
+    else:
+        click.echo("No two tasks are that much alike.", err=True)
+    return DONE if clusters else NOTHING

@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, table
-from pastchats_memory.config import found_histories, from_home, load
-from pastchats_memory.configured import wanted_files
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table
+from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
+from pastchats_memory.memory.requests import found_histories, wanted_files
 from pastchats_memory.render import one_line
 
 SHOWN = 10
@@ -25,8 +25,8 @@ Examples:
   pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'
 """,
 )
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(db: str | None, as_json: bool) -> int:
     """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
     config = load(db)

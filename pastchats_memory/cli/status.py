@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json, hanging
+from pastchats_memory import cli
+from pastchats_memory.cli import DONE, counted, emit_json, hanging
 from pastchats_memory.health import Status
 from pastchats_memory.render import local_time
 
@@ -23,11 +23,11 @@ Examples:
   pastchats-memory status --json | jq '.results[0].turns'
 """,
 )
-@options.database
-@options.as_json
+@cli.database
+@cli.as_json
 def command(db: str | None, as_json: bool) -> int:
     """What the memory holds, which model and which engine answer, and how the last run went."""
-    with options.open_memory(db) as memory:
+    with cli.open_memory(db) as memory:
         status = memory.status()
         text = _text(status)  # while the memory is open, which explains what damage makes of it
     if as_json:

@@ -9,19 +9,17 @@ ignored. What is wrong in the person's own file is an error.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pastchats_memory.config.keys import KEYS, absolute
+from pastchats_memory.config.schema import KEYS, absolute
 from pastchats_memory.errors import UsageFault
 
 if TYPE_CHECKING:
-    from pastchats_memory.config.file import ConfigFile
-    from pastchats_memory.config.histories import History
+    from pastchats_memory.config.toml import ConfigFile
 
 FILE = "pastchats-memory.toml"
 FOLDER = "pastchats-memory"
@@ -87,18 +85,6 @@ class Config:
     """By key who said so, of all that have not their default."""
     warnings: tuple[str, ...] = ()
     """What was ignored of the project's file, and why."""
-
-
-def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
-    """The histories of other programs on this machine, and the configured roots. Raises UsageFault without a home."""
-    from pastchats_memory.config.histories import History, Surroundings, histories
-
-    try:
-        home = Path.home()
-    except RuntimeError as fault:
-        raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
-    roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return histories(Surroundings(environment, home, sys.platform)) + roots
 
 
 def from_home(path: str) -> str:
@@ -197,7 +183,7 @@ def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> f
 
 
 def _own(path: Path) -> ConfigFile:
-    from pastchats_memory.config.file import read
+    from pastchats_memory.config.toml import read
 
     file = read(path)
     if "private" in file.values:
@@ -210,7 +196,7 @@ def _own(path: Path) -> ConfigFile:
 
 
 def _projects(path: Path, own: Path | None) -> ConfigFile:
-    from pastchats_memory.config.file import read
+    from pastchats_memory.config.toml import read
 
     file = read(path)
     for key in [key for key in file.values if KEYS[key].is_own]:
@@ -285,7 +271,7 @@ def is_private(folder: str) -> bool | None:
         return False
     if path is None:
         return False
-    from pastchats_memory.config.file import read
+    from pastchats_memory.config.toml import read
 
     file = read(path)
     is_understood = "private" in file.values or not file.problems or (file.lines and "private" not in file.lines)

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import orjson
 
-from pastchats_memory.embed import Vector, beside
+from pastchats_memory.embed import Vector, forkserver
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, costs, encode, tokenizer
+from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, costs, encode, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class PackagedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
-        answered = beside.ask(VECTOR, text)
+        answered = forkserver.ask(VECTOR, text)
         return np.frombuffer(answered, np.float32) if answered else _embedded(text)
 
     @property
@@ -124,7 +124,7 @@ def load_beside() -> None:
     _FOR_ONE.set()
     if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
         with suppress(OSError):  # no further process is allowed here
-            beside.begin(_answer, _load_quietly)
+            forkserver.begin(_answer, _load_quietly)
             return
     Thread(target=_load_quietly).start()
 

@@ -6,13 +6,11 @@ from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes import asking, episodes, spoken_first
 from pastchats_memory.episodes.citing import line_near, line_of
 from pastchats_memory.episodes.judged import SIGNAL
-from pastchats_memory.model import Item
-from pastchats_memory.recollection import Evidence, Outcome
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import judgements, outcomes, prompts
+from pastchats_memory.model import Evidence, Item, Outcome
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.outcomes import Ending, Judgement
 
 NEIGHBOURS = 12
 """Turns on each side of one in which its episode is looked for."""
@@ -27,14 +25,14 @@ def episode_around(database: Database, item: Item) -> tuple[list[Item], Ending]:
         return [item], _unknown(item, item)
     ending = outcomes.of_turn(database, item)
     if ending is not None:
-        return prompts.of_episode(database, item, ending, NEIGHBOURS), ending
-    around = prompts.conversation_around(database, item, NEIGHBOURS)
+        return turns.of_episode(database, item, ending, NEIGHBOURS), ending
+    around = turns.conversation_around(database, item, NEIGHBOURS)
     parts = list(episodes(around))
     place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))
     episode = parts[place]
     if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
         return episode, _unknown(episode[0], episode[-1])
-    known = judgements.of_conversation(database, item.project, item.conversation_id).get(asking(episode).id)
+    known = outcomes.of_conversation(database, item.project, item.conversation_id).get(asking(episode).id)
     return episode, _derived(episode, parts[place + 1] if place + 1 < len(parts) else [], known)
 
 
@@ -47,7 +45,7 @@ def said(database: Database, ending: Ending) -> Outcome:
     """The outcome that is sure enough to be said, each line of its evidence where it stands now; of another one what was said next. Raises StoreFault."""
     is_told = ending.said != "unknown"
     quotations = [shown for shown in ending.evidence if is_told or shown.turn_index > ending.last_index]
-    quoted = prompts.items(database, [shown.id for shown in quotations])
+    quoted = turns.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cited_items(database, quoted)}
     evidence = tuple(_evidence(items[shown.id], shown.text) for shown in quotations if shown.id in items)
     return Outcome(ending.said, evidence, ending.signal if is_told or ending.signal == SIGNAL else "")

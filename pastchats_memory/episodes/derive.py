@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pastchats_memory.episodes import asking, episodes, is_spoken, judged, spoken_first
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
-from pastchats_memory.rulebook import version_of
-from pastchats_memory.store import judgements, outcomes
+from pastchats_memory.redact.rules_version import hash_rules
+from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Changed, Due, Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
 
 if TYPE_CHECKING:
     from pastchats_memory.outcome import Evidence
@@ -60,7 +59,7 @@ def rules() -> str:
     here = Path(__file__)
     package = here.parent.parent
     beside = [here.with_name("__init__.py"), here.with_name("judged.py")]
-    return version_of([here, *beside, package / "commands.py", *sorted((package / "outcome").glob("*.py"))])
+    return hash_rules([here, *beside, package / "text" / "shell.py", *sorted((package / "outcome").glob("*.py"))])
 
 
 def derive(
@@ -142,7 +141,7 @@ def _fresh(database: Database) -> list[_Fresh]:
         if signature is None:  # another process has just done it
             continue
         changes = outcomes.changes_of_tasks(database, due)
-        known = judgements.of_conversation(database, due.project, due.conversation_id)
+        known = outcomes.of_conversation(database, due.project, due.conversation_id)
         endings = list(endings_of(outcomes.rows_from(database, due, first), changes, known))
         found.append(_Fresh(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)

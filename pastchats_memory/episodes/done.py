@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from pastchats_memory.commands import is_editor, is_look, is_shell
 from pastchats_memory.model import Item
+from pastchats_memory.text.shell import is_editor, is_look, is_shell
 
 MOST_COMMANDS, MOST_FILES = 3, 4
 LONGEST_LINE = 120

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
-from pastchats_memory.commands import check_of, is_look
 from pastchats_memory.episodes.around import episode_around, run_in
 from pastchats_memory.episodes.done import CUT, Run, runs_of
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
-from pastchats_memory.model import Filters, Hit
-from pastchats_memory.query import FUNCTION_WORDS, words
-from pastchats_memory.recollection import Command
+from pastchats_memory.model import Command, Filters, Hit
 from pastchats_memory.search import Request
-from pastchats_memory.search.terms import Terms
-from pastchats_memory.store import prompts
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.store.runs import latest_runs
+from pastchats_memory.store.sources import latest_runs
+from pastchats_memory.text.shell import check_of, is_look
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LEAST_LETTERS = 4
 """Of a word of the task that a command may have: "run" and "the" are in every second one."""
@@ -99,7 +98,7 @@ def commands(
     checks = _checks_named(request.text, terms)
     meant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
     found = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
-    for item in prompts.items(database, [*found, *_latest_of(database, checks, request.filters)]):
+    for item in turns.items(database, [*found, *_latest_of(database, checks, request.filters)]):
         if item.id in seen:
             continue
         episode, ending = episode_around(database, item)
@@ -198,8 +197,8 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
 
 
 def _command(database: Database, used: _Used, where: _Episode) -> Command:
-    (item,) = prompts.items(database, [where.asked])
-    (noted,) = cited_items(database, prompts.items(database, [where.last.turn]))
+    (item,) = turns.items(database, [where.asked])
+    (noted,) = cited_items(database, turns.items(database, [where.last.turn]))
     episode = attempt_at(database, item, where.ending)
     command = where.last.command
     cited = cited_attempts(database, [episode])[episode.id]

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from pastchats_memory.episodes import spoken_first
 from pastchats_memory.model import Item
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Ending, Quotation, Said
+from pastchats_memory.store.outcomes import Ending, Judgement, Quotation, Said
 
 SIGNAL = "judged"
 """Stands for the rule that decided."""

@@ -13,14 +13,13 @@ from pastchats_memory.episodes.done import done_in
 from pastchats_memory.episodes.judged import SIGNAL, ending_by, read_of
 from pastchats_memory.episodes.quoting import LONGEST, found_in
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.excerpt import ELLIPSIS
-from pastchats_memory.model import Filters, Item
-from pastchats_memory.recollection import Sheet, Unjudged
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import judgements, outcomes, prompts
+from pastchats_memory.model import Filters, Item, Sheet, Unjudged
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes
+from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import Judgement
-from pastchats_memory.store.outcomes import Due, Ended, Ending, Said
+from pastchats_memory.store.outcomes import Due, Ended, Ending, Judgement, Said
+from pastchats_memory.text.excerpt import ELLIPSIS
 
 WIDTH = 1000
 """Characters of a text on a sheet."""
@@ -60,7 +59,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
             (None, 0, 0) if verdict == "unknown" else _place(because or "", [*answered, *spoken], item)
         )
         judgement = Judgement(asking(episode).id, verdict, turn, start, length, read_of(episode, spoken, turn))
-        judgements.put(database, judgement)
+        outcomes.put(database, judgement)
         outcomes.mark(database, _due(item, episode))
         sheet = _sheet(database, _ended(item, episode, ending_by(judgement, episode, spoken)))
     return sheet._replace(was=before.said), catch_up(database)
@@ -70,7 +69,7 @@ def take_back(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
     """Let the rules say again how the item's episode ended; the episode, and warnings. Raises UsageFault, StoreFault."""
     with database.transaction():
         episode, _ = _read(database, item)
-        is_judged = judgements.drop(database, asking(episode).id)
+        is_judged = outcomes.drop(database, asking(episode).id)
         outcomes.mark(database, _due(item, episode))
     behind = catch_up(database)
     with database.snapshot():
@@ -88,7 +87,7 @@ def _known(database: Database, item: Item, episode: Sequence[Said], spoken: Sequ
     """How the item's episode ended before anybody says more of it."""
     if ending := outcomes.of_turn(database, item):
         return ending
-    judged_here = judgements.of_conversation(database, item.project, str(item.conversation_id))
+    judged_here = outcomes.of_conversation(database, item.project, str(item.conversation_id))
     return ending_of(episode, spoken, judgement=judged_here.get(asking(episode).id))
 
 
@@ -136,8 +135,8 @@ def _place(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, i
 
 
 def _sheet(database: Database, one: Ended) -> Sheet:
-    (item,) = cited_items(database, prompts.items(database, [one.asked]))
-    turns = prompts.of_episode(database, item, one.ending, NEIGHBOURS)
+    (item,) = cited_items(database, turn_rows.items(database, [one.asked]))
+    turns = turn_rows.of_episode(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
     results = [turn.content for turn in turns if turn.role == "tool"]
     where = filed_place(item)

@@ -15,8 +15,8 @@ from pastchats_memory.episodes.threads import (
     errors_of,
     is_failed_by_next,
 )
-from pastchats_memory.recollection import Lesson
-from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.model import Lesson
+from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
 
@@ -130,14 +130,14 @@ def _of_one_error(database: Database, told: Sequence[Ended]) -> list[tuple[int, 
 def _errors(database: Database, told: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
     """The errors in the episode at each of the places."""
     asked = {told[place].asked: place for place in places}
-    items = prompts.items(database, list(asked))
+    items = turns.items(database, list(asked))
     return {asked[item.id]: errors_of(database, item, told[asked[item.id]].ending) for item in items}
 
 
 def _lesson(database: Database, failed: Sequence[Ended], ended: Ended) -> Lesson:
     """The attempts as they are told: what was asked in the same words several times once, as it ended last."""
     shown = [*failed[-MOST_ATTEMPTS:], ended]
-    items = {item.id: item for item in prompts.items(database, [one.asked for one in shown])}
+    items = {item.id: item for item in turns.items(database, [one.asked for one in shown])}
     told = [attempt_at(database, items[one.asked], one.ending) for one in shown]
     cited = cited_attempts(database, told)
     *attempts, last = (cited[one.id] for one in told)

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.model import Item
-from pastchats_memory.pieces import grams, spaced
-from pastchats_memory.query import FUNCTION_WORDS, words
 from pastchats_memory.store.outcomes import OPENING
+from pastchats_memory.text.identifiers import grams, spaced
+from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LEAST_SHARED = 3
 """Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""

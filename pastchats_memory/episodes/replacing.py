@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from pastchats_memory.commands import wanted
-from pastchats_memory.query import FUNCTION_WORDS
+from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.words import FUNCTION_WORDS
 
 MOST = 2000
 """Characters of a request, and of an answer, that are read."""

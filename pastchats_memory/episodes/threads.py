@@ -12,17 +12,16 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from pastchats_memory.citations import cited_items
-from pastchats_memory.commands import wanted
-from pastchats_memory.decisive import decisive
 from pastchats_memory.episodes.around import NEIGHBOURS
 from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
-from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Hit, Item
-from pastchats_memory.recollection import Attempt
-from pastchats_memory.search.hits import filed_place
-from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.model import Attempt, Hit, Item
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, vectors
+from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
+from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.text.shell import wanted
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
@@ -117,7 +116,7 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
     alike = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE}
     errors = errors_in(episode)
     found: list[tuple[str, Attempt]] = []
-    for item in prompts.items(database, [id_ for id_ in candidates if errors or id_ in alike]):
+    for item in turn_rows.items(database, [id_ for id_ in candidates if errors or id_ in alike]):
         ending = outcomes.of_turn(database, item)
         if ending is None or item.timestamp is None:
             continue
@@ -131,7 +130,7 @@ def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit
 
 def errors_of(database: Database, item: Item, ending: Ending) -> frozenset[str]:
     """The errors in the item's episode. Raises StoreFault."""
-    return errors_in(prompts.of_episode(database, item, ending, NEIGHBOURS))
+    return errors_in(turn_rows.of_episode(database, item, ending, NEIGHBOURS))
 
 
 def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
@@ -156,7 +155,7 @@ def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hi
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
         if not any(replaces(one, asked, answered) for one in replacements(hit.content)):
             continue
-        if found := prompts.items(database, [int(hit.id)]):
+        if found := turn_rows.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
                 return attempt_at(database, found[0], ending)
@@ -164,14 +163,14 @@ def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hi
 
 
 def _attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = prompts.items(database, [one.asked])
+    (item,) = turn_rows.items(database, [one.asked])
     return attempt_at(database, item, one.ending)
 
 
 def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
     """The episode that the item asks for, as another one tells of it. Raises StoreFault."""
     where = filed_place(item)
-    turns = prompts.of_episode(database, item, ending, LAST_TURNS)
+    turns = turn_rows.of_episode(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
     said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
     return Attempt(
@@ -189,7 +188,7 @@ def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
 
 def cited_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
     """The attempts by id, each at the place that holds best. Raises StoreFault."""
-    items = cited_items(database, prompts.items(database, [int(one.id) for one in attempts]))
+    items = cited_items(database, turn_rows.items(database, [int(one.id) for one in attempts]))
     asked = {str(item.id): item for item in items}
     return {one.id: _at(one, asked[one.id]) for one in attempts}
 

@@ -1,3 +1,1 @@
-"""Formats of transcripts and task files."""
-
-import pastchats_memory.readers  # noqa: F401 - the registry imports the generic format, which imports its siblings
+"""Files to turns and tasks: one module or package for each format."""

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 LIMIT_S = 2.0
 """From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -59,19 +60,27 @@ def _work(arguments: list[str], write_end: int, give_up: float) -> None:
 
 
 def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
-    from pastchats_memory.hooks.agents import AGENTS, event_of
+    from pastchats_memory.formats.registry import load_format
+    from pastchats_memory.hooks.event import event_of
 
-    agent, event = AGENTS[arguments[0]], arguments[1]
+    agent, event = load_format(arguments[0]).hooks, arguments[1]
+    if agent is None:
+        return None
     database = arguments[3] if arguments[2:3] == ["--db"] else None
     deed = agent.events[event]
     body = _read_until(0, give_up, LONGEST_INPUT)
     told = event_of(json.loads(body or b"{}"))
     if deed == "recall" and not _is_worth_asking(told.prompt):
         return None
+    if deed == "index" and agent.find_transcript and told.session and not told.transcript:
+        from pastchats_memory.formats.base.locations import Environment
 
-    from pastchats_memory.hooks import deeds
+        found = agent.find_transcript(told.session, Environment(os.environ, Path.home(), sys.platform))
+        told = told._replace(transcript=str(found) if found else None)
 
-    context = getattr(deeds, deed)(told, database)
+    from pastchats_memory.hooks import events
+
+    context = getattr(events, deed)(told, database)
     return agent.context(event, context) if context else None
 
 

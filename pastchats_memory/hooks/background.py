@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pastchats_memory.whole_file import write_whole
+from pastchats_memory.files.atomic import write_whole
 
 NICENESS = 19
 LONGEST_S = 1800

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.hooks.agents import AGENTS
-from pastchats_memory.hooks.settings import with_hooks, without_ours, without_pieces
-from pastchats_memory.whole_file import write_whole
+from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.formats.base.hooks import HookDialect
+from pastchats_memory.formats.registry import all_formats
+from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
 
-TARGETS = tuple(AGENTS)
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
@@ -35,6 +35,14 @@ SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
 COMMAND = "pastchats-memory"
 """As the skills call it."""
+
+
+def targets() -> dict[str, HookDialect]:
+    """Return the agents that call hooks, by the names that `install` takes."""
+    return {format_.hooks.name: format_.hooks for format_ in all_formats() if format_.hooks is not None}
+
+
+TARGETS = tuple(targets())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ def installing(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
 ) -> list[Change]:
     """What `install` would change; nothing is written. Raises MemoryFault."""
-    agent = AGENTS[target]
+    agent = targets()[target]
     hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
@@ -114,7 +122,7 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
-    agent = AGENTS[target]
+    agent = targets()[target]
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
         notes.append(f"The skills call `{COMMAND}`, which is not on your PATH: its folder has to be.")
@@ -212,7 +220,7 @@ def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> P
     """The person's own settings file of an agent, where that agent's variables and folders have it. Raises UsageFault."""
     if not environment.get("HOME"):
         raise UsageFault("the home folder is not known", "Set HOME.")
-    return Path(AGENTS[target].settings(environment))
+    return Path(targets()[target].settings(environment))
 
 
 def _command(target: str, event: str, database: str | None) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.echo import without_echoes
-from pastchats_memory.pasted import parted
-from pastchats_memory.query import FUNCTION_WORDS, words
+from pastchats_memory.text.pasted import parted
+from pastchats_memory.text.recall_block import without_echoes
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is said at the start or at the end of a prompt."""

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from pastchats_memory.whole_file import write_whole
+from pastchats_memory.files.atomic import write_whole
 
 WEEK_S = 7 * 24 * 3600
 

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
-from pastchats_memory.arguments import filters_of
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http_server import chat
 from pastchats_memory.http_server.answers import Refused, error_answer, json_answer, of_fault
@@ -24,6 +23,7 @@ from pastchats_memory.http_server.parameters import read_all
 from pastchats_memory.http_server.routes import CONTEXT, ROUTES, Route, context_of
 from pastchats_memory.http_server.worker import OpenMemory
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import filters_of
 from pastchats_memory.model import Context
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from pastchats_memory.arguments import TYPES
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.search import MODES, MOST_HITS
 
 TEXT = r"[^\s\u001c-\u001f]"

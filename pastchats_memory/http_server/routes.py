@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pastchats_memory.arguments import task_filters
 from pastchats_memory.http_server import parameters as of
 from pastchats_memory.http_server.answers import Refused
 from pastchats_memory.http_server.parameters import Parameter
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import task_filters
 from pastchats_memory.model import Context, Hit
 from pastchats_memory.render import citation, one_line
 from pastchats_memory.render_json import (

@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.standing import StandingMemory
+from pastchats_memory.memory import Memory, StandingMemory
 
 Answer = TypeVar("Answer")
 MOST_AT_ONCE = 4

@@ -10,20 +10,28 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.formats.base.checkpoint import CannotResume
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.ingest.anchors import note_passages
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
-from pastchats_memory.ingest.files import Candidate, candidates, name_of
-from pastchats_memory.ingest.forecast import forecast, runs_under_way
-from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.placing import note_passages
+from pastchats_memory.ingest.discover import Candidate, IndexOptions, candidates, name_of
+from pastchats_memory.ingest.dry_run import dry_run, rehearse
 from pastchats_memory.ingest.reading import BY_FORMAT, opened, prompts_of, require_records, resumed
-from pastchats_memory.ingest.rehearsal import dry_run, rehearse
-from pastchats_memory.ingest.report import FileReport, Forecast, IndexReport, Progress, failed, refused, standing
+from pastchats_memory.ingest.report import (
+    FileReport,
+    Forecast,
+    IndexReport,
+    Progress,
+    failed,
+    forecast,
+    refused,
+    runs_under_way,
+    standing,
+)
 from pastchats_memory.ingest.writer import Reading, Writer
-from pastchats_memory.readers import Reader
-from pastchats_memory.readers.resume import CannotResume
-from pastchats_memory.readers.source import Source
-from pastchats_memory.store import erasing, prompts, segments, sources, trigrams, vectors
+from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
@@ -68,9 +76,9 @@ def index(
         announce(replace(lies_ahead, beside=runs_under_way(database)))
         with database.unmapped(), database.patient():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, segments.gather, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, note_passages, derive):
                 bring_up_to_date(database)
-        erasing.finish(database, wait_ms=0)
+        deletion.finish_scrub(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
                 recipe = recipe_of_left(archive, options)
@@ -111,8 +119,8 @@ def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[st
     except OSError:  # which the run itself will say
         return
     if reader is not None:
-        found = list(prompts_of(database, source, reader, Reading(plan, reader.FORMAT), options))
-        gone = prompts.forgotten(database, found)
+        found = list(prompts_of(database, source, reader, Reading(plan, reader.name), options))
+        gone = turns.forgotten(database, found)
         yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
 
 
@@ -159,9 +167,9 @@ def _index_file(
 
 
 def _read(
-    database: Database, writer: Writer, plan: Plan, source: Source, reader: Reader, options: IndexOptions
+    database: Database, writer: Writer, plan: Plan, source: Source, reader: Format, options: IndexOptions
 ) -> Iterator[int]:
-    file = writer.open(plan, reader.FORMAT)
+    file = writer.open(plan, reader.name)
     characters = 0
     try:
         for prompt in prompts_of(database, source, reader, file, options):

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from pastchats_memory.files.archives import ARCHIVES, Broken, is_archive, is_bomb, unpacking
+from pastchats_memory.formats.companions import DATABASE_SUFFIXES
 from pastchats_memory.ingest.changes import recipe_of_left
-from pastchats_memory.ingest.files import SKIPPED_FOLDERS, TEXTS, Candidate
-from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate, IndexOptions
 from pastchats_memory.ingest.report import IndexReport, failed, refused
 from pastchats_memory.model import Unreadable, utf8
-from pastchats_memory.packed import ARCHIVES, Broken, is_archive, is_bomb, unpacking
-from pastchats_memory.readers.together import DATABASE_SUFFIXES
 from pastchats_memory.store.sources import SourceState
 
 MOST_MEMBERS = 100_000

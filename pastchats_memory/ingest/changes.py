@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from pastchats_memory.ingest.files import Candidate
+from pastchats_memory.formats.registry import all_formats, formats_of_kind
+from pastchats_memory.ingest.discover import AS_DETECTED, Candidate, IndexOptions, ReadAs
 from pastchats_memory.ingest.identity import RECIPE
-from pastchats_memory.ingest.options import AS_DETECTED, IndexOptions, ReadAs
-from pastchats_memory.readers import FALLBACKS, HASHED_FORMATS, READERS
-from pastchats_memory.readers.notes import FORMAT as NOTES
 from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 
 ENDS = 4096
 """Bytes at the start, and before the place where a reader goes on, that must be the same for it to go on there."""
 
-VERSIONS = {reader.FORMAT: reader.VERSION for reader in (*READERS, *FALLBACKS)}
-"""In the order in which the readers are asked."""
+VERSIONS = {known.name: known.version for known in all_formats()}
+"""In the order in which the formats are asked."""
+HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
+NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def plans(
         state = known.get(old_paths.get(candidate.name, candidate.name))
         if state is not None and candidate.name in old_paths and state.size == candidate.size:
             state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
-        if state is not None and state.format == NOTES:
+        if state is not None and state.format in NOTE_FORMATS:
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else redact(options.project or "").text or None
         read_as = options.read_as
@@ -75,11 +75,11 @@ def plans(
 def recipe_of(format_: str, options: IndexOptions) -> str:
     """What besides its bytes decides what is made of a file that was understood: its own reader, and no other."""
     others = ""
-    if any(format_ == reader.FORMAT for reader in FALLBACKS):  # a reader that is new may know it better
+    if any(
+        format_ == known.name and not known.is_specific for known in all_formats()
+    ):  # a reader that is new may know it better
         others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS)) + options.maps_recipe()
-    return (
-        f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ == NOTES else ''}"
-    )
+    return f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ in NOTE_FORMATS else ''}"
 
 
 def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:

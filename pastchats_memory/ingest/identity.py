@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from pastchats_memory.files.project import project_at
 from pastchats_memory.model import Turn, utf8
-from pastchats_memory.project import project_at
 
 RECIPE = "1"
 """Raised whenever `identity` would give another hash for the same turn."""

@@ -9,17 +9,17 @@ from uuid import uuid4
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.ingest.files import ALL, Wanted
+from pastchats_memory.files.project import opted_out, project_at
+from pastchats_memory.ingest.discover import ALL, Wanted
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
-from pastchats_memory.ingest.turns import prompt_of, without_our_words
+from pastchats_memory.ingest.reading import prompt_of, without_our_words
 from pastchats_memory.model import Turn, utf8
-from pastchats_memory.project import opted_out, project_at
-from pastchats_memory.readers.times import iso_utc
-from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.store import live, redactions, sources, vectors
-from pastchats_memory.store import prompts as corpus
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import live_events, redactions, sources, vectors
+from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.live import LIVE
+from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.text.dates import iso_utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +92,16 @@ def store_turn(
         encoded = {prompt.text_hash: vectors.encode(vector)}
     with database.transaction():
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
-        redactions.claim_rules(database, rules_of_secrets())
-        known = live.stored_as(database, event)
+        redactions.claim_rules(database, rules_version())
+        known = live_events.stored_as(database, event)
         if known is not None:
             return Stored(str(known), is_new=False)
         source_id = sources.begin_source(database, path, time.time_ns())
-        index = live.next_index(database, turn.conversation_id, project, path)
+        index = live_events.next_index(database, turn.conversation_id, project, path)
         placed = prompt._replace(turn_index=index)
         written = corpus.put(database, [placed], encoded, embedder.name, source_id)
         _refuse_forgotten(written.forgotten)
-        live.remember(database, event, written.ids[0])
+        live_events.remember(database, event, written.ids[0])
         vectors.catch_up(database)
     return Stored(str(written.ids[0]), is_new=bool(written.added))
 

@@ -4,35 +4,125 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.formats.generic import GENERIC, GenericFormat
+from pastchats_memory.files.project import opted_out
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import BadJson, NotText, Source
+from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
+from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
-from pastchats_memory.ingest.files import Candidate
-from pastchats_memory.ingest.identity import Identities, project_of
-from pastchats_memory.ingest.options import IndexOptions, ReadAs
-from pastchats_memory.ingest.tasks import wrong_with
-from pastchats_memory.ingest.turns import Placed, prompt_of_export, without_our_words, without_split_secrets
-from pastchats_memory.ingest.writer import Reading
-from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
-from pastchats_memory.project import opted_out
-from pastchats_memory.readers import FALLBACKS, READERS, Reader, TwoClaims, reader_for
-from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.source import BadJson, NotText, Source
+from pastchats_memory.ingest.discover import Candidate, IndexOptions, ReadAs
+from pastchats_memory.ingest.identity import Identities, project_of, text_hash
+from pastchats_memory.ingest.writer import Reading, wrong_with
+from pastchats_memory.model import Origin, Prompt, Task, Turn, Unreadable, utf8
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
+from pastchats_memory.text.clean import clean_turn
+from pastchats_memory.text.recall_block import without_echoes
+
+# What becomes of a turn between its reader and the table, whichever way it came.
+
+
+def without_our_words(turn: Turn) -> Turn | None:
+    """The turn clean and without the recall blocks that it quotes; None where nothing else was said."""
+    cleaned = clean_turn(turn)
+    words = without_echoes(cleaned.content) if cleaned else ""
+    return cleaned._replace(content=words) if cleaned and words else None
+
+
+def prompt_of(
+    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
+) -> Prompt:
+    """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
+    safe = _safe(turn)
+    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
+    return Prompt(
+        source_path=source_path,
+        project=_name(project),
+        turn_index=turn_index,
+        turn=safe,
+        content_hash=hashes[0],
+        echo_hash=hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=metadata,
+    )
+
+
+def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
+    """A turn that an export tells of as it was stored, without what is known for a secret by now."""
+    safe = _safe(turn)
+    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
+    return Prompt(
+        source_path=redact_path(origin.source_path),
+        project=_name(project or turn.project or ""),
+        turn_index=origin.turn_index,
+        turn=safe._replace(origin=origin._replace(places=places)),
+        content_hash=origin.hashes[0],
+        echo_hash=origin.hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=redact_json(dict(turn.metadata)),
+    )
+
+
+def _safe(turn: Turn) -> Turn:
+    return turn._replace(
+        role=_name(turn.role),
+        content=redact(turn.content).text,
+        conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
+        native_id=None if turn.native_id is None else redact(turn.native_id).text,
+        cwd=None if turn.cwd is None else redact_path(turn.cwd),
+    )
+
+
+@lru_cache(maxsize=64)
+def _name(text: str) -> str:
+    """What many turns have alike: a role, a project, a conversation."""
+    return redact(text).text
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A turn with its place in the conversation and the hashes of its text as it was."""
+
+    turn: Turn
+    project: str
+    index: int
+    hashes: tuple[str, str | None]
+
+    def prompt(self, name: str, format_: str) -> Prompt:
+        """The row of it, in a file of that name and format."""
+        return prompt_of(self.turn, name, self.project, self.index, format_, self.hashes)
+
+    def saying(self, content: str) -> Placed:
+        """The same turn with another text."""
+        return replace(self, turn=self.turn._replace(content=content))
+
+
+def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed]:
+    """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
+    if before.turn.conversation_id != after.turn.conversation_id:
+        return before, after
+    said = redact_split(before.turn.content, after.turn.content)
+    return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))
+
 
 NOT_TAKEN = "no conversation found in it"
 NOTHING_IN_IT = "an empty list or object"
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
 TABLES = frozenset({".csv", ".tsv"})
 NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-BY_FORMAT: dict[str, Reader] = {reader.FORMAT: reader for reader in (*READERS, *FALLBACKS)}
+BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Reader | None, str]:
-    """Open a file; return it, its reader or None, and the reason for None. Raises OSError."""
+def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Format | None, str]:
+    """Open a file; return it, its format or None, and the reason for None. Raises OSError."""
     candidate = plan.candidate
     source = Source(
         candidate.path,
@@ -43,48 +133,44 @@ def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Reader | None, st
         unpacked=candidate.unpacked,
     )
     try:
-        reader = _choose_reader(source, plan.read_as, options)
+        reader = _choose_format(source, plan.read_as, options)
         if reader is None and plan.read_as.format:
             return source, None, f"not of the format {plan.read_as.format}, which was named for it"
         reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
-    except (NotText, TwoClaims) as fault:
+    except NotText as fault:
         return source, None, str(fault)
     return source, reader, reason
 
 
-def _choose_reader(source: Source, read_as: ReadAs, options: IndexOptions) -> Reader | None:
-    """Choose the reader that the user named, if the file is of its kind; else the one that knows the file.
+def _choose_format(source: Source, read_as: ReadAs, options: IndexOptions) -> Format | None:
+    """Choose the format or map that the user named, if the file is of its kind; else the most confident format.
 
-    Raises NotText, TwoClaims, OSError.
+    Raises NotText, OSError.
     """
-    if read_as.key_map is not None and (mapped := GenericFormat(read_as.key_map)).recognise(source):
+    if read_as.key_map is not None and (mapped := mapped_format(read_as.key_map)).detect(source):
         return mapped
     if read_as.format:
         key_map = options.maps.get(read_as.format)
-        named = GenericFormat(key_map) if key_map else BY_FORMAT.get(read_as.format)
+        named = mapped_format(key_map) if key_map else BY_FORMAT.get(read_as.format)
         if named is not None:
-            return named if named.recognise(source) else None
-    reader = reader_for(source)
-    if reader in READERS:
-        return reader
-    mapped_readers = map(GenericFormat, options.maps.values())
-    return next((mapped for mapped in mapped_readers if mapped.recognise(source)), reader)
+            return named if named.detect(source) else None
+    detected = detect_format(source)
+    if detected is not None and detected.is_specific:
+        return detected
+    configured = map(mapped_format, options.maps.values())
+    return next((mapped for mapped in configured if mapped.detect(source)), detected)
 
 
-def suggested_map(source: Source, reader: Reader | None) -> str | None:
+def suggested_map(source: Source, reader: Format | None) -> str | None:
     """Return the value of `--map` by which a file is read, or for a file that is not read one that fits it.
 
     None for a file of a known format, and for one that no map fits. Raises OSError.
     """
-    if reader is not None and not isinstance(reader, GenericFormat):
-        return None
+    suggest = (reader or MESSAGES).suggest_map
     try:
-        if source.shape not in ("json", "jsonl"):
-            return None
-        key_map = (reader or GENERIC).suggest_map(source)
+        return suggest(source) if suggest else None
     except NotText:
         return None
-    return str(key_map) if key_map else None
 
 
 def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions) -> None:
@@ -95,28 +181,25 @@ def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState]
     Raises:
         UsageFault: no file has such records; the message names a key that none has, and keys that are there.
     """
-    if options.read_as.key_map is None:
+    key_map, named = options.read_as.key_map, options.read_as.to_json()
+    if key_map is None or any(one.name in known and known[one.name].read_as == named for one in found):
         return
-    named = options.read_as.to_json()
-    if any(candidate.name in known and known[candidate.name].read_as == named for candidate in found):
-        return
-    mapped = GenericFormat(options.read_as.key_map)
-    missing, is_fitting, seen = options.read_as.key_map.keys, False, ""
+    mapped, missing, is_fitting, seen = mapped_format(key_map), key_map.keys, False, ""
     for candidate in found:
         source = Source(candidate.path, unpacked=candidate.unpacked)
         try:
             if source.shape not in ("json", "jsonl"):
                 continue
-            missing = [key for key in missing if key in mapped.list_missing_keys(source)]
-            is_fitting = is_fitting or mapped.recognise(source)
+            missing = [key for key in missing if key in list_missing_keys(key_map, source)]
+            is_fitting = is_fitting or mapped.detect(source) > 0
             if is_fitting and not missing:
                 return
-            seen = seen or f"The records of {candidate.name} have the keys {', '.join(mapped.list_keys(source))}."
+            seen = seen or f"The records of {candidate.name} have the keys {', '.join(list_keys(source))}."
         except (NotText, OSError):
             continue
     if not seen:
         raise UsageFault("--map: no JSON or JSONL file was found", "Name one: pastchats-memory index FILE --map ...")
-    what = f"the key `{missing[0]}`" if missing else f"all the keys of `{options.read_as.key_map}`"
+    what = f"the key `{missing[0]}`" if missing else f"all the keys of `{key_map}`"
     raise UsageFault(f"--map: no record has {what}", f"{seen} `index --dry-run` suggests a map.")
 
 
@@ -148,7 +231,7 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
     return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
-def turns_of(source: Source, reader: Reader, file: Reading, options: IndexOptions) -> Iterator[Turn]:
+def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -171,11 +254,11 @@ def turns_of(source: Source, reader: Reader, file: Reading, options: IndexOption
 
 
 def prompts_of(
-    database: Database, source: Source, reader: Reader, file: Reading, options: IndexOptions
+    database: Database, source: Source, reader: Format, file: Reading, options: IndexOptions
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project
-    identities = Identities(utf8(source.path.name), copies=reader in READERS)
+    identities = Identities(utf8(source.path.name), copies=reader.is_specific)
     if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
@@ -193,10 +276,10 @@ def prompts_of(
         file.places[turn.conversation_id] += 1
         if before is not None:
             before, placed = without_split_secrets(before, placed)
-            yield before.prompt(name, reader.FORMAT)
+            yield before.prompt(name, reader.name)
         before = placed
     if before is not None:
-        yield before.prompt(name, reader.FORMAT)
+        yield before.prompt(name, reader.name)
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:

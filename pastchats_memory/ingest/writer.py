@@ -4,27 +4,176 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import orjson
 
-from pastchats_memory.echo import without_echoes
 from pastchats_memory.embed import Embedder
-from pastchats_memory.ingest import tasks
+from pastchats_memory.files.project import project_at
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
-from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
-from pastchats_memory.model import Prompt, Task, Unreadable
-from pastchats_memory.readers.notes import FORMAT as NOTES
-from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.store import prompts as corpus
-from pastchats_memory.store import redactions, sources, vectors
+from pastchats_memory.model import Comment, Metadata, Prompt, Task, TaskLink, TaskState, Unreadable, utf8
+from pastchats_memory.redact import redact, redact_json, redact_task
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import interchange, redactions, sources, tasks, vectors
+from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
-from pastchats_memory.store.tasks import Filed
+from pastchats_memory.store.tasks import (
+    LONGEST_TITLE,
+    Embed,
+    Filed,
+    TaskWriter,
+    encoded,
+    identity_of,
+    supersede_tasks,
+    texts_to_come,
+    without_forgotten,
+)
+from pastchats_memory.store.tombstones import Tombstones
+from pastchats_memory.text.clean import clean, clean_value
+from pastchats_memory.text.recall_block import without_echoes
+
+# Tasks that readers find, on their way into the database in the transaction of their file's turns.
+
+TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
+"""Formats whose files are lists of tasks: what is no longer in one of them is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of the tasks of a file."""
+
+    added: int
+    updated: int
+    superseded: int
+    """Tasks that are no longer in it."""
+    forgotten: int
+
+
+def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
+    """The tasks of a file as they may be stored; a project that nothing tells is empty."""
+    written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
+    seen_at = written.replace("+00:00", "Z")
+    return [
+        _filed(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
+        if task.exported is None
+        else _as_exported(task, task.exported)
+        for task in found
+    ]
+
+
+def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
+    """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
+    task = _clean(task)
+    safe = redact_task(task)
+    return Filed(
+        safe._replace(title=safe.title[:LONGEST_TITLE]),
+        redact(project).text,
+        source_path,
+        identity=identity_of(project, task.scope, task.native_id),
+        targets=tuple(identity_of(project, task.scope, link.target) for link in task.links),
+        seen_at=seen_at,
+    )
+
+
+def wrong_with(task: Task) -> str | None:
+    """What an export has wrong about a task, None for nothing and for a task of any other source."""
+    return None if task.exported is None else interchange.fault_of(task.exported)
+
+
+def _as_exported(task: Task, exported: Metadata) -> Filed:
+    body = dict(redact_json(exported))
+    filed = interchange.task_of(body)
+    return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
+
+
+def _project_of(task: Task, path: Path) -> str:
+    """Of the folder that was recorded, else of the file's; nothing for a conversation's list, which has the conversation's."""
+    if task.cwd is None and task.conversation_id is not None:
+        return ""
+    return utf8(project_at(task.cwd or str(path.parent)))
+
+
+def _clean(task: Task) -> Task:
+    return task._replace(
+        native_id=clean(task.native_id),
+        scope=utf8(task.scope),  # which has the name of a file in it
+        title=_text(task.title),
+        description=_text(task.description),
+        status_raw=clean(task.status_raw),
+        tags=tuple(_text(tag) for tag in task.tags),
+        links=tuple(TaskLink(clean(link.kind), clean(link.target)) for link in task.links),
+        states=tuple(TaskState(state.status, clean(state.raw), state.at) for state in task.states),
+        comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
+        metadata={key: clean_value(value) for key, value in task.metadata.items()},
+    )
+
+
+def _text(text: str) -> str:
+    return clean(text).strip()
+
+
+def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
+    """The vectors that storing the tasks will need, made before the write lock is taken. Raises ModelUnavailable."""
+    tombstones = Tombstones(database)
+    kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
+    texts = texts_to_come(one.task for one in kept if one is not None)
+    return encoded(database, texts, embedder.name, _encode(embedder))
+
+
+def store(
+    database: Database,
+    embedder: Embedder,
+    waiting: Sequence[Filed],
+    file: tuple[str, str],
+    ready_by_hash: dict[bytes, str],
+) -> Stored:
+    """Store the tasks of a whole file, of which format and name are given, inside the caller's transaction. Raises StoreFault."""
+    format_, name = file
+    writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
+    whole = [one if one.project else _of_conversation(database, one) for one in waiting]
+    sources.remember(database, _folders_of(whole, name))
+    sources.keep_private(
+        database, {one.project for one in whole if one.task.exported and one.task.exported.get("is_private")}
+    )
+    done = [_put(database, writer, one) for one in whole]
+    outcomes = [outcome for _, outcome in done]
+    gone = 0
+    if format_ in TASK_FORMATS:
+        gone = supersede_tasks(database, name, (id_ for id_, _ in done))
+    return Stored(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
+
+
+def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
+    if one.task.exported is None:
+        return writer.put(one)
+    known = interchange.newer_than(database, one.task.exported)
+    return interchange.put_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
+
+
+def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
+    """By folder the projects of tasks; that of the file where the task names none and the file is a tracker's."""
+    here = str(Path(name).parent)
+    return {
+        one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)
+    }
+
+
+def _encode(embedder: Embedder) -> Embed:
+    return lambda texts: map(vectors.encode, embedder.embed(texts))
+
+
+def _of_conversation(database: Database, one: Filed) -> Filed:
+    project = tasks.project_of_conversation(database, one.task.conversation_id or "")
+    return replace(one, project=project or "")
+
 
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
@@ -33,7 +182,7 @@ MOST_PROBLEMS = 100
 MOST_CONVERSATIONS = 1000
 """In a file that is gone on with; how many turns each has is remembered."""
 OPTED_OUT = "turns of projects that are kept out were left out of it"
-SUPERSEDING = frozenset({NOTES})
+SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
 """Formats whose files say what holds now, so that what is no longer in them is gone."""
 
 
@@ -98,7 +247,7 @@ def _is_to_be_cleaned(state: object) -> bool:
     together = "\n".join(_texts(state))
     if without_echoes(together) != together:
         return True
-    return redact(together).text != together and json.dumps(redacted_value(state)) != json.dumps(state)
+    return redact(together).text != together and json.dumps(redact_json(state)) != json.dumps(state)
 
 
 def _texts(state: object) -> Iterator[str]:
@@ -169,7 +318,7 @@ class Writer:
         file.is_whole = True
         candidate = file.plan.candidate
         if not file.is_opted_out:
-            file.filed = tasks.filed(file.tasks, candidate, file.plan.project)
+            file.filed = filed(file.tasks, candidate, file.plan.project)
         try:
             if file.resume is not None and file.checkpoint is not None:
                 file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
@@ -195,11 +344,11 @@ class Writer:
     def _flushed(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
         """Whether everything was stored; not where a row that was there when the vectors were made is gone."""
         self._encode(self._without_vector(waiting, encoded), encoded)
-        ready = tasks.ready(self._database, self._embedder, (file.filed for file in self._files))
+        ready = encode_tasks(self._database, self._embedder, (file.filed for file in self._files))
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
-            redactions.claim_rules(self._database, rules_of_secrets())
+            redactions.claim_rules(self._database, rules_version())
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):
@@ -252,9 +401,7 @@ class Writer:
             )
             if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_as_it_was(file))):
                 self._report.superseded += sources.supersede(self._database, source_id, file.seen)
-            stored = tasks.store(
-                self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
-            )
+            stored = store(self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready)
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
             file.forgotten += stored.forgotten
             self._report.forgotten += stored.forgotten

@@ -16,8 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, Field
 
-from pastchats_memory.arguments import project_here
-from pastchats_memory.config import Config, found_histories
+from pastchats_memory.config import Config
 from pastchats_memory.episodes import quoting
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
@@ -33,9 +32,9 @@ from pastchats_memory.mcp_server.values import (
     remembered,
     solved,
 )
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.standing import StandingMemory
-from pastchats_memory.model import RECALL_PREAMBLE, utf8
+from pastchats_memory.memory import Memory, StandingMemory
+from pastchats_memory.memory.requests import found_histories, project_here
+from pastchats_memory.model import RECALL_PREAMBLE, leads_to_task, utf8
 from pastchats_memory.render import (
     hits_text,
     how_text,
@@ -46,7 +45,6 @@ from pastchats_memory.render import (
     sanitised,
     sheets_text,
 )
-from pastchats_memory.spelled_ids import leads_to_task
 from pastchats_memory.task_render import guide, near_line, prior_work_text, resolved_text, whole
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."

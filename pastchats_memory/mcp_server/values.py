@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.excerpt import excerpt
 from pastchats_memory.mcp_server import results
-from pastchats_memory.model import Hit, Item, StoredTask
-from pastchats_memory.recollection import Attempt, Command, Lesson, Outcome, Recollection, Sheet
+from pastchats_memory.model import Attempt, Command, Hit, Item, Lesson, Outcome, Recollection, Sheet, StoredTask
 from pastchats_memory.render import sanitised
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import Resolved
+from pastchats_memory.text.excerpt import excerpt
 
 WIDTH = 600
 """Characters of a text beside its item."""

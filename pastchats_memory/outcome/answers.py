@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pastchats_memory.commands import is_editor
 from pastchats_memory.outcome.rows import (
     LONGEST,
     OPENING,
@@ -19,6 +18,7 @@ from pastchats_memory.outcome.rows import (
     once,
     quoted,
 )
+from pastchats_memory.text.shell import is_editor
 
 _COMMITTED = Pattern(
     r"""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pastchats_memory.commands import NO_SUCH_COMMAND, Family, check_of
 from pastchats_memory.outcome.rows import LONGEST, QUOTED, Episode, Evidence, Pattern, Row, once, quoted
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, check_of
 
 _RED = Pattern(
     r"""

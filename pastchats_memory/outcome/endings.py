@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.commands import check_of, is_look, is_shell
 from pastchats_memory.outcome.answers import (
     LEAVING,
     admitted,
@@ -57,6 +56,7 @@ from pastchats_memory.outcome.rows import (
     quoted,
 )
 from pastchats_memory.outcome.said import next_words, opening
+from pastchats_memory.text.shell import check_of, is_look, is_shell
 
 _INTERRUPTED = Pattern(
     r"""

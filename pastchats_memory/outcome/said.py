@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted, shortened
+from pastchats_memory.text.shell import wanted
 
 _BOOKKEEPING = Pattern(
     r"""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from pastchats_memory.commands import wanted
 from pastchats_memory.outcome.answers import asks_back, ends_asking, last_answer
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import FEW_WORDS, TRIES, opening, words_of
+from pastchats_memory.text.shell import wanted
 
 SAME_WORDS = 0.95
 """Share of words in common above which a prompt was sent again, with a slip mended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.model import OPEN, RESOLVED
 from pastchats_memory.questions.draft import Draft
 from pastchats_memory.questions.phrases import (
     MISSING_PHRASES,
@@ -14,8 +15,7 @@ from pastchats_memory.questions.phrases import (
     any_of,
     longest_first,
 )
-from pastchats_memory.spans import NUMBERS, number_of
-from pastchats_memory.statuses import OPEN, RESOLVED
+from pastchats_memory.text.dates import NUMBERS, number_of
 
 _BUT = r"\b(?:not|aren't|isn't|but|except(?: for)?|excluding|other than|apart from)(?: the)?"
 

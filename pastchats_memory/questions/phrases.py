@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from pastchats_memory.statuses import OPEN, RESOLVED
+from pastchats_memory.model import OPEN, RESOLVED
 
 T = TypeVar("T")
 

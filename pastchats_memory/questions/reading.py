@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from pastchats_memory.statuses import PRIORITIES
+from pastchats_memory.model import PRIORITIES
 
 
 @dataclass(frozen=True, slots=True)

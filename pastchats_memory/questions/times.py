@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from pastchats_memory.model import OPEN
 from pastchats_memory.questions.draft import Draft
 from pastchats_memory.questions.phrases import DUE_BY, UNTOUCHED
 from pastchats_memory.questions.reading import Span
-from pastchats_memory.spans import NUMBERS, TIMES, to_come
-from pastchats_memory.statuses import OPEN
+from pastchats_memory.text.dates import NUMBERS, TIMES, to_come
 
 _DUE = re.compile(r"(?:due|deadlines?)\b")
 _CREATED = re.compile(

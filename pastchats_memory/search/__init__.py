@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Embedder, Vector, is_english
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
-from pastchats_memory.excerpt import excerpt
-from pastchats_memory.model import Filters, Hit, Hits, Item, TaskText
-from pastchats_memory.pieces import is_spaceless
-from pastchats_memory.rank import (
+from pastchats_memory.model import Filters, Hit, Hits, Item, Place, TaskText
+from pastchats_memory.search.candidates import by_evidence, by_words
+from pastchats_memory.search.lexical import NO_FILTERS, Matches, Terms, best, matches_of, shares, terms_of
+from pastchats_memory.search.query import asked_in
+from pastchats_memory.search.rank import (
     MEANING,
     TOGETHER,
     WEIGHTS,
@@ -29,17 +30,128 @@ from pastchats_memory.rank import (
     read_again,
     relevance,
 )
-from pastchats_memory.search.absent import nothing_passes
-from pastchats_memory.search.asked import asked_in
-from pastchats_memory.search.hits import Fit, hit_of
-from pastchats_memory.search.parts import NO_FILTERS
-from pastchats_memory.search.pool import by_evidence, by_words
-from pastchats_memory.search.terms import Matches, Terms, best, matches_of, shares, terms_of
 from pastchats_memory.search.times import Times, times_of
-from pastchats_memory.store import prompts, sources, task_rows, vectors
-from pastchats_memory.store.buried import without_buried
+from pastchats_memory.store import sources, tasks, vectors
+from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.ids import Ids
+from pastchats_memory.store.pending_deletes import without_buried
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.identifiers import is_spaceless
+
+# A ranked row as the hit that callers are given, and where its text can be read now.
+
+NOT_RANKED: Any = {
+    "rank": 0,
+    "score": 0.0,
+    "relevance": None,
+    "lexical_rank": None,
+    "semantic_rank": None,
+    "similarity": None,
+    "snippet": "",
+}
+"""The fields of a hit that say how it was found."""
+
+
+class Fit(NamedTuple):
+    """How well a row fits the question, in itself rather than among others."""
+
+    similarity: float
+    """Cosine."""
+    relevance: float
+    """0 to 1."""
+
+
+def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+    """The hit at a place, counted from 1; without a fit where the question has no vector."""
+    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    return hit._replace(
+        rank=place,
+        score=row.score,
+        relevance=None if fit is None else fit.relevance,
+        lexical_rank=row.ranks.get(WORDS),
+        semantic_rank=row.ranks.get(MEANING),
+        similarity=None if fit is None else fit.similarity,
+        contributions=row.contributions,
+    )
+
+
+def _turn_hit(item: Item) -> Hit:
+    """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
+    where = filed_place(item)
+    return Hit(
+        **NOT_RANKED,
+        id=str(item.id),
+        type="note" if item.role == "note" else "prompt",
+        content=item.content,
+        role=item.role,
+        source_path=where.path,
+        source_line=where.line or None,
+        source_project=item.project,
+        conversation_id=item.conversation_id,
+        turn_index=item.turn_index,
+        timestamp=item.timestamp,
+        metadata=item.metadata,
+    )
+
+
+def hit_at(hit: Hit, item: Item) -> Hit:
+    """The hit, found as it was, of another turn."""
+    if hit.id == str(item.id):
+        return hit
+    other = _turn_hit(item)
+    return other._replace(**{name: getattr(hit, name) for name in NOT_RANKED}, contributions=hit.contributions)
+
+
+def _task_hit(text: TaskText) -> Hit:
+    task = text.task
+    return Hit(
+        **NOT_RANKED,
+        id=text.shown_id,
+        type=task.type if text.kind == "task" else text.kind,
+        content=text.content,
+        role="task",
+        source_path=task.source_path,
+        source_line=task.source_line,
+        source_project=task.project,
+        conversation_id=task.conversations[0] if task.conversations else None,
+        turn_index=0,
+        timestamp=text.timestamp,
+        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
+        task=task,
+    )
+
+
+def filed_place(item: Item) -> Place:
+    """Where the turn is cited."""
+    return item.places[0] if item.places else Place(item.source_path, 0, None)
+
+
+# Why nothing was found, where that is not for the question.
+
+ALIKE = 3
+"""Projects that are named in the place of one that is not there."""
+
+
+def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
+    """A warning where the filters would let nothing through whatever was asked. Raises StoreFault."""
+    if is_any(database, filters):
+        return ()
+    if not is_any(database, NO_FILTERS):
+        return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
+    of_project = Filters(project=filters.project, hidden=filters.hidden)
+    if filters.since and filters.until and filters.since > filters.until:
+        return ("no row passes the filters: `since` names a later time than `until`",)
+    if filters.project is None or is_any(database, of_project):
+        return ("no row passes the filters, whatever is asked",)
+    from difflib import get_close_matches
+
+    named = {name.lower(): name for name in sources.names(database) if name not in filters.hidden}
+    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, ALIKE)]
+    others = f"; there is {', '.join(alike)}" if alike else ""
+    return (f"nothing is stored of the project {filters.project}{others}",)
+
 
 Value = TypeVar("Value")
 
@@ -271,8 +383,8 @@ def _page(
 
 
 def _rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:
-    turns: dict[int, Item | TaskText] = {item.id: item for item in prompts.items(database, ids)}
-    return turns | {text.id: text for text in task_rows.task_texts(database, ids, hidden)}
+    turns: dict[int, Item | TaskText] = {item.id: item for item in turn_rows.items(database, ids)}
+    return turns | {text.id: text for text in tasks.task_texts(database, ids, hidden)}
 
 
 def _fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:

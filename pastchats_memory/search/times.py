@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters, TimeRead
-from pastchats_memory.query import moment
-from pastchats_memory.rank import timeliness
-from pastchats_memory.store.belongings import beginnings
+from pastchats_memory.search.rank import timeliness
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
+from pastchats_memory.store.tasks import beginnings
+from pastchats_memory.text.dates import moment
 
 _TIMELY = re.compile(
     r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"
@@ -59,7 +59,7 @@ def _named(database: Database, text: str, filters: Filters, today: date, *, may_
     """
     if filters.since or filters.until or not _TIMELY.search(text):
         return Times(filters)
-    from pastchats_memory.dates import read_when
+    from pastchats_memory.text.dates import read_when
 
     when = read_when(text, today)
     if when is None:
@@ -92,7 +92,7 @@ def told(database: Database, times: Times, ids: Sequence[int]) -> NDArray[np.boo
     """Whether each row tells a time, where the query asks for one; shape (ids,). Raises StoreFault."""
     if not times.are_asked:
         return np.zeros(len(ids), np.bool_)
-    from pastchats_memory.dates import tells_when
+    from pastchats_memory.text.dates import tells_when
 
     texts = beginnings(database, ids)
     return np.array([tells_when(texts.get(id_, "")) for id_ in ids])

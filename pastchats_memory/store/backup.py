@@ -12,7 +12,8 @@ from pathlib import Path
 import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
-from pastchats_memory.store import checks, reburial
+from pastchats_memory.store import checks, deletion
+from pastchats_memory.store.atomic_file import beside, put_in_place, taking
 from pastchats_memory.store.database import (
     APPLICATION_ID,
     BUSY_MS,
@@ -22,9 +23,8 @@ from pastchats_memory.store.database import (
     refuse_foreign,
     refuse_unspelled,
     side_files,
+    translated,
 )
-from pastchats_memory.store.faults import translated
-from pastchats_memory.store.partial import beside, put_in_place, taking
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
@@ -81,7 +81,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
             _refuse_damaged(new, file)
             if os.path.lexists(path) and _is_sound(path):
                 with open_database(path, vec0=vec0) as old:
-                    reburial.rebury(new, reburial.graves(old))
+                    deletion.rebury(new, deletion.graves(old))
                     _copy_over(new, old)
                 return _counts(new), None
             counts = _counts(new)
@@ -118,7 +118,7 @@ def _copy_over(new: Database, old: Database) -> None:
         target.wait(BUSY_MS)
         with _copying(new.connection, target.connection) as copying:
             copying.step(0)  # which takes the lock and copies nothing
-            reburial.rebury(new, reburial.graves(old))
+            deletion.rebury(new, deletion.graves(old))
             _pages(copying)
     old.run("PRAGMA wal_checkpoint(TRUNCATE)")
 

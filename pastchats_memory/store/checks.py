@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import buried, generations, trigrams, vectors
+from pastchats_memory.store import pending_deletes, trigrams, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.engines import differing
+from pastchats_memory.store.fulltext import FULL_TEXT
 from pastchats_memory.store.migrations import names_of_schema
-from pastchats_memory.store.segments import FULL_TEXT
 from pastchats_memory.store.sources import meta
+from pastchats_memory.store.vectors import differing, reindex
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
@@ -43,7 +43,7 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
-    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{buried.GOING}' AND NOT json_valid(value)",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.GOING}' AND NOT json_valid(value)",
     "times that are none": " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL AND NOT is_time({column})"
         for table, columns in TIMES.items()
@@ -68,8 +68,8 @@ def counts(database: Database) -> dict[str, Any]:
         "sources": database.value("SELECT count(*) FROM sources WHERE format IS NOT NULL"),
         "embeddings": database.value("SELECT count(*) FROM prompt_embeddings"),
         "indexed": vectors.count(database),
-        "going": buried.count(database),
-        "pending": generations.pending(database),
+        "going": pending_deletes.count(database),
+        "pending": reindex.pending(database),
         "model": known.get("model_name"),
         "model_version": known.get("model_version"),
         "next_model": known.get("next_model_name"),

@@ -2,32 +2,243 @@
 
 from __future__ import annotations
 
-import errno
-import importlib.util
 import os
-import stat
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Self
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
 from pastchats_memory.errors import (
     DatabaseCorrupt,
-    DatabaseExposed,
+    DatabaseLocked,
     DatabaseMissing,
-    DatabaseNewer,
     DatabaseReadOnly,
     DiskFull,
+    StoreFault,
+)
+from pastchats_memory.store.migrations import schema
+
+if TYPE_CHECKING:
+    pass
+import errno
+import importlib.util
+import stat
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from pastchats_memory.errors import (
+    DatabaseExposed,
+    DatabaseNewer,
     UsageFault,
 )
 from pastchats_memory.model import utf8
-from pastchats_memory.store.blobs import Blobs
-from pastchats_memory.store.faults import translated
-from pastchats_memory.store.kept import Kept
-from pastchats_memory.store.migrations import SCHEMA_VERSION, migration, schema
+from pastchats_memory.store.migrations import SCHEMA_VERSION, migration
+
+# What SQLite says, in our words: the one boundary at which apsw's exceptions become `errors`.
+
+DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
+FULL = "Free some space and run the same command again; nothing is lost."
+CHUNK_BYTES = 1024 * 1024 * 4
+"""More than sqlite-vec writes at once: 1,024 vectors of 768 numbers are three quarters of it."""
+TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
+    (
+        apsw.BusyError,
+        DatabaseLocked,
+        "the database is locked by another process",
+        "Another index run is probably writing; try again when it has finished.",
+    ),
+    (apsw.LockedError, DatabaseLocked, "the database is locked", "Try again when the other writer has finished."),
+    (
+        apsw.ReadOnlyError,
+        DatabaseReadOnly,
+        "the database may not be written",
+        "Check the permissions of the file and its folder, or name another one with --db.",
+    ),
+    (
+        apsw.PermissionsError,
+        DatabaseReadOnly,
+        "the database may not be opened",
+        "Check the permissions of the file and its folder, or name another one with --db.",
+    ),
+    (apsw.FullError, DiskFull, "the disk is full", FULL),
+    (
+        apsw.NotADBError,
+        DatabaseCorrupt,
+        "the file is not a database",
+        "Name another file with --db, or move this one away.",
+    ),
+    (
+        apsw.CorruptError,
+        DatabaseCorrupt,
+        "the database is damaged",
+        DAMAGED,
+    ),
+    (
+        apsw.CantOpenError,
+        DatabaseMissing,
+        "the database cannot be opened",
+        "Check that the folder exists and may be entered, or name another file with --db.",
+    ),
+    (
+        apsw.IOError,
+        StoreFault,
+        "reading or writing the database failed",
+        "Check the disk; `pastchats-memory doctor` tells whether the database is whole.",
+    ),
+    (
+        apsw.NoMemError,
+        StoreFault,
+        "SQLite ran out of memory",
+        "Close other programs and run the same command again.",
+    ),
+)
+"""Faults of the surroundings, first match wins. Any other apsw exception is a bug and travels on as it is."""
+
+
+def translate(fault: BaseException, place: str) -> StoreFault | None:
+    """Ours for the first apsw error in the chain: a failed rollback comes after the fault that made it necessary."""
+    first = fault
+    while isinstance(first.__context__, apsw.Error):
+        first = first.__context__
+    if isinstance(first, apsw.IOError) and first.extendedresult == apsw.SQLITE_IOERR_SHMSIZE:  # type: ignore[attr-defined] # apsw sets it
+        return DiskFull(f"{place}: the disk is full, even for what reading takes", FULL)
+    for told in (first, fault):  # the first may be one that only damage explains, which was then looked for
+        for foreign, ours, message, hint in TABLE:
+            if isinstance(told, foreign):
+                details = "" if str(told) == "not an error" else f" ({told})"  # of a copy by pages
+                return ours(f"{place}: {message}{details}", hint)
+    if isinstance(first, apsw.SQLError) and _tells_of_damage(str(first)):
+        if "sqlite-vec" in str(first) and _is_full(place):
+            return DiskFull(f"{place}: the disk is full", FULL)
+        return DatabaseCorrupt(f"{place}: the database is damaged ({first})", DAMAGED)
+    return None
+
+
+def _is_full(place: str) -> bool:
+    """Whether the disk has less room than a chunk of vectors takes: sqlite-vec says of a failed write no more than that it failed."""
+    from shutil import disk_usage
+
+    try:
+        return disk_usage(os.path.dirname(os.path.abspath(place))).free < CHUNK_BYTES  # noqa: PTH100, PTH120 - pathlib takes longer to import
+    except OSError:
+        return False
+
+
+_OF_DAMAGE = re.compile(
+    r"unsupported file format|vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
+)
+_OF_A_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
+
+
+def _tells_of_damage(message: str) -> bool:
+    """Whether what SQLite does not find is what every database of ours has, or what it says is of a broken header or virtual table."""
+    found = _OF_A_NAME.match(message)
+    if found is None:
+        return _OF_DAMAGE.search(message) is not None
+    return re.search(rf"\b{found[1] or found[2]}\b", schema()) is not None
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Raise what `translate` makes of an apsw error inside; all else passes."""
+    try:
+        yield
+    except apsw.Error as fault:
+        ours = translate(fault, place)
+        if ours is None:
+            raise
+        raise ours from fault
+    except UnicodeDecodeError as fault:  # SQLite takes any bytes for a text
+        raise DatabaseCorrupt(f"{place}: the database is damaged ({fault.reason})", DAMAGED) from fault
+
+
+# Values of a column that are read into memory which is there already, or overwritten in part.
+
+
+class Blobs:
+    """Values of a column, row by row, without the two copies that a statement would make of each."""
+
+    def __init__(self, database: Database, table: str, column: str, *, writable: bool) -> None:
+        self._database = database
+        self._table = table
+        self._column = column
+        self._writable = writable
+        self._open: apsw.Blob | None = None
+
+    def read(self, row: int, into: memoryview) -> None:
+        """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
+        with translated(str(self._database.path)):
+            self._of(row).read_into(into)
+
+    def write(self, row: int, start: int, content: bytes) -> None:
+        """Overwrite a part of a row's value, inside the caller's transaction. Raises StoreFault."""
+        with translated(str(self._database.path)):
+            blob = self._of(row)
+            blob.seek(start)
+            blob.write(content)
+
+    def _of(self, row: int) -> apsw.Blob:
+        if self._open is None:
+            self._open = self._database.connection.blob_open(
+                "main", self._table, self._column, row, writeable=self._writable
+            )
+        else:
+            self._open.reopen(row)
+        return self._open
+
+    def close(self) -> None:
+        """Let go of the row that was read last."""
+        if self._open is not None:
+            with suppress(apsw.Error):  # which is what reading it has said already
+                self._open.close()
+
+
+# What was read of the file and holds until something is written to it, whoever writes, or as long as versions say that it does.
+
+Value = TypeVar("Value")
+
+STATE = "SELECT data_version, schema_version FROM pragma_data_version CROSS JOIN pragma_schema_version"
+"""The first differs with each commit of another connection, the second with each definition."""
+
+
+class Kept:
+    """Values by name, of one connection."""
+
+    def __init__(self, database: Database) -> None:
+        self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
+        self._state: tuple[int, ...] = ()
+        self._values: dict[str, Any] = {}
+        self.versioned: dict[str, Any] = {}
+        """What outlives a change, beside versions that were read before it, by which whoever takes it sees whether it holds."""
+
+    def once(self, name: str, make: Callable[[], Value]) -> Value:
+        """The value of a name, made where there is none that holds. Raises StoreFault, and whatever `make` raises."""
+        values = self.values()
+        if name not in values:
+            values[name] = make()
+        made: Value = values[name]
+        return made
+
+    def values(self) -> dict[str, Any]:
+        """Those that hold in this snapshot, to be added to; none of them outlives a change of the file, however small.
+
+        Without a snapshot the file may change at once, and what a transaction has written may be taken back: what is
+        added then is not kept. Raises StoreFault.
+        """
+        database = self._database
+        if not database.connection.in_transaction or database.is_writing:
+            return {}
+        # Statements of our own are counted whether or not they are taken back.
+        state = (*database.run(STATE)[0], database.connection.total_changes())
+        if state != self._state:
+            self._state, self._values = state, {}
+        return self._values
+
 
 APPLICATION_ID = 0x70636D31
 """Marks a file as ours in its header (`pcm1`), so that another program's database is never filled with our tables."""

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import orjson
 
-from pastchats_memory.model import Filters
-from pastchats_memory.statuses import RESOLVED
-from pastchats_memory.store.buried import buried
+from pastchats_memory.model import RESOLVED, Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids, listed
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
+from pastchats_memory.store.pending_deletes import buried
 
 NOTE = "note"
 FIRST_TEXT = 1 << 40

@@ -3,18 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
-from pastchats_memory.store.buried import buried
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.judgements import of_conversation
+from pastchats_memory.store.pending_deletes import buried
+
+# Judgements: how episodes ended by whoever read them, kept as where the words stand that show it, and as the turns that were read.
+
+JUDGEMENT_COLUMNS = (
+    "j.prompt_id, j.verdict, j.shown_in, j.shown_from, j.shown_length, "
+    "(SELECT json_group_array(r.turn_id) FROM judgement_reads r WHERE r.prompt_id = j.prompt_id)"
+)
+"""Of `judgements AS j`, those of `Judgement`."""
+
+
+class Judgement(NamedTuple):
+    """How an episode ended, in the judgement of somebody who read it."""
+
+    asked: int
+    """Id of the turn that asks."""
+    verdict: str
+    """`worked`, `failed`, `mixed` or `unknown`."""
+    shown_in: int | None
+    """Id of the turn whose words show it; None for unknown."""
+    start: int
+    """Character of its text at which they begin."""
+    length: int
+    """Characters."""
+    read: frozenset[int]
+    """Ids of the turns that it rests on; with any of them, or with its text, it goes."""
+
+
+def put(database: Database, judgement: Judgement) -> None:
+    """In the place of an earlier one of the same episode; inside the caller's transaction. Raises StoreFault."""
+    drop(database, judgement.asked)
+    *kept, read = judgement
+    database.run(
+        "INSERT INTO judgements(prompt_id, verdict, shown_in, shown_from, shown_length) VALUES (?, ?, ?, ?, ?)", kept
+    )
+    database.run_many(
+        "INSERT INTO judgement_reads(turn_id, prompt_id) VALUES (?, ?)", [(id_, judgement.asked) for id_ in read]
+    )
+
+
+def drop(database: Database, asked: int) -> bool:
+    """Whether there was one of the episode that the turn asks for; inside the caller's transaction. Raises StoreFault."""
+    return bool(database.run("DELETE FROM judgements WHERE prompt_id = ? RETURNING prompt_id", (asked,)))
+
+
+def of_conversation(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
+    """Those of a conversation's episodes, by the turn that asks. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
+        (project, conversation_id),
+    )
+    return {row[0]: of_row(row) for row in rows}
+
+
+def of_row(row: Sequence[Any]) -> Judgement:
+    """Of the columns as they are selected."""
+    asked, verdict, shown_in, start, length, read = row
+    return Judgement(asked, verdict, shown_in, start, length, frozenset(orjson.loads(read)))
+
 
 RULES = "outcome_rules"
 """Key of `embedding_meta`: the version of the rules by which outcomes are derived now."""
-COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
+OUTCOME_COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 ROWS = (
     "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
     "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
@@ -30,7 +87,7 @@ VERDICTS = ("worked", "failed", "mixed", "unknown")
 OPENING = 2000
 """Characters of a question by which it is compared with others."""
 ENDED = (
-    f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {COLUMNS} "
+    f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {OUTCOME_COLUMNS} "
     "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id"
 )
 """The columns of `Ended`."""
@@ -254,7 +311,7 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
 def of_turn(database: Database, item: Item) -> Ending | None:
     """The ending of the turn's episode; None where it was not derived yet, or not since the conversation changed. Raises StoreFault."""
     found = database.run(
-        f"SELECT {COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
+        f"SELECT {OUTCOME_COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
         f"AND {KNOWN} AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
         "ORDER BY o.first_index DESC LIMIT 1",
         (item.project, item.conversation_id, item.turn_index),

@@ -4,17 +4,181 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import orjson
 
-from pastchats_memory.model import Attachment, Comment, Task, TaskState
-from pastchats_memory.statuses import RESOLVED, status_of
+from pastchats_memory.model import (
+    RESOLVED,
+    Attachment,
+    Comment,
+    Filters,
+    StoredTask,
+    Task,
+    TaskLink,
+    TaskPart,
+    TaskState,
+    TaskText,
+    status_of,
+)
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import Embed, TaskTexts, task_text
+from pastchats_memory.store.filters import TEXT_TIME, TEXTS, conditions, task_conditions
+from pastchats_memory.store.pending_deletes import buried, without_buried
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+
+# The texts of tasks that are searched, each with its vector: made from the rows of a task whenever these change.
+
+CHUNK = 1500
+"""Characters of an attachment that are one text."""
+MOST_CHUNKS = 256
+"""Of one attachment: the chunks of a longer one are longer, so that megabytes cost seconds and every word is found."""
+Embed = Callable[[Sequence[str]], Iterable[str]]
+"""JSON vectors of texts, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text of a task that is to be searched."""
+
+    content: str
+    comment_id: int | None = None
+    attachment_id: int | None = None
+    chunk: int = 0
+    labels: str = ""
+    title: str = ""
+    """Of a task that has a description too: embedded by itself as well."""
+
+
+def text_hash(content: str) -> bytes:
+    """SHA-256 of a text, under which its vector is found again."""
+    return hashlib.sha256(content.encode()).digest()
+
+
+def task_text(title: str, description: str) -> str:
+    """What of a task is embedded."""
+    return f"{title}\n\n{description}".strip()
+
+
+def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
+    """The texts that storing the tasks will ask vectors for, unless what is stored already makes them others."""
+    for task in tasks:
+        yield task_text(task.title, task.description)
+        yield task.title
+        yield from (comment.content for comment in task.comments)
+        for attachment in task.attachments:
+            yield from chunks(attachment.content or attachment.name)
+
+
+def chunks(text: str) -> list[str]:
+    """Pieces of about CHUNK characters at line ends where there are any, at most MOST_CHUNKS; none is empty."""
+    size = max(CHUNK, -(-2 * len(text) // MOST_CHUNKS))  # a piece has at least half of it
+    pieces, start = [], 0
+    while start < len(text):
+        end = min(start + size, len(text))
+        if end < len(text):
+            end = text.rfind("\n", start + size // 2, end) + 1 or end
+        pieces.append(text[start:end])
+        start = end
+    return [piece for piece in pieces if piece.strip()] or [text]
+
+
+def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
+    """The JSON vectors of those texts that have one under this model, in a task or in a turn. Raises StoreFault.
+
+    Those of titles alone are not looked for: a title is short.
+    """
+    listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
+    return dict(
+        database.run(
+            "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
+            "WHERE e.model = ?1 AND t.text_hash IN (SELECT unhex(value) FROM json_each(?2)) "
+            "UNION ALL SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
+            "WHERE e.model = ?1 AND p.text_hash IN (SELECT unhex(value) FROM json_each(?2))",
+            (model, listed),
+        )
+    )
+
+
+def encoded(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
+    """JSON vectors by text_hash, of unchanged texts from the database. Raises StoreFault, ModelUnavailable."""
+    wanted = {text_hash(text): text for text in texts}
+    known = known_vectors(database, wanted, model)
+    missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
+    return known | dict(zip(missing, embed(list(missing.values())), strict=True))
+
+
+class TaskTexts:
+    """Keeps `task_texts` and their vectors at what the tasks say; inside the caller's transaction."""
+
+    def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str]) -> None:
+        self._database = database
+        self._model = model
+        self._embed = embed
+        self._ready = dict(ready)
+
+    def refresh(self, id_: int) -> None:
+        """Make the searched texts of a task, with their vectors, what its rows now say; none of a task that is gone."""
+        wanted = {(text.comment_id, text.attachment_id, text.chunk): text for text in self._texts(id_)}
+        stored = {
+            tuple(row[:3]): row[3:]
+            for row in self._database.run(
+                "SELECT comment_id, attachment_id, chunk, id, text_hash, labels FROM task_texts WHERE task_id = ?",
+                (id_,),
+            )
+        }
+        gone = [(row[0],) for place, row in stored.items() if place not in wanted]
+        self._database.run_many("DELETE FROM task_texts WHERE id = ?", gone)
+        changed = {
+            place: text
+            for place, text in wanted.items()
+            if place not in stored or tuple(stored[place][1:]) != (text_hash(text.content), text.labels)
+        }
+        needed = [needed for text in changed.values() for needed in (text.content, text.title) if needed]
+        unknown = [needed for needed in needed if text_hash(needed) not in self._ready]
+        self._ready |= encoded(self._database, unknown, self._model, self._embed)
+        for place, text in changed.items():
+            self._write(id_, text, None if place not in stored else stored[place][0])
+
+    def _write(self, task_id: int, text: Text, text_id: int | None) -> None:
+        hash_ = text_hash(text.content)
+        place = (task_id, text.comment_id, text.attachment_id, text.chunk)
+        if text_id is None:
+            text_id = self._database.value(
+                "INSERT INTO task_texts(task_id, comment_id, attachment_id, chunk, content, labels, text_hash) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (*place, text.content, text.labels, hash_),
+            )
+        else:
+            self._database.run(
+                "UPDATE task_texts SET content = ?, labels = ?, text_hash = ? WHERE id = ?",
+                (text.content, text.labels, hash_, text_id),
+            )
+        vector = self._ready[hash_]
+        title = self._ready[text_hash(text.title)] if text.title else None
+        self._database.run(
+            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json, title_json) VALUES (?, ?, ?, ?, ?)",
+            (text_id, self._model, vector.count(",") + 1, vector, title),
+        )
+
+    def _texts(self, id_: int) -> Iterator[Text]:
+        for key, native_id, title, description, tags, project in self._database.run(
+            "SELECT key, native_id, title, description, tags_json, project FROM tasks WHERE id = ?", (id_,)
+        ):
+            labels = " ".join(dict.fromkeys([key, native_id, project, *orjson.loads(tags)]))
+            yield Text(task_text(title, description), labels=labels, title=title if description else "")
+        for comment_id, content in self._database.run(
+            "SELECT id, content FROM task_comments WHERE task_id = ? ORDER BY id", (id_,)
+        ):
+            yield Text(content, comment_id=comment_id)
+        for attachment_id, name, content in self._database.run(
+            "SELECT id, name, content FROM task_attachments WHERE task_id = ? ORDER BY id", (id_,)
+        ):
+            for number, piece in enumerate(chunks(content or name)):
+                yield Text(piece, attachment_id=attachment_id, chunk=number, labels=name)
+
 
 LONGEST_TITLE = 500
 CONVERSATION = "conversation:"
@@ -345,3 +509,325 @@ def _key(database: Database, filed: Filed) -> str:
         last = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'tasks'") or 0
         wanted = [f"T-{number}" for number in range(last + 1, last + 1000)]
     return next(key for key in wanted if not _is_taken(database, key))
+
+
+# Stored tasks as values, and what hangs on them.
+
+ROW_COLUMNS = (
+    "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
+    "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
+)
+MOST_LISTED = 1_000
+UNSEEN = "project IN (SELECT value FROM json_each(?))"
+SEEN = f"NOT ({UNSEEN}) AND id NOT IN {buried('tasks')}"
+
+ATTACHED = {
+    "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
+    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
+    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {buried('tasks')}, 1) ORDER BY l.kind, 3",
+    "conversations": "SELECT task_id, conversation_id FROM task_conversations "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
+    "states": "SELECT task_id, status, status_raw, at FROM task_states "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
+    "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('comments')} ORDER BY created_at, id",
+    "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('attachments')} ORDER BY id",
+}
+"""What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
+
+
+def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
+    """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+
+    A link to a task of a hidden project is not told: its key alone may say what it is about.
+    """
+    wanted = (orjson.dumps(list(ids)).decode(),)
+    rows = database.run(f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
+    attached = ATTACHED | ({"attachments": ATTACHED["attachments"].replace("NULL", "content")} if whole else {})
+    unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
+    of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
+    found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
+    """The task with those that are part of it, in the order in which they were made; none of a hidden project. Raises StoreFault."""
+    rows = database.run(
+        "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
+        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {SEEN} ORDER BY created_at, id",
+        (task.id, orjson.dumps(hidden).decode()),
+    )
+    return task._replace(parts=tuple(TaskPart(*row) for row in rows))
+
+
+def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
+    """The same without what hangs on them, for many at once. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ATTACHED}
+    return [_task(row, nothing) for row in rows]
+
+
+def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
+    tied = [TaskLink(*link) for link in of["links"]]
+    names = ROW_COLUMNS.replace("k.", "").replace("_json", "").split(", ")
+    fields = dict(zip(names, row, strict=True))
+    fields |= {"tags": tuple(orjson.loads(fields["tags"])), "metadata": orjson.loads(fields["metadata"])}
+    return StoredTask(
+        **fields,
+        parent=next((link.target for link in tied if link.kind == "parent"), None),
+        links=tuple(link for link in tied if link.kind != "parent"),
+        conversations=tuple(name for (name,) in of["conversations"]),
+        states=tuple(TaskState(*state) for state in of["states"]),
+        comments=tuple(Comment(*comment) for comment in of["comments"]),
+        attachments=tuple(Attachment(*attachment) for attachment in of["attachments"]),
+    )
+
+
+def _by_task(database: Database, statement: str, values: Sequence[object]) -> dict[int, list[tuple[Any, ...]]]:
+    grouped: dict[int, list[tuple[Any, ...]]] = {}
+    for id_, *rest in database.run(statement, values):
+        grouped.setdefault(id_, []).append(tuple(rest))
+    return grouped
+
+
+def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+    """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault.
+
+    Those of the hidden projects are not there.
+    """
+    unseen = orjson.dumps(hidden).decode()
+    name = name.removeprefix("t:")
+    for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
+        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {SEEN} ORDER BY id", (name, unseen))
+        if found:
+            return [id_ for (id_,) in found]
+    return []
+
+
+def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+    """Ids of the tasks whose tracker calls them so behind the name of a list: `103` is `master/103`. Raises StoreFault.
+
+    Those of the hidden projects are not there.
+    """
+    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {SEEN} ORDER BY id"
+    return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
+
+
+def task_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
+    """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
+    found = database.value(
+        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
+        f"WHERE id = ? AND id NOT IN {buried(table.removeprefix('task_'))}) AND {SEEN}",
+        (id_, orjson.dumps(hidden).decode()),
+    )
+    return None if found is None else int(found)
+
+
+def project_of_conversation(database: Database, conversation_id: str) -> str | None:
+    """The project of a stored conversation. Raises StoreFault."""
+    found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
+    return None if found is None else str(found)
+
+
+def count(database: Database) -> int:
+    """How many tasks there are. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM tasks"))
+
+
+def unseen(database: Database, hidden: Sequence[str]) -> int:
+    """How many tasks the hidden projects have. Raises StoreFault."""
+    wanted = (orjson.dumps(hidden).decode(),)
+    return int(database.value(f"SELECT count(*) FROM tasks WHERE {UNSEEN}", wanted))
+
+
+def identity(database: Database, id_: int) -> str:
+    """What links name the task by. Raises StoreFault."""
+    return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
+
+
+def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
+    """Remove the links of a kind, all or that to one identity. Raises StoreFault."""
+    database.run(
+        "DELETE FROM task_links WHERE task_id = ?1 AND kind = ?2 AND ifnull(target = ?3, 1)", (id_, kind, target)
+    )
+
+
+def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
+    """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault.
+
+    No link to a task of a hidden project is told.
+    """
+    rows = database.run(
+        f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
+        "WHERE t.id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}), hidden)}
+    found = {}
+    for id_, task_id, comment_id, attachment_id, content, timestamp in rows:
+        kind, shown = "task", f"t:{owners[task_id].key}"
+        if comment_id is not None:
+            kind, shown = "comment", f"c:{comment_id}"
+        elif attachment_id is not None:
+            kind, shown = "attachment", f"a:{attachment_id}"
+        found[id_] = TaskText(id_, owners[task_id], kind, shown, content, timestamp)
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
+    """By task the id of its own text, not of its comments or attachments. Raises StoreFault."""
+    return dict(
+        database.run(
+            "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
+            "AND task_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(task_ids)).decode(),),
+        )
+    )
+
+
+def listed(
+    database: Database,
+    filters: Filters,
+    conditions: Sequence[str] = (),
+    limit: int = MOST_LISTED,
+    order: str | None = None,
+    tags: Sequence[str] = (),
+) -> list[int]:
+    """Ids of the tasks that pass, the most urgent first, then the latest.
+
+    Args:
+        database: open.
+        filters: of tasks.
+        conditions: further ones on `tasks AS k`, of our own making.
+        limit: at most so many; -1 for all.
+        order: of our own making, instead of by urgency.
+        tags: that a task must all have, as a tag or in its type's name.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    where, values = task_conditions(without_buried(database, filters))
+    tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
+    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
+    by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"
+    return [
+        id_
+        for (id_,) in database.run(
+            f"SELECT k.id FROM {TEXTS} WHERE {where} ORDER BY {by}, k.id LIMIT {limit}",
+            [*values, *(tag.lower() for tag in tags)],
+        )
+    ]
+
+
+def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """By text id of a task the JSON vectors of its text and of its title alone. Raises StoreFault."""
+    return {
+        id_: (text, title)
+        for id_, text, title in database.run(
+            "SELECT text_id, vector_json, ifnull(title_json, vector_json) FROM task_embeddings "
+            "WHERE text_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(ids)).decode(),),
+        )
+    }
+
+
+# What a plain question can ask of `tasks AS k`, as conditions and orders; every text in them is ours or a stored hash.
+
+_HAS = "SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
+CONDITIONS = {
+    "epic": f"NOT EXISTS ({_HAS.format(kind='parent')}) AND k.type != 'epic'",
+    "dependencies": f"NOT EXISTS ({_HAS.format(kind='depends')})",
+    "priority": "k.priority IS NULL",
+    "description": "k.description = ''",
+    "comments": "NOT EXISTS (SELECT 1 FROM task_comments c WHERE c.task_id = k.id)",
+    "due": "k.due_at IS NULL",
+    "tags": "k.tags_json = '[]'",
+    "subtasks": "NOT EXISTS (SELECT 1 FROM task_links l WHERE l.target = k.identity AND l.kind = 'parent')",
+    "project": "k.project = ''",
+    "assignee": "ifnull(k.metadata_json ->> 'assignee', '') IN ('', '[]') AND ifnull(k.metadata_json ->> 'assignees', '[]') = '[]'",
+}
+RELATED = {
+    "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
+    "dependencies_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
+    "part_of": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
+    "parent_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'parent')",
+}
+ORDERS = {
+    "newest": "coalesce(k.updated_at, k.closed_at, k.created_at) DESC",
+    "oldest": "coalesce(k.created_at, k.updated_at)",
+}
+CLOSED = "coalesce(k.closed_at, k.updated_at)"
+FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.updated_at, k.closed_at, k.created_at)", "due": "k.due_at"}  # fmt: skip
+
+
+def without(name: str) -> str:
+    """Tasks that lack something, by its name among CONDITIONS."""
+    return CONDITIONS[name]
+
+
+def related(database: Database, relation: str, others: Iterable[int]) -> str:
+    """Tasks that are related to one of the tasks, by the relation's name among RELATED. Raises StoreFault."""
+    either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
+    return f"({' OR '.join(either)})"
+
+
+def within(field: str, since: str | None, until: str | None) -> list[str]:
+    """Tasks of which something happened between two moments, as times are stored, both inclusive."""
+    bounds = ((">=", since), ("<=", until))
+    return [f"{FIELDS[field]} {sign} '{moment}'" for sign, moment in bounds if moment is not None]
+
+
+# What turns belong to and what stands around them, for the ranking.
+
+OPENING = 64
+"""Characters of a turn in which the name of its speaker may stand."""
+BEGINNING = 2_000
+"""Characters of a text that are read to see what it tells."""
+
+
+class Belonging(NamedTuple):
+    """What a turn is part of, and how it begins."""
+
+    role: str
+    conversation: str | None
+    """What names it in all projects; None for none."""
+    opening: str
+    """The first OPENING characters."""
+    timestamp: str | None
+
+
+def belongings(database: Database, ids: Sequence[int]) -> dict[int, Belonging]:
+    """By id what the turns belong to; texts of tasks are missing. Raises StoreFault."""
+    found = database.run(
+        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (OPENING, orjson.dumps(list(ids)).decode()),
+    )
+    return {id_: Belonging(*about) for id_, *about in found}
+
+
+def beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
+    """By id the first BEGINNING characters of turns and of texts of tasks. Raises StoreFault."""
+    found = database.run(
+        "SELECT id, substr(content, 1, ?1) FROM prompts WHERE id IN (SELECT value FROM json_each(?2)) "
+        "UNION ALL SELECT id, substr(content, 1, ?1) FROM task_texts WHERE id IN (SELECT value FROM json_each(?2))",
+        (BEGINNING, orjson.dumps(list(ids)).decode()),
+    )
+    return dict(found)
+
+
+def around(database: Database, ids: Sequence[int], reach: int, filters: Filters) -> list[tuple[int, int, bool]]:
+    """An id, another turn at most `reach` before or after it in its conversation that the filters let through, and
+    whether both are of one role.
+    """
+    where, values = conditions(filters)
+    return database.run(
+        "SELECT q.id, p.id, p.role = q.role FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
+        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
+        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
+        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
+    )

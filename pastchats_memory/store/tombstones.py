@@ -16,7 +16,7 @@ import orjson
 
 from pastchats_memory.model import Prompt
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.live import LIVE
+from pastchats_memory.store.live_events import LIVE
 
 LEAST = 24
 """Characters from which on a text is known by its words alone. People repeat shorter ones: `yes, go on`."""

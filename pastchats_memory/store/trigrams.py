@@ -15,8 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.fulltext import quoted
 from pastchats_memory.store.ids import Ids, distinct, listed
-from pastchats_memory.store.lexical import quoted
 from pastchats_memory.store.sources import meta
 
 FROM = "trigrams_from"

@@ -10,16 +10,15 @@ from datetime import date
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import AT_RELATED
-from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.query import moment
+from pastchats_memory.model import TYPES, Filters, StoredTask
 from pastchats_memory.questions import read_question
 from pastchats_memory.questions.reading import Reading
 from pastchats_memory.search import Request, search
-from pastchats_memory.statuses import TYPES
-from pastchats_memory.store import projects, task_conditions, task_rows
+from pastchats_memory.store import sources, tasks
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.desk import Standing
 from pastchats_memory.tasks.near import asked, near
+from pastchats_memory.text.dates import moment
 
 MOST, MOST_ABOUT = 50, 200
 LEAST_SIMILARITY = 0.3
@@ -62,18 +61,18 @@ def ask(
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    seen = [name for name in projects.names(database) if name not in standing.hidden]
+    seen = [name for name in sources.names(database) if name not in standing.hidden]
     reading = read_question(question, today or date.today(), seen)  # noqa: DTZ011 - in the person's own zone
-    conditions = [task_conditions.without(name) for name in reading.missing]
+    conditions = [tasks.without(name) for name in reading.missing]
     if (span := reading.span) is not None:
         since = None if span.since is None else moment(span.since.isoformat(), is_end=False)
         until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
-        conditions += task_conditions.within(span.field, since, until)
+        conditions += tasks.within(span.field, since, until)
     if reading.relation is not None:
         named = _tasks_named(database, embedder, reading.of or "", standing)
         if not named:
             return Answer(reading, (), 0, (f"there is no task {reading.of!r}",))
-        conditions.append(task_conditions.related(database, reading.relation, named))
+        conditions.append(tasks.related(database, reading.relation, named))
     filters = Filters(
         kinds=reading.types or TYPES,
         statuses=reading.statuses,
@@ -81,21 +80,21 @@ def ask(
         project=standing.project if reading.project == "." else reading.project,
         hidden=standing.hidden,
     )
-    order = task_conditions.ORDERS.get(reading.order or "")
-    ids = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=reading.tags)
+    order = tasks.ORDERS.get(reading.order or "")
+    ids = tasks.listed(database, filters, conditions, limit=-1, order=order, tags=reading.tags)
     warnings: tuple[str, ...] = ()
     if reading.concept:
         about, warnings = _about(database, embedder, reading.concept, filters)
         by_place, others = (about, ids) if order is None else (ids, about)
         both = frozenset(others)
         ids = [id_ for id_ in by_place if id_ in both]
-    shown = task_rows.tasks(database, ids[: reading.limit or MOST], standing.hidden)
+    shown = tasks.tasks(database, ids[: reading.limit or MOST], standing.hidden)
     return Answer(reading, tuple(shown), len(ids), warnings)
 
 
 def _tasks_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> list[int]:
     """The tasks of a key, else those that have it in a list of their tracker, else the one that is most like the words."""
-    found = task_rows.find(database, name, standing.hidden) or task_rows.find_tagged(database, name, standing.hidden)
+    found = tasks.find(database, name, standing.hidden) or tasks.find_tagged(database, name, standing.hidden)
     if found or _KEY.fullmatch(name):
         return found
     best = near(database, embedder, asked(embedder, name), standing.tasks)[:1]

@@ -12,12 +12,11 @@ import orjson
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
-from pastchats_memory.redact import redacted_value
+from pastchats_memory.redact import redact_json
 from pastchats_memory.search import Request, search
-from pastchats_memory.store import task_exchange, task_rows, vectors
-from pastchats_memory.store.partial import write_lines
-from pastchats_memory.store.task_texts import task_text
-from pastchats_memory.store.tasks import without_forgotten
+from pastchats_memory.store import interchange, tasks, vectors
+from pastchats_memory.store.atomic_file import write_lines
+from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks import capture as capturing
 from pastchats_memory.tasks.ask import Answer, ask
@@ -35,8 +34,8 @@ class TaskBoard(Desk):
     def listed(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
         """Tasks that pass, the most urgent first, then the latest. Raises StoreFault."""
         seen = self._seen(filters)
-        ids = task_rows.listed(self._database, seen, limit=limit)
-        return task_rows.tasks(self._database, ids, self._standing.hidden)
+        ids = tasks.listed(self._database, seen, limit=limit)
+        return tasks.tasks(self._database, ids, self._standing.hidden)
 
     def _seen(self, filters: Filters) -> Filters:
         return filters._replace(hidden=self._standing.hidden)
@@ -47,7 +46,7 @@ class TaskBoard(Desk):
             belonging = self.belonging(id_)
             owner = belonging and belonging.owner
         else:
-            owner = self.id_of(id_) if task_rows.find(self._database, id_, self._standing.hidden) else None
+            owner = self.id_of(id_) if tasks.find(self._database, id_, self._standing.hidden) else None
         if owner is None:
             return None
         task = self._with_parts(owner)
@@ -104,7 +103,7 @@ class TaskBoard(Desk):
     def export(self) -> Generator[str]:
         """Every task that may be seen from here, with all that belongs to it, a line of JSON each. Raises StoreFault."""
         with self._database.snapshot():
-            for body in task_exchange.exported(self._database, self._standing.hidden):
+            for body in interchange.export_tasks(self._database, self._standing.hidden):
                 yield orjson.dumps(body).decode()
 
     def export_to(self, file: Path, *, force: bool = False) -> int:
@@ -114,23 +113,23 @@ class TaskBoard(Desk):
 
     def count(self) -> int:
         """How many tasks there are, hidden ones too. Raises StoreFault."""
-        return task_rows.count(self._database)
+        return tasks.count(self._database)
 
     def unseen(self) -> int:
         """How many tasks are hidden from here, since they are of private projects. Raises StoreFault."""
-        return task_rows.unseen(self._database, self._standing.hidden)
+        return tasks.unseen(self._database, self._standing.hidden)
 
     def import_(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all of them or none; how many were added, updated, unchanged, or left out as forgotten, and how many links, as `circles`. Raises UsageFault, StoreFault."""
         bodies = [_body(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
         done = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}
         tombstones = Tombstones(self._database)
-        kept = (without_forgotten(self._database, tombstones, task_exchange.task_of(body)) for body in bodies)
+        kept = (without_forgotten(self._database, tombstones, interchange.task_of(body)) for body in bodies)
         ready = self.ready(filed.task for filed in kept if filed is not None)
         with self._database.transaction():
             writer = self.writer(ready)
             for body in bodies:
-                done[task_exchange.put_exported(self._database, writer, body)[1]] += 1
+                done[interchange.put_exported(self._database, writer, body)[1]] += 1
             vectors.catch_up(self._database)
         return {**done, "circles": writer.circles}
 
@@ -144,6 +143,6 @@ def _body(line: str, number: int) -> dict[str, Any]:
         ) from fault
     if not isinstance(body, dict):
         raise UsageFault(f"line {number} of the import is no task", "Import what `task export` wrote.")
-    if (wrong := task_exchange.fault_of(body)) is not None:
+    if (wrong := interchange.fault_of(body)) is not None:
         raise UsageFault(f"line {number} of the import has no proper {wrong!r}", "Import what `task export` wrote.")
-    return dict(redacted_value(body))
+    return dict(redact_json(body))

@@ -10,10 +10,9 @@ from typing import Literal
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Comment, Filters, StoredTask, Task
-from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.store import tasks, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import encoded
-from pastchats_memory.store.tasks import Filed
+from pastchats_memory.store.tasks import Filed, encoded
 from pastchats_memory.tasks.desk import BY_HAND, NOWHERE, Desk, Standing, now, safe
 from pastchats_memory.tasks.near import Asked, Near, asked, near
 
@@ -89,7 +88,7 @@ def capture(
                 if similar is not None:
                     desk.relate(id_, similar.task.id)
             vectors.catch_up(database)
-        (task,) = task_rows.tasks(database, [id_], standing.hidden, whole=True)
+        (task,) = tasks.tasks(database, [id_], standing.hidden, whole=True)
         return Captured("commented" if answer == "comment" else "created", task, similar)
 
 

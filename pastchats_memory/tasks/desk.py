@@ -12,21 +12,37 @@ from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.model import Attachment, Comment, Filters, StoredTask, Task, TaskState, utf8
+from pastchats_memory.model import (
+    ATTACHMENT,
+    COMMENT,
+    RESOLVED,
+    STATUSES,
+    TYPES,
+    Attachment,
+    Comment,
+    Filters,
+    StoredTask,
+    Task,
+    TaskState,
+    is_status,
+    number_of,
+    priority_of,
+    status_of,
+    utf8,
+)
 from pastchats_memory.redact import redact
-from pastchats_memory.rulebook import rules_of_secrets
-from pastchats_memory.spelled_ids import ATTACHMENT, COMMENT, number_of
-from pastchats_memory.statuses import RESOLVED, STATUSES, TYPES, is_status, priority_of, status_of
-from pastchats_memory.store import projects, redactions, sources, task_rows, vectors
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import redactions, sources, tasks, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import encoded, texts_to_come
 from pastchats_memory.store.tasks import (
     Filed,
     TaskWriter,
     closes_circle,
     delete_rows,
+    encoded,
     numbered_comment,
     set_fields,
+    texts_to_come,
 )
 
 LARGEST_ATTACHMENT = 64 << 20
@@ -123,7 +139,7 @@ class Desk:
     def writer(self, ready: dict[bytes, str] | None = None) -> TaskWriter:
         """Inside a transaction: what stores tasks. Raises ModelChanged where the database has another model's vectors."""
         sources.claim_model(self._database, self._embedder.name, self._embedder.version, self._embedder.dim)
-        redactions.claim_rules(self._database, rules_of_secrets())
+        redactions.claim_rules(self._database, rules_version())
         return TaskWriter(self._database, self._embedder.name, self._vectors, ready)
 
     def task(self, name: str) -> StoredTask:
@@ -131,18 +147,18 @@ class Desk:
         return self._with_parts(self.id_of(name))
 
     def _whole(self, id_: int) -> StoredTask:
-        return task_rows.tasks(self._database, [id_], self._standing.hidden, whole=True)[0]
+        return tasks.tasks(self._database, [id_], self._standing.hidden, whole=True)[0]
 
     def _with_parts(self, id_: int) -> StoredTask:
-        return task_rows.with_parts(self._database, self._whole(id_), self._standing.hidden)
+        return tasks.with_parts(self._database, self._whole(id_), self._standing.hidden)
 
     def id_of(self, name: str) -> int:
         """The number of the one task that a key or a tracker's id names. Raises UsageFault for none or several."""
-        found = task_rows.find(self._database, utf8(name), self._standing.hidden)
+        found = tasks.find(self._database, utf8(name), self._standing.hidden)
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:
-            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5], self._standing.hidden))
+            keys = ", ".join(task.key for task in tasks.tasks(self._database, found[:5], self._standing.hidden))
             raise UsageFault(f"{name} names {len(found)} tasks", f"Use the whole key: {keys}.")
         return found[0]
 
@@ -167,7 +183,7 @@ class Desk:
             metadata={"format": BY_HAND},
         )
         Change(title=task.title)  # raises where nothing of it may be stored
-        if key is not None and (not key or task_rows.find(self._database, key, hidden=())):
+        if key is not None and (not key or tasks.find(self._database, key, hidden=())):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         ready = self.ready([task])
         with self._database.transaction():
@@ -181,7 +197,7 @@ class Desk:
         """Store a task, inside the caller's transaction, and where its project lies if that is here; its number."""
         standing = self._standing
         if standing.project is not None and filed.project == standing.project:
-            projects.remember(self._database, {standing.folder: standing.project})
+            sources.remember(self._database, {standing.folder: standing.project})
         return self.writer(ready).put(filed)[0]
 
     def update(self, name: str, change: Change) -> StoredTask:
@@ -219,7 +235,7 @@ class Desk:
             id_ = self.id_of(name)
             if remove:
                 for other in others:
-                    self._untie(id_, "depends", task_rows.identity(self._database, self.id_of(other)))
+                    self._untie(id_, "depends", tasks.identity(self._database, self.id_of(other)))
             else:
                 self._tie(id_, "depends", others)
         return self._whole(id_)
@@ -271,7 +287,7 @@ class Desk:
             else:
                 id_ = self.id_of(name)
                 belonging = Belonging("tasks", id_, id_)
-            (task,) = task_rows.tasks(self._database, [belonging.owner], self._standing.hidden)
+            (task,) = tasks.tasks(self._database, [belonging.owner], self._standing.hidden)
             delete_rows(self._database, belonging.table, belonging.id)
             vectors.catch_up(self._database)
         return task.title
@@ -281,7 +297,7 @@ class Desk:
         table, number = BELONGINGS[id_[:2]], number_of(id_[2:])
         if number is None:
             return None
-        owner = task_rows.task_of(self._database, table, number, self._standing.hidden)
+        owner = tasks.task_of(self._database, table, number, self._standing.hidden)
         return None if owner is None else Belonging(table, number, owner)
 
     def _tie(self, id_: int, kind: str, names: Sequence[str]) -> None:
@@ -289,18 +305,18 @@ class Desk:
             self._link(id_, kind, self.id_of(name))
 
     def _link(self, id_: int, kind: str, other: int) -> None:
-        target = task_rows.identity(self._database, other)
+        target = tasks.identity(self._database, other)
         if kind in ("parent", "depends") and closes_circle(self._database, id_, target, kind):
             one, two = (
-                task_rows.tasks(self._database, [id_, other], self._standing.hidden) if id_ != other else (None, None)
+                tasks.tasks(self._database, [id_, other], self._standing.hidden) if id_ != other else (None, None)
             )
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
-        key = task_rows.tasks(self._database, [other], self._standing.hidden)[0].key
+        key = tasks.tasks(self._database, [other], self._standing.hidden)[0].key
         self.writer().link(id_, kind, target, key)
 
     def _untie(self, id_: int, kind: str, target: str | None = None) -> None:
-        task_rows.unlink(self._database, id_, kind, target)
+        tasks.unlink(self._database, id_, kind, target)
 
 
 def attachment_of(path: Path) -> Attachment:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.likeness import Likeness, likeness
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.store import sources, task_rows, vectors
+from pastchats_memory.store import sources, tasks, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import task_text
+from pastchats_memory.store.tasks import task_text
 
 CANDIDATES = 40
 """Tasks nearest by the text, and as many by the title, that are compared in full."""
@@ -56,7 +56,7 @@ def near(database: Database, embedder: Embedder, one: Asked, filters: Filters, b
         for neighbour in vectors.nearest(database, vector, CANDIDATES, filters)
     }
     cosines = {neighbour.id: neighbour.similarity for neighbour in vectors.score(database, one.whole, sorted(found))}
-    titles = task_rows.title_vectors(database, sorted(found))
+    titles = tasks.title_vectors(database, sorted(found))
     direction = vectors.unit(one.title)
     compared = [
         Near(
@@ -69,7 +69,7 @@ def near(database: Database, embedder: Embedder, one: Asked, filters: Filters, b
             ),
             cosines[text.id],
         )
-        for text in task_rows.task_texts(database, sorted(found), filters.hidden)
+        for text in tasks.task_texts(database, sorted(found), filters.hidden)
         if text.task.id != but
     ]
     return sorted(compared, key=lambda one: (-one.likeness.score, -one.similarity, one.task.id))

@@ -13,12 +13,11 @@ from pastchats_memory.episodes.problems import are_one, subject
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.likeness import likeness
-from pastchats_memory.model import Filters, Item, StoredTask
-from pastchats_memory.recollection import Attempt
+from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
 from pastchats_memory.render import one_line
 from pastchats_memory.search import Request, search
-from pastchats_memory.statuses import RESOLVED, folded
-from pastchats_memory.store import outcomes, prompts, vectors
+from pastchats_memory.store import outcomes, vectors
+from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.near import Asked, Near, asked, near
@@ -98,7 +97,7 @@ def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden:
     said = Filters(role="user", notes=False, hidden=hidden)
     about = subject(wanted.text)
     cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
-    near_ones = [item for item in prompts.items(database, list(cosines)) if about & subject(item.content)]
+    near_ones = [item for item in turn_rows.items(database, list(cosines)) if about & subject(item.content)]
     others = search(database, embedder, Request(wanted.text, limit=MOST_OTHERS, filters=said)) if near_ones else ()
     found: list[tuple[float, Episode]] = []
     for item in near_ones:
@@ -125,14 +124,14 @@ def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Endi
     if item.content.rstrip().endswith(("?", "？")):
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
-        (go,) = prompts.items(database, [later.asked])
+        (go,) = turn_rows.items(database, [later.asked])
         is_go = go.metadata.get("kind") != "command" and not subject(go.content)
         return is_go and later.ending.said == "worked" and _has_work(episode_around(database, go)[0])
     return False
 
 
 def _is_worked_on(database: Database, attempt: Attempt) -> bool:
-    (item,) = prompts.items(database, [int(attempt.id)])
+    (item,) = turn_rows.items(database, [int(attempt.id)])
     return _has_work(episode_around(database, item)[0])
 
 
@@ -223,7 +222,7 @@ def consult(
 def _resolution(database: Database, task: StoredTask, hidden: Sequence[str]) -> tuple[str | None, Item | None]:
     """The last word said in the conversation that worked on it, before it was closed; else the last comment."""
     for conversation in task.conversations:
-        item = prompts.last_answer(database, conversation, task.closed_at)
+        item = turn_rows.last_answer(database, conversation, task.closed_at)
         if item is not None and item.project not in hidden:
             return item.content, item
     return (task.comments[-1].content, None) if task.comments else (None, None)

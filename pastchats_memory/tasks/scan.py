@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pastchats_memory.likeness import likeness
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.store import tasks as task_rows
+from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_texts import task_text
+from pastchats_memory.store.tasks import task_text
 
 LEAST_SCORE = 0.9
 """Score from which a pair is listed, unless another is asked for: higher than for one capture, since there are many pairs."""

@@ -15,10 +15,10 @@ from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
-from pastchats_memory.formats.generic import GENERIC, GenericFormat, containers, message, roles
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.generic import MESSAGES, containers, mapped_format, message, roles
 from pastchats_memory.formats.generic.key_map import KeyMap
-from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.source import Source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "messages"
 WORDS = Path(roles.__file__).with_name("roles.toml")
@@ -71,12 +71,12 @@ class GoldenFile:
     def _read(self) -> object:
         """Return confidence, turns and suggested map as plain values; of a refused file the confidence."""
         key_map = self._map()
-        reader, source = GenericFormat(key_map), Source(self._path)
+        reader, source = mapped_format(key_map), Source(self._path)
         confidence = reader.detect(source)
         if self._path.parent != FIXTURES:
             return confidence
         rows = [row for row in reader.read(source) if not isinstance(row, Checkpoint)]
-        suggested = str(GENERIC.suggest_map(source)) if key_map else ""
+        suggested = MESSAGES.suggest_map(source) if key_map and MESSAGES.suggest_map else None
         return confidence, json.dumps([tuple(row) for row in rows], default=dict), suggested
 
 

@@ -10,8 +10,8 @@ from mcp.types import CallToolResult
 from test_terminal import EVIL, UNSEEN
 
 from pastchats_memory.config import load
-from pastchats_memory.hooks.agents import Event
-from pastchats_memory.hooks.deeds import recall
+from pastchats_memory.hooks.event import Event
+from pastchats_memory.hooks.events import recall
 from pastchats_memory.mcp_server.tools import Tools
 from pastchats_memory.model import RECALL_PREAMBLE
 

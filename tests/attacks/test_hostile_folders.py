@@ -16,8 +16,8 @@ import pytest
 from inprocess import Shell
 from program import REPOSITORY, Program
 
-from pastchats_memory.ingest.files import Wanted, candidates
-from pastchats_memory.readers import source
+from pastchats_memory.formats.base import source
+from pastchats_memory.ingest.discover import Wanted, candidates
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"

@@ -13,8 +13,8 @@ from inprocess import Shell
 
 from pastchats_memory import Memory
 from pastchats_memory.config import load
-from pastchats_memory.hooks.agents import Event
-from pastchats_memory.hooks.deeds import greet, recall
+from pastchats_memory.hooks.event import Event
+from pastchats_memory.hooks.events import greet, recall
 from pastchats_memory.http_server.app import application
 from pastchats_memory.http_server.guard import Admission
 from pastchats_memory.http_server.worker import OpenMemory

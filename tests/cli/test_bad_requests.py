@@ -12,7 +12,7 @@ from outcomes import error_of, explained
 from program import Program
 
 from pastchats_memory import cli
-from pastchats_memory.cli.output import is_terminal
+from pastchats_memory.cli import is_terminal
 
 NO_WORDS = ("🎉", "日本語で再試行", "…?!\u202e")
 SYNTAX = (
@@ -129,7 +129,7 @@ def test_a_padded_id_is_the_item_that_was_asked_for(asked: Program) -> None:
 
 def test_an_explained_error_leaves_no_traceback_and_a_bug_leaves_one_with_exit_70(asked: Program) -> None:
     broken = asked.altered(
-        "import pastchats_memory.memory.asking as memory\ndef search(*_): return 1 / 0\nmemory.search = search"
+        "import pastchats_memory.memory as memory\ndef search(*_): return 1 / 0\nmemory.search = search"
     )
     run = broken("search", "webhooks")
     assert (run.status, run.stdout) == (70, "")

@@ -14,7 +14,8 @@ import jsonschema
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.config.histories import Surroundings, histories
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.registry import discover
 
 ROOT = Path(__file__).parents[2]
 SESSION = {
@@ -106,8 +107,8 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
     named = {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'one'},{tmp_path / 'two'}", "CODEX_HOME": str(tmp_path / "codex")}
     for folder in ("one/projects", "two/projects", "codex/sessions", "home/.claude/projects", "data/amp/threads"):
         (tmp_path / folder).mkdir(parents=True)
-    around = Surroundings({**named, "XDG_DATA_HOME": str(tmp_path / "data")}, tmp_path / "home", "linux")
-    found = [(history.program, str(history.path.relative_to(tmp_path))) for history in histories(around)]
+    environment = Environment({**named, "XDG_DATA_HOME": str(tmp_path / "data")}, tmp_path / "home", "linux")
+    found = [(history.program, str(history.path.relative_to(tmp_path))) for history in discover(environment)]
     assert found == [
         ("Claude Code", "one/projects"),
         ("Claude Code", "two/projects"),
@@ -140,7 +141,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
 )
 def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: Path, program: str, place: str) -> None:
     (tmp_path / place).mkdir(parents=True)
-    assert [(found.program, found.path) for found in histories(Surroundings({}, tmp_path, "linux"))] == [
+    assert [(found.program, found.path) for found in discover(Environment({}, tmp_path, "linux"))] == [
         (program, tmp_path / place)
     ]
 
@@ -155,7 +156,7 @@ def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: 
 )
 def test_each_platform_has_its_own_place(tmp_path: Path, platform: str, place: str) -> None:
     (tmp_path / place).mkdir(parents=True)
-    (found,) = histories(Surroundings({}, tmp_path, platform))
+    (found,) = discover(Environment({}, tmp_path, platform))
     assert (found.program, found.path) == ("Copilot Chat", tmp_path / place)
 
 
@@ -294,7 +295,7 @@ def test_crush_lists_the_projects_that_have_its_histories(tmp_path: Path) -> Non
         database.touch()
     listed = tmp_path / ".local" / "share" / "crush" / "projects.json"
     listed.parent.mkdir(parents=True)
-    around = Surroundings({}, tmp_path, "linux")
+    environment = Environment({}, tmp_path, "linux")
     projects = [
         {"path": str(tmp_path / "courier"), "data_dir": ".crush"},
         {"path": str(tmp_path / "kiln"), "data_dir": str(tmp_path / "kept")},
@@ -302,15 +303,15 @@ def test_crush_lists_the_projects_that_have_its_histories(tmp_path: Path) -> Non
         {"path": 5},
     ]
     listed.write_text(json.dumps({"projects": projects}), encoding="utf-8")
-    assert [(one.program, one.path) for one in histories(around)] == [("Crush", path) for path in databases]
+    assert [(one.program, one.path) for one in discover(environment)] == [("Crush", path) for path in databases]
     for broken in ('{"projects": 5}', "[]", "{"):
         listed.write_text(broken, encoding="utf-8")
-        assert histories(around) == []
+        assert discover(environment) == []
 
 
 def test_what_gemini_cli_writes_inside_the_sandbox_of_macos_is_found_beside_the_rest(tmp_path: Path) -> None:
     folders = [tmp_path / ".gemini" / "tmp", tmp_path / ".cache" / ".gemini" / "tmp"]
     for folder in folders:
         folder.mkdir(parents=True)
-    around = Surroundings({}, tmp_path, "darwin")
-    assert [found.path for found in histories(around) if found.program == "Gemini CLI"] == folders
+    environment = Environment({}, tmp_path, "darwin")
+    assert [found.path for found in discover(environment) if found.program == "Gemini CLI"] == folders

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Run, write_messages
 
 from pastchats_memory.config import Config, load
-from pastchats_memory.config.keys import KEYS
+from pastchats_memory.config.schema import KEYS
 from pastchats_memory.errors import UsageFault
 
 OWN = "config/pastchats-memory/pastchats-memory.toml"

@@ -21,7 +21,7 @@ from contract_checks import (
 )
 from program import REPOSITORY, Program, write_messages
 
-from pastchats_memory.rank import fuse
+from pastchats_memory.search.rank import fuse
 
 PACKAGE = REPOSITORY / "pastchats_memory"
 MORE = (("user", "Where do the hydrangeas go?"), ("assistant", "Behind the greenhouse."), ("system", "Be brief."))
@@ -109,12 +109,12 @@ def test_embeddings_that_vanish_are_noticed(own_demo: Program) -> None:
 
 def test_an_indexer_that_embeds_only_what_people_say_is_noticed(own_demo: Program) -> None:
     careless = own_demo.altered(
-        "from pastchats_memory.store import prompts\n"
-        "embed = prompts.embed\n"
+        "from pastchats_memory.store import turns\n"
+        "embed = turns.embed\n"
         "def only_users(database, id_, *rest):\n"
         "    role = database.value('SELECT role FROM prompts WHERE id = ?', (id_,))\n"
         "    return embed(database, id_, *rest) if role == 'user' else None\n"
-        "prompts.embed = only_users"
+        "turns.embed = only_users"
     )
     assert careless("index", write_messages(own_demo.home / "more.jsonl", *MORE)).status == 0
     assert sum(fault.endswith("has no embedding") for fault in unpaired_rows(own_demo)) == 2
@@ -140,7 +140,7 @@ def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Progr
 @pytest.mark.parametrize("lost", ["words", "meaning"])
 def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: str) -> None:
     lame = demo.altered(
-        "from pastchats_memory import rank, search\n"
+        "from pastchats_memory import search\nfrom pastchats_memory.search import rank\n"
         "def fuse(lists, weights):\n"
         f"    kept = {{name: ids for name, ids in lists.items() if name != '{lost}' or len(lists) == 1}}\n"
         "    return rank.fuse(kept, weights)\n"
@@ -156,7 +156,7 @@ def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_stat
 
 def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_path: Path) -> None:
     crippled = demo.without_sqlite_vec(tmp_path).altered(
-        "import numpy\nfrom pastchats_memory.store import blocks\nblocks.propose = lambda *_: numpy.empty(0, int)"
+        "import numpy\nfrom pastchats_memory.store.vectors import blocks\nblocks.propose = lambda *_: numpy.empty(0, int)"
     )
     assert len(lost_without_extension(demo, crippled)) >= 2
 
@@ -164,7 +164,7 @@ def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_pa
 def test_a_program_that_needs_the_extension_is_noticed(demo: Program, tmp_path: Path) -> None:
     dependent = demo.without_sqlite_vec(tmp_path).altered(
         "from pastchats_memory.errors import StoreFault\n"
-        "from pastchats_memory.store import vec0, vectors\n"
+        "from pastchats_memory.store import vectors\nfrom pastchats_memory.store.vectors import vec0\n"
         "nearest = vectors.nearest\n"
         "def dependent(database, *of):\n"
         "    if not vec0.is_there(database):\n"

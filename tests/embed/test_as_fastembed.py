@@ -12,12 +12,12 @@ import onnx
 import pytest
 from tiny_bert import tiny_model, tokenizer_files
 
-from pastchats_memory.embed.local import LocalEmbedder
-from pastchats_memory.embed.models import ModelSettings, embedder_of
+from pastchats_memory.embed.onnx import LocalEmbedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, MEAN, PROFILES, Profile
+from pastchats_memory.embed.registry import ModelSettings, embedder_of
 from pastchats_memory.embed.runtime import be_discreet
-from pastchats_memory.embed.wordpiece import FOLDER
+from pastchats_memory.embed.tokenizer import FOLDER
 
 be_discreet()
 
@@ -110,7 +110,7 @@ def test_a_model_that_needs_more_than_a_graph_runs_through_fastembed(
 
 BY_FASTEMBED = """
 from pathlib import Path
-from pastchats_memory.embed.models import ModelSettings, embedder_of
+from pastchats_memory.embed.registry import ModelSettings, embedder_of
 from pastchats_memory.errors import ModelUnavailable
 try:
     embedder_of("Qwen/Qwen3-Embedding-0.6B-Q", ModelSettings((Path("cache"),))).load()

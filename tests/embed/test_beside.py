@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.wordpiece import costs
+from pastchats_memory.embed.tokenizer import costs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no copy is made of a process elsewhere")
 
@@ -28,7 +28,7 @@ def run(code: str, status: int = 0) -> str:
 def test_a_process_of_one_question_gets_the_same_bytes_and_costs_as_any_other(begin: str) -> None:
     found = run(
         f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_beside\n"
-        "from pastchats_memory.embed.wordpiece import wordpieces\nimport sys\nload_beside()\n"
+        "from pastchats_memory.embed.tokenizer import wordpieces\nimport sys\nload_beside()\n"
         f"for text in {ASKED}: print(PackagedEmbedder().embed_query(text).tobytes().hex(), ascii(wordpieces(text)))\n"
         "print('onnxruntime' in sys.modules)"
     ).splitlines()

@@ -13,8 +13,8 @@ from program import Program, write_messages
 from tiny_cross import cross_model, laid_out
 
 from pastchats_memory import Memory
-from pastchats_memory.embed.cross import NAME, PROFILE, cross_encoder
-from pastchats_memory.embed.models import ModelSettings
+from pastchats_memory.embed.registry import ModelSettings
+from pastchats_memory.embed.reranker import NAME, PROFILE, cross_encoder
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
 from pastchats_memory.search import READ_AGAIN

@@ -13,10 +13,10 @@ import pytest
 from local_servers import endpoint, nowhere, silent
 from program import Program, write_messages
 
-from pastchats_memory.embed import endpoint as module
-from pastchats_memory.embed.endpoint import EndpointEmbedder
-from pastchats_memory.embed.models import CustomModel, ModelSettings, embedder_of
+from pastchats_memory.embed import openai as module
+from pastchats_memory.embed.openai import EndpointEmbedder
 from pastchats_memory.embed.profiles import Profile
+from pastchats_memory.embed.registry import CustomModel, ModelSettings, embedder_of
 from pastchats_memory.errors import ModelUnavailable
 
 NAME = "text-embedding-3-small"
@@ -246,7 +246,7 @@ def test_openais_key_goes_to_openai_alone(program: Program) -> None:
 def test_without_the_libraries_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "tenacity.py").write_text("raise ImportError('no tenacity here')", encoding="utf-8")
     program = (
-        "from pastchats_memory.embed.endpoint import EndpointEmbedder\n"
+        "from pastchats_memory.embed.openai import EndpointEmbedder\n"
         "from pastchats_memory.embed.profiles import Profile\n"
         "from pastchats_memory.errors import ModelUnavailable\n"
         "try: EndpointEmbedder('m', 'http://127.0.0.1:9/v1', None, Profile('')).load()\n"

@@ -17,10 +17,10 @@ from tiny_bert import WIDTH, TinyModel, numpy_bert, tiny_model, tokenizer
 
 from pastchats_memory import Memory
 from pastchats_memory.config import Config
-from pastchats_memory.embed.local import LocalEmbedder
-from pastchats_memory.embed.models import CustomModel, ModelSettings, embedder_of
+from pastchats_memory.embed.onnx import LocalEmbedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.profiles import PROFILES, Profile
+from pastchats_memory.embed.registry import CustomModel, ModelSettings, embedder_of
 from pastchats_memory.errors import ModelUnavailable
 from pastchats_memory.store.database import open_database
 

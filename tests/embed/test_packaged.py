@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pastchats_memory import Memory
 from pastchats_memory.embed import Embedder, Vector, packaged
 from pastchats_memory.embed.packaged import ROOM, TAIL, PackagedEmbedder, window
-from pastchats_memory.embed.wordpiece import FOLDER, REINSTALL, encode
+from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode
 
 TEXTS = [
     "How do we retry failed webhooks with exponential backoff?",

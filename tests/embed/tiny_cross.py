@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tiny_bert import WIDTH, TinyModel, tokenizer, tokenizer_files, vocabulary
 from tokenizers import processors
 
-from pastchats_memory.embed.cross import PROFILE
+from pastchats_memory.embed.reranker import PROFILE
 
 
 def cross_model(bert: onnx.ModelProto, *, number: float = 1.0) -> TinyModel:

@@ -13,8 +13,8 @@ import pytest
 from program import DEMO, REPOSITORY, Program, Run, write_messages
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from pastchats_memory.budget import count_tokens
-from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.text.tokens import count_tokens
 
 scenarios(str(REPOSITORY / "features"))
 

@@ -12,9 +12,9 @@ from program import write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.model import Filters
-from pastchats_memory.store import going
-from pastchats_memory.store.buried import buried
+from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.pending_deletes import buried
 from pastchats_memory.tasks.desk import Change
 
 WORD = "lighthouse"
@@ -49,7 +49,7 @@ ASKED: dict[str, Callable[[Memory], object]] = {
 def _fill(memory: Memory, folder: Path) -> None:
     """Two conversations with failures, one of many turns, tasks; in each of them what is forgotten beside what stays."""
     said = folder / "said"
-    many = ((("user", "assistant")[n % 2], f"Turn {n} about the tower of the {WORD}.") for n in range(going.FEW + 2))
+    many = ((("user", "assistant")[n % 2], f"Turn {n} about the tower of the {WORD}.") for n in range(deletion.FEW + 2))
     write_messages(said / f"{WORD}.jsonl", *many, conversation="many")
     write_messages(said / "monday.jsonl", ("user", f"{WORKER} at the {WORD}."), LOCK,
                    ("user", f"No, still broken at the {WORD} after a restart."), LOCK,
@@ -76,11 +76,11 @@ def _stopped_before_deleting(path: Path) -> int:
     child = os.fork()
     if not child:
 
-        def stop(_: Database, __: going.Delete, ___: int) -> bool:
+        def stop(_: Database, __: deletion.Delete, ___: int) -> bool:
             os.kill(os.getpid(), signal.SIGSTOP)
             return False
 
-        going._step = stop  # noqa: SLF001 - the moment that is wanted
+        deletion._step = stop  # noqa: SLF001 - the moment that is wanted
         with Memory.open(path) as memory:
             memory.forget(query=WORD)
         os._exit(0)
@@ -99,10 +99,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
     try:
         with Memory.open(folder / "memory.db") as memory:
             status = memory.status()
-            assert status.turns > status.going > going.FEW
+            assert status.turns > status.going > deletion.FEW
             yield {name: (before[name], repr(ask(memory))) for name, ask in ASKED.items()}
             rows = memory._database.value(f"SELECT count(*) FROM prompts WHERE id IN {buried('turns')}")  # noqa: SLF001 - nobody deleted them meanwhile
-            assert rows > going.FEW
+            assert rows > deletion.FEW
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -11,9 +11,10 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.store import erasing, vec0
-from pastchats_memory.store.blocks import BLOCK
+from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import vec0
+from pastchats_memory.store.vectors.blocks import BLOCK
 
 TURNS = 90
 GLAGOLITIC = 47
@@ -127,15 +128,15 @@ def test_what_a_process_that_died_had_deleted_is_overwritten_by_the_next_run(tmp
     database = open_database(path)
     sought = traces(database, [5])
     with database.transaction():
-        erasing.begin(database)
+        deletion.begin_scrub(database)
         database.run("DELETE FROM prompts WHERE id = 5")
-    assert erasing.is_due(database)
+    assert deletion.is_due(database)
     assert held(path, sought)["word"] == 1
     database.close()
     with Memory.open(path) as memory:
         memory.index([tmp_path / "0.jsonl"])
     with open_database(path) as database:
-        assert not erasing.is_due(database)
+        assert not deletion.is_due(database)
     assert held(path, sought) == dict.fromkeys(sought, 0)
 
 

@@ -15,7 +15,7 @@ from whole import assert_whole
 from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
-from pastchats_memory.store import erasing, going
+from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.tasks.desk import Change
 
@@ -42,15 +42,15 @@ def killed_after(steps: int, path: Path) -> None:
     """A process that forgets the long conversation, killed after so many of the steps."""
     child = os.fork()
     if not child:
-        left, step = [steps], going._step  # noqa: SLF001 - the moment that is wanted
+        left, step = [steps], deletion._step  # noqa: SLF001 - the moment that is wanted
 
-        def counted(database: Database, delete: going.Delete, most: int) -> bool:
+        def counted(database: Database, delete: deletion.Delete, most: int) -> bool:
             if left[0] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             left[0] -= 1
             return step(database, delete, most)
 
-        going._step = counted  # noqa: SLF001 - the moment that is wanted
+        deletion._step = counted  # noqa: SLF001 - the moment that is wanted
         with Memory.open(path) as memory:
             memory.forget(source=path.parent / "said" / "long.jsonl")
         os._exit(0)
@@ -78,7 +78,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
         key = memory.tasks.add(Change(title="Paint the lighthouse")).key
     with open_database(path) as database, database.transaction():
         turns = [id_ for (id_,) in database.run("SELECT id FROM prompts WHERE content LIKE '%lighthouse%'")]
-        going.begin(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
+        deletion.begin_delete(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
         database.run(
             "UPDATE embedding_meta SET value = json_set(value, '$.pid', 1, '$.at', (value ->> 'at') - ?) WHERE key = 'going'",
             (seconds_ago,),
@@ -103,7 +103,7 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
 
 
 def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process_has_its_number(path: Path) -> None:
-    going_elsewhere(path, seconds_ago=going.SILENT + 1)
+    going_elsewhere(path, seconds_ago=deletion.SILENT + 1)
     Memory.open(path).close()
     assert turns(path) == 2
 
@@ -128,8 +128,8 @@ def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(pa
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():
-            erasing.begin(forgetful)
-        waiting = threading.Thread(target=erasing.finish, args=(forgetful,), kwargs={"wait_ms": 1200})
+            deletion.begin_scrub(forgetful)
+        waiting = threading.Thread(target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1200})
         waiting.start()
         written = 0
         with open_database(path) as writer:
@@ -137,5 +137,5 @@ def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(pa
                 with writer.transaction():
                     written += waiting.is_alive()
                 time.sleep(0.05)
-        assert erasing.is_due(forgetful)
+        assert deletion.is_due(forgetful)
     assert written > 2

@@ -9,10 +9,9 @@ from collections.abc import Callable
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.echo import without_echoes
-from pastchats_memory.model import RECALL_PREAMBLE, Hit, StoredTask
-from pastchats_memory.recollection import Attempt, Evidence, Outcome, Recollection
+from pastchats_memory.model import RECALL_PREAMBLE, Attempt, Evidence, Hit, Outcome, Recollection, StoredTask
 from pastchats_memory.render import block_text
+from pastchats_memory.text.recall_block import without_echoes
 
 BLOCK = """# Memory Recall
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.hooks.settings import scan, with_hooks, without_ours, without_pieces
+from pastchats_memory.hooks.jsonc import scan, with_hooks, without_ours, without_pieces
 
 OURS = re.compile("ours")
 ENTRY = {"hooks": [{"type": "command", "command": "ours hook"}]}

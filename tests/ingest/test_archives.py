@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from program import DEMO, Program
 
-from pastchats_memory.packed import AT_ONCE, ZSTD, unpacking
+from pastchats_memory.files.archives import AT_ONCE, ZSTD, unpacking
 
 CHAT = json.dumps([{"role": "user", "content": "Is the fence painted?"}, {"role": "assistant", "content": "Green."}])
 LINES = '{"role": "user", "content": "Is the gate?"}\n{"role": "assistant", "content": "Not yet."}\n'
@@ -148,7 +148,7 @@ def test_a_member_that_is_damaged_costs_itself(program: Program) -> None:
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pastchats_memory.packed.SMALL", 10_000)
+    monkeypatch.setattr("pastchats_memory.files.archives.SMALL", 10_000)
     zeros = b"[" + b" " * 5_000_000 + b"]"
     packed(tmp_path / "a.zip", chat_json=zeros)
     (tmp_path / "b.json.gz").write_bytes(gzip.compress(zeros))

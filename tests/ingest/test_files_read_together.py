@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.ingest.files import candidates
+from pastchats_memory.ingest.discover import candidates
 
 SESSION = "ses_3f0a5ccccffeKq0bV8nW2xYz1a"
 

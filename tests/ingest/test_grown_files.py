@@ -10,11 +10,11 @@ import pytest
 from growing import FORMATS, named
 
 from pastchats_memory import Memory
+from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
+from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
+from pastchats_memory.formats.base.source import Source
 from pastchats_memory.ingest import changes
 from pastchats_memory.model import Turn
-from pastchats_memory.readers import claude_code
-from pastchats_memory.readers.resume import CannotResume, Checkpoint
-from pastchats_memory.readers.source import Source
 
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 
@@ -67,7 +67,7 @@ def lines(records: list[dict[str, object]]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def read(path: Path, resumed: Checkpoint | None = None, reader: object = claude_code) -> tuple[list[Turn], Checkpoint]:
+def read(path: Path, resumed: Checkpoint | None = None, reader: object = CLAUDE_CODE) -> tuple[list[Turn], Checkpoint]:
     """The turns that stand for good and those that may still change, and where to go on."""
     items = list(reader.read(Source(path, resumed=resumed)))
     (checkpoint,) = [item for item in items if isinstance(item, Checkpoint)]

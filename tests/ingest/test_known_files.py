@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory import Memory, readers
+from pastchats_memory import Memory
+from pastchats_memory.formats import registry
+from pastchats_memory.formats.markdown.terminal import SCROLLBACK
 from pastchats_memory.ingest import changes
-from pastchats_memory.readers import scrollback
-from pastchats_memory.store import prompts as corpus
+from pastchats_memory.store import turns as corpus
 
 
 def stored(memory: Memory, statement: str) -> list[tuple[object, ...]]:
@@ -126,7 +127,8 @@ def test_a_reader_that_is_asked_before_the_one_that_took_a_file_is_shown_it(
     note.parent.mkdir()
     note.write_text("> Is it open?\n\n✦ Yes.\n\n✦ And wide.\n", encoding="utf-8")
     with monkeypatch.context() as then:
-        then.setattr(readers, "FALLBACKS", tuple(reader for reader in readers.FALLBACKS if reader is not scrollback))
+        others = tuple(reader for reader in registry.all_formats() if reader is not SCROLLBACK)
+        then.setattr(registry, "all_formats", lambda: others)
         then.setattr(changes, "VERSIONS", {name: of for name, of in changes.VERSIONS.items() if name != "scrollback"})
         assert {file.format for file in memory.index([note.parent, chats]).taken} == {"messages", "notes"}
     assert [file.format for file in memory.index([note.parent, chats]).taken] == ["scrollback"]

@@ -10,10 +10,10 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.formats.base.source import Source
 from pastchats_memory.ingest import Progress
 from pastchats_memory.ingest.writer import BATCH_TURNS
 from pastchats_memory.model import Prompt
-from pastchats_memory.readers.source import Source
 
 FILES = 400
 

@@ -7,9 +7,9 @@ import time
 import pytest
 from one_episode import verdict
 
-from pastchats_memory.commands import check_of
 from pastchats_memory.outcome import Row
 from pastchats_memory.outcome.checks import passed
+from pastchats_memory.text.shell import check_of
 
 GREEN = [
     "============================== 12 passed in 0.81s ==============================",

@@ -14,7 +14,7 @@ from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes.judging import judge, take_back
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.render import judged_text
-from pastchats_memory.store import judgements, outcomes
+from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
 
@@ -279,18 +279,18 @@ def test_a_judgement_rests_on_what_was_asked_the_last_answer_what_was_said_next_
     assert (outcome_of(memory, id_) == ("mixed", "judged")) is holds
 
 
-def taken_back(memory: Memory, asked: str) -> judgements.Judgement:
+def taken_back(memory: Memory, asked: str) -> outcomes.Judgement:
     """A judgement of an episode, which nobody has judged."""
     memory.judge(asked, "worked", "The page opens at once")
-    (row,) = memory._database.run(f"SELECT {judgements.COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
+    (row,) = memory._database.run(f"SELECT {outcomes.JUDGEMENT_COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
     memory.unjudge(asked)
-    return judgements.of_row(row)
+    return outcomes.of_row(row)
 
 
-def write_down(memory: Memory, judgement: judgements.Judgement) -> None:
+def write_down(memory: Memory, judgement: outcomes.Judgement) -> None:
     """As by a process that is killed before it derives anything."""
     with memory._database.transaction():  # noqa: SLF001 - the moment that is wanted
-        judgements.put(memory._database, judgement)  # noqa: SLF001
+        outcomes.put(memory._database, judgement)  # noqa: SLF001
         outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 

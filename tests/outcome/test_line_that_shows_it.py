@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.recollection import Attempt, Evidence, Outcome
+from pastchats_memory.model import Attempt, Evidence, Outcome
 from pastchats_memory.render import attempt_line, outcome_text
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."

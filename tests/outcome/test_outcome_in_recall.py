@@ -10,10 +10,10 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.decisive import decisive
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
+from pastchats_memory.text.excerpt import decisive
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."

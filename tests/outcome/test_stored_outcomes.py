@@ -17,7 +17,7 @@ from pastchats_memory.episodes import asking
 from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes.derive import derive, ending_of, rules
 from pastchats_memory.outcome import Row
-from pastchats_memory.store import outcomes, prompts
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database, open_database
 
 ASKED = ("user", "The login test is flaky, make it pass.")
@@ -53,7 +53,7 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
     database = database_of(memory)
     assert told(database) == [(0, 2, "worked", "check_passed"), (3, 4, "unknown", "")]
     tool = next(hit for hit in memory.search("12 passed") if hit.role == "tool")
-    ending = outcomes.of_turn(database, prompts.items(database, [int(tool.id)])[0])
+    ending = outcomes.of_turn(database, turns.items(database, [int(tool.id)])[0])
     assert ending is not None
     assert [(shown.text, shown.id) for shown in ending.evidence] == [("12 passed in 0.81s", int(tool.id))]
     assert database.value("SELECT DISTINCT rules FROM outcomes") == rules()
@@ -162,7 +162,7 @@ def test_of_what_was_said_next_no_more_is_quoted_than_one_turn_said(memory: Memo
 def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ASKED, ("assistant", "I will look at the clock."), conversation="c1")])
     stored = memory.search("flaky login")[0]
-    item = prompts.items(database_of(memory), [int(stored.id)])[0]
+    item = turns.items(database_of(memory), [int(stored.id)])[0]
     assert outcomes.of_turn(database_of(memory), item) is not None
     memory.store_turn("user", "Thanks, it works now!", conversation_id="c1", project=stored.source_project)
     assert outcomes.of_turn(database_of(memory), item) is None

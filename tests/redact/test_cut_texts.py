@@ -1,4 +1,4 @@
-"""What readers leave out of long texts never cuts a secret in two: half of one is not known for a secret."""
+"""Readers never cut a secret in two when they shorten a text: the rules do not recognise half of one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pastchats_memory.readers.text import KEPT_HEAD, KEPT_TAIL, shortened
-from pastchats_memory.readers.traffic import (
+from pastchats_memory.formats.base.tools import (
     COMMAND_LENGTH,
     HEAD_LENGTH,
     LABEL_LENGTH,
@@ -18,6 +17,7 @@ from pastchats_memory.readers.traffic import (
     finding,
 )
 from pastchats_memory.redact import redact
+from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, shortened
 
 TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 LINE = "a line of what was put out\n"
@@ -60,7 +60,9 @@ def test_no_piece_of_a_secret_stands_before_what_is_left_out(
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (excerpt, TAIL_LENGTH)])
-def test_nor_behind_it(cut: Callable[[str], str], length: int, written: str) -> None:
+def test_no_piece_of_a_secret_stands_behind_what_is_left_out(
+    cut: Callable[[str], str], length: int, written: str
+) -> None:
     for behind in range(length - len(written) - 8, length + 2, 3):
         left = redact(cut(FILLED + written + FILLED[:behind])).text
         assert not [piece for piece in pieces(written) if piece in left], left

@@ -1,4 +1,4 @@
-"""Secrets where they are hard to see: wrapped, quoted, encoded, in commands and in the files of many programs."""
+"""Secrets are found wrapped, quoted, encoded, in commands and in the files of many programs."""
 
 from __future__ import annotations
 

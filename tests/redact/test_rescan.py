@@ -1,4 +1,4 @@
-"""What an earlier release stored is looked through again by newer rules, and nothing of a secret is left anywhere."""
+"""Newer rules redact what an earlier release stored, and leave nothing of a secret anywhere."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import whole
 from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
 
-from pastchats_memory import Memory, redact
+from pastchats_memory import Memory
 from pastchats_memory.errors import DiskFull
+from pastchats_memory.redact import marks
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.rescan import without_secrets
-from pastchats_memory.rulebook import rules_of_secrets
 from pastchats_memory.store import redactions, vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.tasks import LONGEST_TITLE
@@ -57,8 +58,8 @@ def stored_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     (folder / ".beads" / "issues.jsonl").write_bytes(b"\n".join(map(orjson.dumps, (issue, *named))))
     (folder / "attached.txt").write_text(f"push with {SECRET}\n" * 200, encoding="utf-8")
     with monkeypatch.context() as earlier, Memory.open(program.database) as memory:
-        earlier.setattr(redact, "secrets", lambda *_: iter(()))
-        earlier.setattr(redact, "_tokens", lambda *_: iter(()))
+        earlier.setattr(marks, "find_secrets", lambda *_: iter(()))
+        earlier.setattr(marks, "find_tokens", lambda *_: iter(()))
         memory.index([history.parent, folder / "plain", folder / ".beads"])
         memory.forget(project=f"none-{SECRET}")
         memory.tasks.attach("garden-1", folder / "attached.txt")
@@ -88,7 +89,7 @@ def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     assert not holds(program, OTHER[20:])
     with open_database(program.database) as database:
         whole.assert_whole(database)
-        assert redactions.are_all_by(database, rules_of_secrets())
+        assert redactions.are_all_by(database, rules_version())
         assert (
             database.value(
                 "SELECT count(*) FROM prompts WHERE content LIKE 'Step%[redacted:gitlab-token]' "
@@ -155,7 +156,7 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
     assert not holds(program, SECRET)
 
 
-def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_reports_secrets_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     for answer in ((), ("--no",)):
         said = program("redact", "--rescan", *answer)
@@ -192,9 +193,7 @@ def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     assert program("status", "--json").results[0]["is_redacted"] is True
 
 
-def test_what_is_stored_beside_text_of_other_rules_does_not_make_all_of_it_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_of_new_rules_does_not_make_older_text_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     more = write_messages(
         tmp_path / "more.jsonl", ("user", "Prune the apple tree."), ("assistant", "Done."), conversation="more"
@@ -213,7 +212,7 @@ def test_a_new_memory_is_by_the_rules_of_today(program: Program) -> None:
     assert "no secret" in said.stdout
 
 
-def test_a_run_that_ends_half_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_run_completes_an_interrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     with Memory.open(program.database) as memory:
         found = memory.find_secrets()

@@ -116,7 +116,7 @@ def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program
     assert nothing_holds_the_secret(program)
 
 
-def test_what_is_remembered_of_a_file_that_may_grow_holds_no_secret(program: Program) -> None:
+def test_the_saved_state_of_a_growing_file_holds_no_secret(program: Program) -> None:
     said = [("user", f"Push with {SECRET}, please."), ("assistant", f"Pushed with {SECRET}."), ("user", "Thanks.")]
     lines = [
         {

@@ -17,9 +17,10 @@ from pastchats_memory import Memory
 from pastchats_memory.config import Config
 from pastchats_memory.embed import Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
-from pastchats_memory.reindex import reindex_embeddings
-from pastchats_memory.store import checks, engines, generations, vectors
+from pastchats_memory.store import checks, vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import reindex
+from pastchats_memory.store.vectors.reindex import reindex_embeddings
 
 TURNS = 60
 
@@ -76,10 +77,10 @@ def whole(database: Database, model: Checksums) -> None:
     assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
     with open_database(database.path) as fresh:
         assert checks.damage(fresh) == []
-        assert engines.differing(fresh) == []
+        assert vectors.differing(fresh) == []
     assert database.value("SELECT count(*) FROM next_vectors") == 0
     question = model.embed_query("Sentence 5")
-    from pastchats_memory.search.terms import NO_FILTERS
+    from pastchats_memory.search.lexical import NO_FILTERS
 
     ids = [neighbour.id for neighbour in vectors.nearest(database, question, 5, NO_FILTERS)]
     best = [neighbour.id for neighbour in vectors.score(database, question, range(1, 1000))][:5]
@@ -146,7 +147,7 @@ def test_searches_go_on_with_the_old_model_until_the_change(database: Database, 
 
 
 def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pastchats_memory.reindex.BATCH", 10)
+    monkeypatch.setattr("pastchats_memory.store.vectors.reindex.BATCH", 10)
 
     class Interrupted(Checksums):
         def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
@@ -157,8 +158,8 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
     first = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         reindex_embeddings(database, first)
-    assert generations.is_under_way(database)
-    assert 0 < generations.pending(database) < TURNS
+    assert reindex.is_under_way(database)
+    assert 0 < reindex.pending(database) < TURNS
     assert database.value("SELECT count(*) FROM prompt_embeddings WHERE dim = 8") == TURNS
     second = Checksums()
     reindex_embeddings(database, second)
@@ -167,8 +168,8 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
 
 
 def test_a_change_to_a_third_model_drops_what_was_made_for_the_second(database: Database) -> None:
-    generations.begin(database, "checksums", "never ended")
-    generations.add(database, "checksums", "never ended", [(b"x", "[1.0]")])
+    reindex.begin(database, "checksums", "never ended")
+    reindex.add(database, "checksums", "never ended", [(b"x", "[1.0]")])
     reindex_embeddings(database, Checksums(5, "3"))
     whole(database, Checksums(5, "3"))
 
@@ -176,7 +177,7 @@ def test_a_change_to_a_third_model_drops_what_was_made_for_the_second(database: 
 def test_rows_that_come_and_go_meanwhile_are_in_both(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pastchats_memory.reindex.BATCH", 20)
+    monkeypatch.setattr("pastchats_memory.store.vectors.reindex.BATCH", 20)
     old = Checksums(8)
     new = Checksums()
     steps: list[int] = []
@@ -226,7 +227,7 @@ def test_a_row_that_comes_at_the_last_moment_is_in_both(database: Database, tmp_
 def test_rows_that_come_change_and_go_after_the_new_vectors_were_coded_are_in_the_engines_as_they_are_now(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code_ahead = generations.code_ahead
+    code_ahead = reindex.code_ahead
 
     def code_and_go_on(database: Database) -> None:
         code_ahead(database)
@@ -240,7 +241,7 @@ def test_rows_that_come_change_and_go_after_the_new_vectors_were_coded_are_in_th
                 "WHERE content = 'Sentence 2'"
             )
 
-    monkeypatch.setattr(generations, "code_ahead", code_and_go_on)
+    monkeypatch.setattr(reindex, "code_ahead", code_and_go_on)
     new = Checksums()
     assert reindex_embeddings(database, new).rows == TURNS
     assert "After all?" in new.embedded
@@ -303,7 +304,7 @@ def test_without_sqlite_vec_its_tables_are_made_anew_by_who_has_it(database: Dat
 def test_a_model_that_fails_half_way_leaves_the_old_one_answering(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pastchats_memory.reindex.BATCH", 10)
+    monkeypatch.setattr("pastchats_memory.store.vectors.reindex.BATCH", 10)
 
     class Failing(Checksums):
         def embed(self, texts: Iterable[str]) -> Iterator[Vector]:

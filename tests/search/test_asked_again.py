@@ -7,7 +7,7 @@ from typing import Any
 from program import Program, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.store import blocks
+from pastchats_memory.store.vectors import blocks
 
 QUESTION = "why does the webhook receiver see every delivery twice"
 WAYS: tuple[dict[str, Any], ...] = ({}, {"role": "user"}, {"mode": "semantic"})

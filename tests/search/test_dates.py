@@ -10,9 +10,9 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.dates import read_when, tells_when
 from pastchats_memory.render import time_text
 from pastchats_memory.render_json import search_json
+from pastchats_memory.text.dates import read_when, tells_when
 
 TODAY = date(2026, 5, 20)
 """A Wednesday."""

@@ -10,13 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory import rank
-from pastchats_memory.query import term
-from pastchats_memory.rank import (
-    emphasised,
-    evidence,
-    standing_out,
-)
+from pastchats_memory.search import rank
+from pastchats_memory.search.query import term
+from pastchats_memory.search.rank import emphasised, evidence, standing_out
 
 NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda number: round(number, 3))
 

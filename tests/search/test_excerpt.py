@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pastchats_memory.excerpt import ELLIPSIS, excerpt
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
 
 WORDS = st.sampled_from(["retry", "retries", "webhook", "backoff", "the", "a", "Jitter,", "x" * 90, "数据库", "🎉"])
 TEXTS = st.one_of(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory import rank
-from pastchats_memory.rank import (
+from pastchats_memory.search import rank
+from pastchats_memory.search.rank import (
     MEANING,
     TOGETHER,
     WORDS,

@@ -12,8 +12,8 @@ from program import Reader
 
 from pastchats_memory import Memory
 from pastchats_memory.model import RECALL_HEADING
-from pastchats_memory.pasted import FEW_LINES, parted
-from pastchats_memory.search.asked import asked_in
+from pastchats_memory.search.query import asked_in
+from pastchats_memory.text.pasted import FEW_LINES, parted
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "pastes").glob("*.txt"))
 WITH_AN_ERROR = {

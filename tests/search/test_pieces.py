@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.pieces import compounds, grams, identifiers, inside, is_spaceless, places
 from pastchats_memory.search import UNREAD
+from pastchats_memory.text.identifiers import compounds, grams, identifiers, inside, is_spaceless, places
 
 SAID = (
     ("user", "我们怎么重试失败的webhook请求？"),

@@ -11,17 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.query import (
-    FUNCTION_WORD,
-    FUNCTION_WORDS,
-    MOST_ROWS,
-    Term,
-    coverage,
-    looked_up,
-    moment,
-    term,
-    words,
-)
+from pastchats_memory.search.query import FUNCTION_WORD, MOST_ROWS, Term, coverage, looked_up, term
+from pastchats_memory.text.dates import moment
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 CORPUS = 1000
 

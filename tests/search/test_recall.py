@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from program import Program, Reader
 
 from pastchats_memory import Memory
-from pastchats_memory.budget import count_tokens
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.wordpiece import wordpieces
+from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.text.tokens import count_tokens
 
 QUESTION = "How should the rate limiter count requests?"
 ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))

@@ -10,7 +10,7 @@ import pytest
 from program import Reader, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.pieces import is_spaceless
+from pastchats_memory.text.identifiers import is_spaceless
 
 FIRST = 5
 

@@ -11,7 +11,7 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.search import Request, pool, search
+from pastchats_memory.search import Request, candidates, search
 
 COUNT = 60
 
@@ -179,7 +179,7 @@ def test_an_index_without_a_model_stores_nothing_and_says_why(tmp_path: Path) ->
 def test_that_a_person_wrote_it_counts_less_where_the_question_does_not_speak_of_who_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "IMPERSONAL", 0.0)
+    monkeypatch.setattr(candidates, "IMPERSONAL", 0.0)
     with Memory.open(tmp_path / "memory.db") as memory:
         for role in ("assistant", "user"):  # equal in all else, so that the first of them would come first
             memory.store_turn(

@@ -16,9 +16,10 @@ from program import Reader, write_messages
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.query import FUNCTION_WORD, FUNCTION_WORDS, words
-from pastchats_memory.store import lexical
+from pastchats_memory.search.query import FUNCTION_WORD
+from pastchats_memory.store import fulltext
 from pastchats_memory.tasks.desk import Change
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST = 100_000
 IN_TIME = 10
@@ -33,8 +34,8 @@ def memory(demo: Reader):
 
 def rarest_first(memory: Memory, text: str) -> list[str]:
     database = memory._database  # noqa: SLF001 - the statement below needs the same tables
-    stems = lexical.stems(database, words(text))
-    rows = lexical.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
+    stems = fulltext.stems(database, words(text))
+    rows = fulltext.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
     return sorted(words(text), key=lambda word: min(rows[stem] for stem in stems[word]))
 
 
@@ -56,9 +57,9 @@ def test_words_without_weights_are_ranked_as_one_statement_of_fts5_ranks_their_o
         (" OR ".join(f'"{word}"' for word in chosen),),
     )
     summed: dict[int, float] = defaultdict(float)
-    for rows in lexical.postings(database, chosen, Filters()).values():
+    for rows in fulltext.postings(database, chosen, Filters()).values():
         assert rows.ids.tolist() == sorted(rows.ids.tolist())
-        scores = rows.at(rows.ids, lexical.sizes(database, rows.ids))
+        scores = rows.at(rows.ids, fulltext.sizes(database, rows.ids))
         assert (scores <= rows.ceilings).all()
         for id_, score in zip(rows.ids.tolist(), scores.tolist(), strict=True):
             summed[id_] += score
@@ -84,10 +85,10 @@ def test_a_function_word_adds_its_share_of_bm25(memory: Memory) -> None:
 def test_words_side_by_side_are_found_as_the_index_knows_them(memory: Memory) -> None:
     database = memory._database  # noqa: SLF001 - compared with the texts
     texts = dict(database.run("SELECT id, lower(content) FROM prompts"))
-    found = lexical.having(database, "thundering herd", Filters()).tolist()
+    found = fulltext.having(database, "thundering herd", Filters()).tolist()
     assert found == sorted(id_ for id_, text in texts.items() if "thundering herd" in text)
     assert found
-    assert lexical.having(database, 'no "such', Filters()).tolist() == []
+    assert fulltext.having(database, 'no "such', Filters()).tolist() == []
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])

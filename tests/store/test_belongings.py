@@ -8,8 +8,8 @@ from program import write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.model import Filters
-from pastchats_memory.store.belongings import around
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.tasks import around
 
 
 def test_of_the_turns_around_one_it_is_known_whether_they_are_of_its_role(tmp_path: Path) -> None:

@@ -19,8 +19,7 @@ from pastchats_memory.errors import (
     MemoryFault,
     StoreFault,
 )
-from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.faults import TABLE, translate, translated
+from pastchats_memory.store.database import TABLE, Database, open_database, translate, translated
 
 ENVIRONMENT = {
     "SQLITE_BUSY": DatabaseLocked,

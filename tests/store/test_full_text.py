@@ -10,7 +10,7 @@ from vector_rows import Row, insert, unit
 
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.model import Filters
-from pastchats_memory.store import checks, lexical
+from pastchats_memory.store import checks, fulltext
 from pastchats_memory.store.database import Database, open_database
 
 WORDS = ("rose", "bean", "shed", "rain", "spade", "日本語", "naïve", "C++")
@@ -18,7 +18,7 @@ CHECK = "INSERT INTO prompts_fts(prompts_fts, rank) VALUES ('integrity-check', 1
 
 
 def found(database: Database, word: str) -> list[int]:
-    return lexical.postings(database, [word], Filters())[word].ids.tolist()
+    return fulltext.postings(database, [word], Filters())[word].ids.tolist()
 
 
 @pytest.fixture
@@ -39,10 +39,10 @@ def test_an_updated_row_is_found_by_its_new_words_and_not_by_its_old_ones(garden
 
 def test_a_deleted_row_leaves_neither_a_match_nor_a_word_in_the_index(garden: Database) -> None:
     garden.run("UPDATE prompts SET content = 'the xylophone' WHERE id = 2")
-    assert lexical.document_frequencies(garden, ["xylophon"]) == {"xylophon": 1}
+    assert fulltext.document_frequencies(garden, ["xylophon"]) == {"xylophon": 1}
     garden.run("DELETE FROM prompts WHERE id = 2")
     assert found(garden, "xylophone") == []
-    assert lexical.document_frequencies(garden, ["xylophon"]) == {"xylophon": 0}
+    assert fulltext.document_frequencies(garden, ["xylophon"]) == {"xylophon": 0}
     garden.run(CHECK)
 
 

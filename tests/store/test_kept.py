@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from vector_rows import DIM, Row, answers, by_hand, insert, moment, unit, write
 
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, generations, lexical, vectors
+from pastchats_memory.store import fulltext, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.sources import set_meta
+from pastchats_memory.store.vectors import blocks, reindex
 
 ALL, GARDEN, SHED = Filters(), Filters(project="garden"), Filters(project="shed")
 QUERY = unit(np.random.default_rng(9))
@@ -152,7 +153,7 @@ def test_what_is_written_during_a_question_is_seen_by_the_next(kept: Kept) -> No
 
 
 def test_how_many_rows_have_a_word_is_counted_again_after_a_change(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "FREQUENT", ROWS // 2)
+    monkeypatch.setattr(fulltext, "FREQUENT", ROWS // 2)
     assert frequency(kept.database) == ROWS
     assert frequency(kept.database) == ROWS
     with open_database(kept.path, vec0=False) as other, other.transaction():
@@ -162,7 +163,7 @@ def test_how_many_rows_have_a_word_is_counted_again_after_a_change(kept: Kept, m
 
 def frequency(database: Database) -> int:
     with database.snapshot():
-        return lexical.document_frequencies(database, ["turn"])["turn"]
+        return fulltext.document_frequencies(database, ["turn"])["turn"]
 
 
 def test_a_memory_that_is_too_large_is_read_for_each_question(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,13 +314,13 @@ def test_the_vectors_of_another_model_are_seen_at_once(kept: Kept, dim: int) -> 
             other.run_many(
                 "UPDATE prompts SET text_hash = ? WHERE id = ?", [(hash_, id_) for id_, hash_ in hashes.items()]
             )
-        generations.begin(other, "other", "1")
+        reindex.begin(other, "other", "1")
         made = [(hashes[id_], vectors.encode(row.vector)) for id_, row in kept.rows.items()]
         with other.transaction():
-            generations.add(other, "other", "1", made)
-        generations.code_ahead(other)
+            reindex.add(other, "other", "1", made)
+        reindex.code_ahead(other)
         with other.transaction():
-            generations.switch(other, "other", "1", dim)
+            reindex.switch(other, "other", "1", dim)
     for _ in range(3):
         assert answers(kept.database, query, 40, ALL) == by_hand(kept.rows, query, 40, ALL)
 

@@ -15,8 +15,9 @@ from pastchats_memory import Memory, health
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked
 from pastchats_memory.model import Filters
-from pastchats_memory.store import blocks, vectors
+from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import blocks
 
 FILTERS = (
     Filters(),

@@ -17,7 +17,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.pages import PAGE, TABLE_LEAF, TIMES, records
+from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
 from pastchats_memory.tasks.desk import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
@@ -269,7 +269,7 @@ def test_records_that_lead_to_one_another_s_pages_are_not_read_without_end(tmp_p
     *_, longest = (place for place in range(PAGE, len(content), PAGE) if content[place] == TABLE_LEAF)
     leaf = content[longest : longest + PAGE]
     many = bytes(content) + bytes(leaf) * 1000
-    assert len(many) * TIMES // length - 1 <= len(list(records(many))) <= len(many) * TIMES // length + 1
+    assert len(many) * ROOM_TIMES // length - 1 <= len(list(records(many))) <= len(many) * ROOM_TIMES // length + 1
 
 
 class FailingOnce(apsw.VFS):

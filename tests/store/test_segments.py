@@ -9,7 +9,7 @@ from vector_rows import Row, insert, unit
 
 from pastchats_memory import Memory
 from pastchats_memory.model import Filters
-from pastchats_memory.store import checks, lexical, segments
+from pastchats_memory.store import checks, fulltext
 from pastchats_memory.store.database import Database, open_database
 
 
@@ -25,7 +25,7 @@ def segments_of(database: Database, index: str) -> list[int]:
 
 
 def found(database: Database, word: str) -> list[int]:
-    return lexical.postings(database, [word], Filters())[word].ids.tolist()
+    return fulltext.postings(database, [word], Filters())[word].ids.tolist()
 
 
 def test_an_index_run_gathers_what_earlier_transactions_left_and_the_same_rows_are_found(tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_a_few_further_rows_are_not_worth_writing_a_large_index_anew(database: D
             "INSERT INTO prompts(source_path, source_project, turn_index, role, content, content_hash, text_hash) "
             "SELECT 'a', 'p', i, 'user', printf('word%d and word%d', i, i * i), i, zeroblob(32) FROM numbers"
         )
-    segments.gather(database)
+    fulltext.gather(database)
     large = segments_of(database, "prompts_fts")
     in_turn(database, range(5001, 5004))
-    segments.gather(database)
+    fulltext.gather(database)
     assert set(large) < set(segments_of(database, "prompts_fts"))
     assert found(database, "turn") == [5001, 5002, 5003]
 
@@ -61,6 +61,6 @@ def test_a_few_further_rows_are_not_worth_writing_a_large_index_anew(database: D
 def test_two_segments_are_gathered_too_which_are_fewer_than_fts5_merges_by_itself(database: Database) -> None:
     in_turn(database, range(1, 3))
     assert len(segments_of(database, "prompts_fts")) == 2
-    segments.gather(database)
+    fulltext.gather(database)
     assert len(segments_of(database, "prompts_fts")) == 1
     assert found(database, "turn") == [1, 2]

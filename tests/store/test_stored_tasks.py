@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
-from pastchats_memory.store import lexical, task_rows, vectors
-from pastchats_memory.store.belongings import beginnings
+from pastchats_memory.store import fulltext, tasks, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
 from pastchats_memory.store.sources import set_meta
-from pastchats_memory.store.task_texts import CHUNK, MOST_CHUNKS, chunks
-from pastchats_memory.store.tasks import Filed, TaskWriter, delete_rows, supersede_tasks
+from pastchats_memory.store.tasks import (
+    CHUNK,
+    MOST_CHUNKS,
+    Filed,
+    TaskWriter,
+    beginnings,
+    chunks,
+    delete_rows,
+    supersede_tasks,
+)
 
 DIM = 16
 FENCE = Task("yard-1", "Paint the fence", scope="yard", description="Green, two coats.", status_raw="open", priority=1)
@@ -53,7 +60,7 @@ def put(database: Database, *tasks: Task, path: str = "/yard/issues.jsonl", proj
 
 
 def only(database: Database, key: str):
-    (task,) = task_rows.tasks(database, task_rows.find(database, key, ()), (), whole=True)
+    (task,) = tasks.tasks(database, tasks.find(database, key, ()), (), whole=True)
     return task
 
 
@@ -89,7 +96,7 @@ def test_a_changed_task_keeps_its_key_and_its_history(database: Database) -> Non
     fence = only(database, "yard-1")
     assert (fence.title, fence.status) == ("Paint the fence blue", "completed")
     assert [state.status for state in fence.states] == ["pending", "completed"]
-    assert lexical.postings(database, ["blue"], Filters())["blue"].ids.tolist() == [FIRST_TEXT + 1]
+    assert fulltext.postings(database, ["blue"], Filters())["blue"].ids.tolist() == [FIRST_TEXT + 1]
     assert vectors.nearest(database, near("Paint the fence blue\n\nGreen, two coats."), 1, Filters())[0].similarity == 1
 
 
@@ -126,7 +133,7 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
     with open_database(path, create=True) as database:
         put(database, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)), FENCE)
     with open_database(path, vec0=vec0) as database, database.transaction():
-        delete_rows(database, "tasks", task_rows.find(database, "yard-2", ())[0])
+        delete_rows(database, "tasks", tasks.find(database, "yard-2", ())[0])
         vectors.catch_up(database)
     with open_database(path) as database:
         vectors.catch_up_at_opening(database)
@@ -134,7 +141,7 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
             "tasks": 1, "task_links": 0, "task_states": 1, "task_comments": 0, "task_attachments": 0, "task_texts": 1,
             "task_embeddings": 1, "vec_tasks": 1,
         }  # fmt: skip
-        found = lexical.postings(database, ["hinge", "gate", "oak"], Filters())
+        found = fulltext.postings(database, ["hinge", "gate", "oak"], Filters())
         assert [len(rows.ids) for rows in found.values()] == [0, 0, 0]
         assert [one.id for one in vectors.nearest(database, near("Hang the gate"), 9, Filters())] == [
             FIRST_TEXT + 3 + 1
@@ -145,13 +152,13 @@ def test_a_task_no_longer_in_its_rewritten_file_is_gone_and_others_stay(database
     put(database, FENCE, GATE)
     put(database, Task("shed-1", "Roof", scope="s"), path="/shed.jsonl")
     with database.transaction():
-        assert supersede_tasks(database, "/yard/issues.jsonl", task_rows.find(database, "yard-1", ())) == 1
-    assert [task_rows.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
+        assert supersede_tasks(database, "/yard/issues.jsonl", tasks.find(database, "yard-1", ())) == 1
+    assert [tasks.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
 
 
 def test_what_a_person_added_survives_the_next_reading(database: Database) -> None:
     put(database, FENCE, GATE)
-    (gate,) = task_rows.find(database, "yard-2", ())
+    (gate,) = tasks.find(database, "yard-2", ())
     with database.transaction():
         writer = TaskWriter(database, "made up", made_up)
         writer.comment(gate, ("mine", Comment("Ask the smith")))
@@ -211,7 +218,7 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     assert max(map(len, chunks("short words " * 1000))) <= CHUNK
     assert chunks("") == [""]
     put(database, FENCE._replace(attachments=(Attachment("app.log", len(text), "ff", text),)))
-    assert len(lexical.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1
+    assert len(fulltext.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1
 
 
 def test_what_a_task_begins_with_is_read_as_what_a_turn_does(database: Database) -> None:

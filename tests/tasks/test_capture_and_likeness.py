@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory import Memory
-from pastchats_memory.arguments import task_filters
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.likeness import GUIDE, are_opposite, differ, identifiers, label_of, likeness, words_of
-from pastchats_memory.statuses import priority_of, status_of, wanted_statuses
+from pastchats_memory.memory.requests import task_filters
+from pastchats_memory.model import priority_of, status_of, wanted_statuses
 from pastchats_memory.task_render import whole
 from pastchats_memory.tasks.desk import Change
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory import Memory
-from pastchats_memory.arguments import task_filters
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.statuses import STATUSES
+from pastchats_memory.memory.requests import task_filters
+from pastchats_memory.model import STATUSES
 from pastchats_memory.tasks.desk import Change
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pastchats_memory.model import STATUSES, TYPES
 from pastchats_memory.questions import read_question
-from pastchats_memory.statuses import STATUSES, TYPES
-from pastchats_memory.store.task_conditions import CONDITIONS, ORDERS, RELATED
+from pastchats_memory.store.tasks import CONDITIONS, ORDERS, RELATED
 
 SUNDAY = date(2026, 11, 22)
 with (Path(__file__).parent / "questions.tsv").open(encoding="utf-8") as file:

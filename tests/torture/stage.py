@@ -14,21 +14,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pastchats_memory import reindex, rescan
+from pastchats_memory import rescan
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.ingest import writer
-from pastchats_memory.store import (
-    engines,
-    erasing,
-    forgetting,
-    generations,
-    going,
-    sources,
-    tombstones,
-    trigrams,
-    vectors,
-)
+from pastchats_memory.store import deletion, sources, tombstones, trigrams, vectors
+from pastchats_memory.store.vectors import reindex
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FIRST_MOMENT = 1_770_000_000
@@ -149,7 +140,7 @@ def make_cheap(size: Size) -> None:
     writer.BATCH_TURNS = size.batch
     trigrams.STEP = 2
     if size.rows is not None:
-        going.FEW = going.MOST = reindex.BATCH = rescan.BATCH = generations.STEP = engines.STEP = size.rows
-        going.PAUSE = vectors.PAUSE = erasing.PAUSE = 0.0
+        deletion.FEW = deletion.MOST = reindex.BATCH = rescan.BATCH = reindex.STEP = vectors.STEP = size.rows
+        deletion.PAUSE = vectors.PAUSE = deletion.PAUSE = 0.0
         tombstones.os = SimpleNamespace(urandom=bytes)  # type: ignore[assignment] # one key for all, so that hashes are alike
-        forgetting.datetime = generations.datetime = sources.datetime = _Standing  # type: ignore[misc] # as a clock may be
+        deletion.datetime = reindex.datetime = sources.datetime = _Standing  # type: ignore[misc] # as a clock may be

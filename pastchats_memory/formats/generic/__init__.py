@@ -13,6 +13,21 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice, takewhile
 
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.source import (
+    LARGE_DOCUMENT,
+    SAMPLE_RECORDS,
+    BadJson,
+    Element,
+    Places,
+    Record,
+    Records,
+    Source,
+    list_of,
+    mapping_of,
+)
 from pastchats_memory.formats.generic.containers import (
     NO_CONTEXT,
     Context,
@@ -32,12 +47,8 @@ from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap, list_record
 from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
 from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.readers.fields import list_of, mapping_of
-from pastchats_memory.readers.places import Places
-from pastchats_memory.readers.resume import Checkpoint
-from pastchats_memory.readers.source import LARGE_DOCUMENT, SAMPLE_RECORDS, BadJson, Element, Record, Records, Source
-from pastchats_memory.readers.text import conversation_hash, shortened
-from pastchats_memory.readers.times import to_the_minute
+from pastchats_memory.text.clean import conversation_hash, shortened
+from pastchats_memory.text.dates import to_the_minute
 
 MAPPED, KNOWN_ROLES, NAMES_ONLY = 60, 50, 20
 """Confidences: the records fit the user's map, known roles, speakers with names alone."""
@@ -49,12 +60,10 @@ KIND_OF_ROLE = {"assistant": "answer", "tool": "result"}
 
 
 @dataclass(frozen=True)
-class GenericFormat:
+class GenericReader:
     """The reader of messages under known keys, or under the keys of a map."""
 
     key_map: KeyMap | None = None
-    FORMAT = "messages"
-    VERSION = 17
 
     def detect(self, source: Source) -> int:
         """Return the confidence, 0 to 100, that the file has messages. Raises NotText, OSError."""
@@ -74,10 +83,6 @@ class GenericFormat:
         speakers = [message.speaker for message in messages]
         known = {speaker.role for speaker in speakers if speaker.certainty}.union(roles_of_names(speakers).values())
         return KNOWN_ROLES if known & SIDES else NAMES_ONLY
-
-    def recognise(self, source: Source) -> bool:
-        """Return whether the file has messages. Raises NotText, OSError."""
-        return self.detect(source) > 0
 
     def read(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
         """Read the turns in the order of the file, each with the line on which its text begins.
@@ -109,13 +114,18 @@ class GenericFormat:
         }
         return {name: ", ".join(found) for name, found in listed.items() if found}
 
-    def suggest_map(self, source: Source) -> KeyMap | None:
-        """Return the map by which the file is read; for a file that is not read, one that fits it, or None.
+    def suggest_map(self, source: Source) -> str | None:
+        """Return the value of `--map` by which the file is read; for a file that is not read, one that fits it, or None.
 
         Raises NotText, OSError.
         """
-        if self.key_map:
-            return self.key_map
+        if source.shape not in ("json", "jsonl"):
+            return None
+        key_map = self.key_map or self._describe(source)
+        return str(key_map) if key_map else None
+
+    def _describe(self, source: Source) -> KeyMap | None:
+        """Return the map that reads the file as known keys do; for a file without known keys one that fits it."""
         messages = [message for one in self._find_in_opening(source) for message in one.messages]
         if not messages:
             from pastchats_memory.formats.generic.columns import suggest_map  # only a dry run asks
@@ -127,14 +137,6 @@ class GenericFormat:
         found = self.explain(source)
         role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
         return KeyMap(role, text, time, conversation)
-
-    def list_missing_keys(self, source: Source) -> list[str]:
-        """List the keys of the map that no record of the file has. Raises NotText, OSError."""
-        return self.key_map.list_missing(_sample_of(source)) if self.key_map else []
-
-    def list_keys(self, source: Source) -> list[str]:
-        """List keys of the file's records, for a message. Raises NotText, OSError."""
-        return list_record_keys(_sample_of(source))
 
     # Messages by known keys, or by the map
 
@@ -268,8 +270,23 @@ class GenericFormat:
         )
 
 
-GENERIC = GenericFormat()
-"""The format of files with known keys."""
+def mapped_format(key_map: KeyMap | None) -> Format:
+    """Return the format of files whose records have the keys of a map; without a map, of files with known keys."""
+    reader = GenericReader(key_map)
+    return Format(
+        name="messages",
+        version=17,
+        detect=reader.detect,
+        read=reader.read,
+        program="Augment",
+        locations=below_home(".augment/sessions"),
+        is_specific=False,
+        explain=reader.explain,
+        suggest_map=reader.suggest_map,
+    )
+
+
+MESSAGES = mapped_format(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +307,16 @@ class ListFacts:
             return message.own_id
         thread = (message.metadata or {}).get(self.thread_key) if self.thread_key else None
         return (outer or self.fallback_id) + (f"/{thread}" if thread is not None else "")
+
+
+def list_missing_keys(key_map: KeyMap, source: Source) -> list[str]:
+    """List the keys of a map that no record of the file has. Raises NotText, OSError."""
+    return key_map.list_missing(_sample_of(source))
+
+
+def list_keys(source: Source) -> list[str]:
+    """List keys of the file's records, for a message. Raises NotText, OSError."""
+    return list_record_keys(_sample_of(source))
 
 
 def _sample_of(source: Source) -> object:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from pastchats_memory.formats.base.source import Json, mapping_of
 from pastchats_memory.formats.generic.containers import select_conversations
 from pastchats_memory.formats.generic.key_map import KeyMap, read_word
 from pastchats_memory.formats.generic.message import is_answer_key, is_prose, is_question_key, read_time
@@ -23,7 +24,6 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
-from pastchats_memory.readers.fields import Json, mapping_of
 
 Row = Mapping[str, object]
 """Values of a record by dotted key."""

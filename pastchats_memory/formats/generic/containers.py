@@ -13,6 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from pastchats_memory.formats.base.source import (
+    Json,
+    day_by_day,
+    days_joined,
+    in_number_order,
+    list_of,
+    mapping_of,
+    parse_json,
+)
+from pastchats_memory.formats.base.tree import abandoned
 from pastchats_memory.formats.generic.message import (
     Message,
     are_exchanges,
@@ -36,9 +46,6 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
-from pastchats_memory.readers.fields import Json, day_by_day, days_joined, in_number_order, list_of, mapping_of
-from pastchats_memory.readers.forks import abandoned
-from pastchats_memory.readers.source import parse_json
 
 COMPARISON_KEY = "prompt_convo"
 """In each of the comparisons beside a ChatGPT export: the conversation, which the export has, too."""

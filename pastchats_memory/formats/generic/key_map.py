@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of
 from pastchats_memory.formats.generic.containers import NO_CONTEXT, Context, Conversation, LongList, sort_oldest_first
 from pastchats_memory.formats.generic.message import Message, build_message, list_pieces, merge_held, read_time
 from pastchats_memory.formats.generic.roles import Speaker, role_of
-from pastchats_memory.readers.fields import Json, in_number_order, list_of, mapping_of
 
 FIELDS = ("role", "text", "time", "conversation")
 ROLES = ("user", "assistant", "system", "tool", "note")

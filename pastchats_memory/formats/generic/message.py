@@ -16,6 +16,8 @@ from html import unescape
 from typing import TypeGuard
 from urllib.parse import unquote, urlparse
 
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.wrappers import injected_in_codex, span, typed_in_claude, without_rim
 from pastchats_memory.formats.generic.roles import (
     ACTION_KEY,
     Speaker,
@@ -25,11 +27,8 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
-from pastchats_memory.readers.fields import Json, list_of, mapping_of, text_of
-from pastchats_memory.readers.injected import injected_in_codex, span, typed_in_claude, without_rim
-from pastchats_memory.readers.source import parse_json
-from pastchats_memory.readers.text import IMAGE, clean
-from pastchats_memory.readers.times import iso_utc
+from pastchats_memory.text.clean import IMAGE, clean
+from pastchats_memory.text.dates import iso_utc
 
 FEW_KEYS = 2
 """An object with at most so many keys may hold a message under any of them."""

@@ -1,0 +1,186 @@
+"""`pastchats-memory.toml`: its values, and for everything that is wrong in it the line."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from pastchats_memory.config import own_file
+from pastchats_memory.config.schema import KEYS, absolute
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.atomic import write_whole
+
+LARGEST = 10_000
+"""Bytes that are read at all: a name of 20,000 parts takes the parser a second, and each command reads the file."""
+_LINE = re.compile(r"line (\d+)")
+_HEADER = re.compile(r"\s*\[([^\]]+)\]")
+
+
+@dataclass(slots=True)
+class ConfigFile:
+    """What a file says."""
+
+    path: Path
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    """By key where it stands, 1-based."""
+    problems: list[str] = field(default_factory=list)
+    """`PATH:LINE: what is wrong`."""
+
+    def origin(self, key: str) -> str:
+        """`PATH:LINE` of a key."""
+        return f"{self.path}:{self.lines.get(key, 1)}"
+
+    def reject(self, key: str, why: str) -> None:
+        """Note what is wrong with a key, and take its value out."""
+        self.problems.append(f"{self.origin(key)}: {why}")
+        self.values.pop(key, None)
+
+
+def read(path: Path) -> ConfigFile:
+    """The file's values, checked key by key: a wrong one costs that key alone. Nothing is raised for what it holds."""
+    file = ConfigFile(path)
+    text = ""
+    try:
+        text = _text(path)
+        said = tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as fault:
+        file.problems.append(f"{path}:{_why_not(fault, text)}")
+        return file
+    for key, value in said.items():
+        file.lines[key] = _line_of(text, key)
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            file.reject(key, f"unknown key `{key}`" + (f"; did you mean `{near[0]}`?" if near else ""))
+            continue
+        try:
+            parsed = KEYS[key].parse(value)
+            file.values[key] = absolute(parsed, path.parent) if KEYS[key].is_path else parsed
+        except ValueError as fault:
+            file.reject(key, f"`{key}` must be {fault}")
+        except RuntimeError:
+            file.reject(key, f"`{key}` is in a home folder that is not known")
+    return file
+
+
+def _why_not(fault: Exception, text: str) -> str:
+    """`LINE: why` the text is no TOML."""
+    if isinstance(fault, RecursionError):
+        return "1: nested too deeply"
+    if isinstance(fault, OSError):
+        return f"1: {fault.strerror}"
+    why, _, place = str(fault).partition(" (at ")
+    line = _LINE.match(place)
+    last = text.rstrip("\n").count("\n") + 1 if place.startswith("end") else 1
+    return f"{line[1] if line else last}: {why}"
+
+
+def _text(path: Path) -> str:
+    """Raises OSError, ValueError for what is no small text file."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would be waited for
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - of a descriptor
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("no regular file")
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"larger than {LARGEST:,} bytes")
+    return content.decode("utf-8")
+
+
+def _line_of(text: str, key: str) -> int:
+    """The first line on which a top-level key is set or its table opened; tomllib tells values, not places."""
+    sets = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[.=]""")
+    is_top = True
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            is_top = False
+            if header[1].strip().strip("[\"' ").split(".")[0].strip("\"' ") == key:
+                return number
+        elif is_top and sets.match(line):
+            return number
+    return 1
+
+
+# The list `exclude` of the person's own file, changed by the program; all else in the file stays as it is.
+
+KEY = "exclude"
+
+
+def excluded() -> tuple[str, ...]:
+    """The globs that the own file has. Raises UsageFault where it is not understood."""
+    _, document = _read()
+    return tuple(map(str, document.get(KEY, ())))
+
+
+def exclude(globs: Sequence[str]) -> None:
+    """Add globs that are not there yet. Raises UsageFault."""
+    _change(lambda listed: [*listed, *(glob for glob in dict.fromkeys(globs) if glob not in listed)])
+
+
+def include_again(globs: Sequence[str]) -> None:
+    """Take globs out. Raises UsageFault where one of them is not there."""
+
+    def without(listed: list[str]) -> list[str]:
+        if missing := [glob for glob in globs if glob not in listed]:
+            raise UsageFault(
+                f"{missing[0]!r} is not excluded in your own file", "See `pastchats-memory exclude --list`."
+            )
+        return [glob for glob in listed if glob not in globs]
+
+    _change(without)
+
+
+def _read() -> tuple[Path, tomlkit.TOMLDocument]:
+    path = own_file()
+    if path is None:
+        raise UsageFault(
+            "the home folder is not known", "Set XDG_CONFIG_HOME, or put a .pastchats-ignore into the folder."
+        )
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        document = tomlkit.document()
+    except (OSError, ValueError, TOMLKitError) as fault:
+        raise UsageFault(
+            f"{path}: {fault}", "Correct the file; after that `pastchats-memory config` shows what counts."
+        ) from fault
+    if not isinstance(document.get(KEY, []), list):
+        raise UsageFault(f"{path}: `{KEY}` must be a list of texts", "Correct the file.")
+    return path, document
+
+
+def _change(how: Callable[[list[str]], list[str]]) -> None:
+    path, document = _read()
+    before = [str(glob) for glob in document.get(KEY, [])]
+    after = how(before)
+    if KEY not in document:
+        document[KEY] = tomlkit.array()  # before the first table, where it belongs
+    listed = document[KEY]
+    assert isinstance(listed, list)  # noqa: S101 - as `_read` has made sure, for the checker of types
+    for glob in before:
+        if glob not in after:
+            listed.remove(glob)
+    for glob in after:
+        if glob not in before:
+            listed.append(glob)
+    _write(path, tomlkit.dumps(document))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        Path(os.path.realpath(path)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+    except OSError as fault:
+        raise UsageFault(
+            f"{path}: {fault.strerror}", "Make it writable, or put a .pastchats-ignore into the folder."
+        ) from fault

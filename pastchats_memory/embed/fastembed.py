@@ -1,0 +1,103 @@
+"""Models of fastembed's list that need more than a graph and a tokenizer (static ones, Qwen3, Jina v3): fastembed runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.profiles import PROFILES
+from pastchats_memory.embed.registry import PATIENCE, missing, on_stderr, within
+from pastchats_memory.embed.runtime import be_discreet
+from pastchats_memory.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+
+class FastembedEmbedder:
+    """A model that fastembed loads and runs, as an `Embedder`; one text a call, so that each vector is its own."""
+
+    def __init__(self, name: str, cache: Path, threads: int, *, may_fetch: bool) -> None:
+        self.name = name
+        self._cache = cache
+        self._threads = threads
+        self._may_fetch = may_fetch
+
+    @cached_property
+    def _model(self) -> TextEmbedding:
+        be_discreet()
+        from fastembed import TextEmbedding
+        from loguru import logger
+
+        logger.disable("fastembed")  # what goes wrong is said once, by us
+        known = [str(model["model"]) for model in TextEmbedding.list_supported_models()]
+        if self.name.lower() not in map(str.lower, known):
+            raise _unknown(self.name, known)
+        try:
+            return TextEmbedding(self.name, str(self._cache), self._threads, local_files_only=True)
+        except ValueError as fault:
+            if not self._may_fetch:
+                raise missing(self.name, self._cache, "only indexing fetches models") from fault
+        from huggingface_hub.utils import httpx
+
+        try:
+            within(PATIENCE, _reach_hub)
+            on_stderr(f"Downloading {self.name} to {self._cache}")
+            return TextEmbedding(self.name, str(self._cache), self._threads)
+        except (OSError, ValueError, httpx.HTTPError) as fault:
+            raise missing(self.name, self._cache, str(fault)) from fault
+
+    @cached_property
+    def version(self) -> str:
+        """Of fastembed, which owns every other rule of such a model. Raises ModelUnavailable."""
+        return f"fastembed/{self.dim}"
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of every vector. Raises ModelUnavailable."""
+        return int(self._model.embedding_size)
+
+    def load(self) -> None:
+        """Load it now. Raises ModelUnavailable."""
+        _ = self._model
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        for vector in self._model.passage_embed(texts, batch_size=1):
+            yield _unit(vector)
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        return next(_unit(vector) for vector in self._model.query_embed(text))
+
+
+def _unit(vector: NDArray[Any]) -> Vector:
+    length = float(np.linalg.norm(vector))
+    if not length:  # a static model knows none of the words: any direction is as wrong as another
+        vector = np.ones_like(vector)
+        length = float(np.linalg.norm(vector))
+    unit: Vector = (vector / length).astype(np.float32)
+    return unit
+
+
+def _reach_hub() -> None:
+    from huggingface_hub import HfApi, get_session
+
+    get_session().head(HfApi().endpoint, timeout=PATIENCE)
+
+
+def _unknown(name: str, known: list[str]) -> ModelUnavailable:
+    near = get_close_matches(name, [*known, *PROFILES, "packaged"], n=3, cutoff=0.4)
+    meant = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    return ModelUnavailable(
+        f"there is no model {name}",
+        f"{meant}A folder with an ONNX model goes by its path (./name), and a server's model needs an endpoint: "
+        f"set PASTCHATS_MEMORY_ENDPOINT.",
+    )

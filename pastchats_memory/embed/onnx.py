@@ -1,0 +1,214 @@
+"""Any ONNX model in a folder: a snapshot of the hub's cache, or a folder of one's own.
+
+The graph runs on onnxruntime directly. fastembed runs the same files in the same way, but takes half a second to import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
+from pastchats_memory.embed.runtime import foreign_faults, open_graph
+from pastchats_memory.embed.tokenizer import Windows, padded
+from pastchats_memory.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
+
+    from pastchats_memory.embed.tokenizer import Ids
+
+BATCH_TOKENS = 1024
+"""Of a call, padding among them: larger batches run slower, and as many calls run at once as there are threads."""
+ALONE = 2048
+"""Tokens of a text from which on no other runs beside it: what attention takes grows with their square."""
+AHEAD = 512
+"""Texts that are looked at together, so that a batch's are of like length; a stream of any length takes constant memory."""
+SAMPLE = 1 << 16
+"""Bytes of a file's start and end that its fingerprint is made of."""
+SCALES_OVER_THE_CALL = (b"DynamicQuantizeLinear", b"DynamicQuantizeMatMul", b"DynamicQuantizeLSTM")
+"""Operations by which the same text gets another vector in other company."""
+RECIPE = "1"
+"""Raised whenever the same files would give another vector."""
+
+Files = tuple[Path, Profile]
+
+
+class LocalModel:
+    """A graph and a tokenizer in a folder; nothing is looked for before it is needed."""
+
+    otherwise = ", or choose another with --model"
+    """What else can be done where its files are unusable."""
+
+    def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
+        """Make one of a name and of what finds its folder and profile, which may raise ModelUnavailable."""
+        self.name = name
+        self._find = find
+        self._threads = threads
+        self._loading = Lock()
+
+    @cached_property
+    def _files(self) -> Files:
+        return self._find()
+
+    def load(self) -> None:
+        """Load the graph and the tokenizer now. Raises ModelUnavailable."""
+        with self._loading:
+            _ = self.windows, self.session
+
+    @cached_property
+    def session(self) -> InferenceSession:
+        """The graph as onnxruntime runs it. Raises ModelUnavailable."""
+        folder, profile = self._files
+        with self.translated():
+            return open_graph(folder / profile.file, threads=1)
+
+    @cached_property
+    def windows(self) -> Windows:
+        """Its tokenizer, which cuts texts at its window. Raises ModelUnavailable."""
+        folder, profile = self._files
+        with self.translated():
+            return Windows(folder, profile.tokens)
+
+    def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
+        """What the graph gives for rows of tokens, each of shape (rows, longest). Raises ModelUnavailable."""
+        fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        wanted = {graph_input.name for graph_input in self.session.get_inputs()}
+        with self.translated():
+            found: list[NDArray[Any]] = self.session.run(None, {name: fed[name] for name in fed if name in wanted})
+        return found
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
+        try:
+            yield
+        except foreign_faults() as fault:
+            folder = self._files[0]
+            said = str(fault).strip().splitlines()[0][:200]
+            hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
+            raise ModelUnavailable(f"the model {self.name} cannot be used: {said}", hint) from fault
+
+
+class LocalEmbedder(LocalModel):
+    """A model in a folder as an `Embedder`."""
+
+    @cached_property
+    def version(self) -> str:
+        """What the vectors depend on: files, prefixes, pooling, cut. Raises ModelUnavailable."""
+        folder, profile = self._files
+        with self.translated():
+            files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
+        rules = (RECIPE, files, profile.pooling, profile.query, profile.document, profile.tokens)
+        return f"onnx-{hashlib.sha256(repr(rules).encode()).hexdigest()[:12]}/{profile.dim or 'all'}"
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of every vector. Raises ModelUnavailable."""
+        return self._files[1].dim or len(self.embed_query(""))
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        rest = iter(texts)
+        while ahead := list(islice(rest, AHEAD)):
+            rows = self._rows(self._files[1].document, ahead)
+            vectors: dict[int, Vector] = {}
+            for batch, made in self._at_once(rows):
+                vectors |= zip(batch, made, strict=True)
+            yield from (vectors[place] for place in range(len(rows)))
+
+    def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """Batches, as places of rows, and their vectors: a thread a call, as fast as a call with all threads or faster."""
+        from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
+
+        def run(batch: Sequence[int]) -> NDArray[np.float32]:
+            return self._run([rows[place] for place in batch])
+
+        parts = list(batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
+        alone = [batch for batch in parts if len(rows[batch[0]]) > ALONE]
+        yield from ((batch, run(batch)) for batch in alone)
+        together = parts[len(alone) :]
+        with ThreadPoolExecutor(self._threads, "embed") as pool:
+            yield from zip(together, pool.map(run, together), strict=True)
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        vector: Vector = self._run(self._rows(self._files[1].query, [text]))[0]
+        return vector
+
+    def _rows(self, prefix: str, texts: Sequence[str]) -> list[Ids]:
+        self.load()
+        return self.windows.of([prefix + text for text in texts])
+
+    @cached_property
+    def _scales_over_the_call(self) -> bool:
+        folder, profile = self._files
+        with (folder / profile.file).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
+            return any(graph.find(name) >= 0 for name in SCALES_OVER_THE_CALL)
+
+    def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
+        """Unit vectors of shape (rows, dim)."""
+        ids, mask = padded(rows)
+        outputs = self.run(ids, mask, np.zeros_like(ids))
+        profile = self._files[1]
+        vectors = _pooled(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
+        if vectors.shape[1] < (profile.dim or 1):
+            fault = f"{self.name} gives {vectors.shape[1]} numbers a text, not the {profile.dim} that were asked for"
+            raise ModelUnavailable(fault, "Correct `dim` of this model in your configuration.")
+        return self._unit(vectors[:, : profile.dim])
+
+    def _unit(self, vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise ModelUnavailable(f"{self.name} gives a text no direction", "Choose another with --model.")
+        unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+        return unit
+
+
+def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Places of rows that go through the graph together: of like length, longest first, at most so many tokens padded.
+
+    Each batch has one row at least; `tokens` 0 gives every row a call of its own.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _pooled(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
+    """Of shape (rows, width): the graph's own where it gives one vector a text, else by the profile's rule."""
+    wide = output.astype(np.float64)
+    if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers
+        return wide
+    if pooling == CLS:
+        return wide[:, 0]
+    weights = mask[:, :, None]
+    mean: NDArray[np.float64] = (wide * weights).sum(axis=1) / weights.sum(axis=1)
+    return mean
+
+
+def _fingerprint(path: Path) -> str:
+    """Of a file's size, start and end: weights of hundreds of megabytes are not read through at every start."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        digest = hashlib.sha256(f"{size}:".encode() + file.read(SAMPLE))
+        file.seek(-min(size, SAMPLE), os.SEEK_END)
+        digest.update(file.read(SAMPLE))
+    return digest.hexdigest()

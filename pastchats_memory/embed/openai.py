@@ -1,0 +1,188 @@
+"""A model behind an OpenAI-compatible endpoint (`POST BASE/embeddings`). Text leaves the machine, so it is never the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.profiles import Profile
+from pastchats_memory.embed.tokenizer import whole
+from pastchats_memory.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    import httpx
+    from tenacity import RetryCallState
+
+BATCH = 64
+"""Texts a request."""
+BATCH_CHARACTERS = 100_000
+"""Of a request's texts together; servers stop at some 300,000 tokens."""
+FIRST_BYTES, LAST_BYTES = 6_000, 2_000
+"""What is sent of a longer text: 8,000 bytes are 8,000 tokens at most, and usual windows have 8,191."""
+ANSWER = 30.0
+"""Seconds that one request may take while indexing."""
+QUESTION = 4.0
+"""Seconds that a question may take in all, tries included."""
+PATIENCE = 60.0
+"""Seconds after which a batch is not tried again."""
+LONGEST_WAIT = 20.0
+"""Seconds between two tries at most, also where the server asks for more."""
+BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""Answers that another try may better."""
+REFUSED = frozenset({401, 403})
+EXTRA = "Install what it needs: pip install 'pastchats-memory[endpoint]'."
+
+
+class EndpointEmbedder:
+    """A model behind an endpoint as an `Embedder`."""
+
+    def __init__(self, name: str, base: str, key: str | None, profile: Profile) -> None:
+        """Make one of a model's name, the endpoint's base URL, its key, and the profile's prefixes and `dim`.
+
+        Raises:
+            ModelUnavailable: the URL is none, or the libraries are not installed.
+        """
+        parts = urlsplit(base)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelUnavailable("the endpoint is no URL", "It looks like https://api.openai.com/v1")
+        self.name = name
+        self.host = parts.hostname + (f":{parts.port}" if parts.port else "")
+        """Whom the texts go to, without what may be secret of the URL."""
+        self._url = f"{base.rstrip('/')}/embeddings"
+        self._key = key
+        self._profile = profile
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of every vector: as configured, else as the first answer has it. Raises ModelUnavailable."""
+        return self._profile.dim or len(self.embed_query("dimensions"))
+
+    @property
+    def version(self) -> str:
+        """Says that the vectors come from an endpoint, how long they are and what stood before the texts."""
+        prefixes = f"/{self._profile.query}/{self._profile.document}" if self._profile.query else ""
+        return f"endpoint/{self.dim}{prefixes}"
+
+    def load(self) -> None:
+        """Ask for one vector, so that a wrong key or address is known at once. Raises ModelUnavailable."""
+        _ = self.dim
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        with self._connected() as client:
+            for batch in _batches(shortened(self._profile.document + text) for text in texts):
+                yield from self._vectors(client, batch, self.dim, PATIENCE, ANSWER)
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        expected = self.__dict__.get("dim", self._profile.dim)
+        with self._connected() as client:
+            return self._vectors(client, [shortened(self._profile.query + text)], expected, QUESTION, QUESTION)[0]
+
+    def _connected(self) -> httpx.Client:
+        """Keeps its connections; follows no redirection, which would take the key elsewhere."""
+        try:
+            import httpx
+        except ImportError as fault:
+            raise ModelUnavailable(f"the endpoint cannot be used: {fault}", EXTRA) from fault
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return httpx.Client(headers=headers, follow_redirects=False)
+
+    def _vectors(
+        self, client: httpx.Client, texts: Sequence[str], dim: int | None, patience: float, answer: float
+    ) -> list[Vector]:
+        body: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
+        if self._profile.dim:
+            body["dimensions"] = self._profile.dim
+        rows = self._asked(client, body, patience, answer)
+        try:
+            by_index = {row["index"]: row["embedding"] for row in rows["data"]}
+            vectors = np.array([by_index[place] for place in range(len(texts))], dtype=np.float64)
+            return _units(vectors, (len(texts), dim or vectors.shape[-1]))
+        except (KeyError, TypeError, ValueError) as fault:
+            raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
+
+    def _asked(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
+        """The answer's JSON, asked for again with growing pauses while the server is busy or out of reach."""
+        try:
+            import httpx
+            import tenacity
+        except ImportError as fault:
+            raise ModelUnavailable(f"the endpoint cannot be used: {fault}", EXTRA) from fault
+
+        def post() -> httpx.Response:
+            return client.post(self._url, json=body, timeout=answer)
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(httpx.TransportError)
+            | tenacity.retry_if_result(lambda reply: reply.status_code in BUSY),
+            wait=_pause,
+            stop=tenacity.stop_before_delay(patience),
+            retry_error_callback=_last,
+        )
+        try:
+            reply: httpx.Response = retrying(post)
+            if reply.is_success:
+                return reply.json()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as fault:
+            raise self._fault(str(fault)[:200] or type(fault).__name__) from fault
+        raise self._fault(f"HTTP {reply.status_code}", "Check the key." if reply.status_code in REFUSED else "")
+
+    def _fault(self, why: str, hint: str = "") -> ModelUnavailable:
+        hint = hint or "Check the endpoint and the model's name, or try again later."
+        return ModelUnavailable(f"the endpoint {self.host} gives no vectors of {self.name} ({why})", hint)
+
+
+def shortened(text: str) -> str:
+    """The text, or of one longer than a usual window its start and its end."""
+    raw = whole(text).encode()
+    if len(raw) <= FIRST_BYTES + LAST_BYTES:
+        return raw.decode() or " "  # an empty text is refused by most
+    return raw[:FIRST_BYTES].decode(errors="ignore") + raw[-LAST_BYTES:].decode(errors="ignore")
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if batch and (len(batch) == BATCH or size + len(text) > BATCH_CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text)
+    if batch:
+        yield batch
+
+
+def _units(vectors: NDArray[np.float64], shape: tuple[int, int]) -> list[Vector]:
+    """Each row as a unit vector. Raises ValueError where there are not as many of that length as there should be."""
+    if vectors.shape != shape:
+        raise ValueError(f"vectors of shape {vectors.shape} instead of {shape}")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise ValueError("a vector without direction")
+    return list((vectors / lengths).astype(np.float32))
+
+
+def _pause(state: RetryCallState) -> float:
+    """Seconds to the next try: what the server asks for, else twice the last pause and a random part."""
+    import tenacity
+
+    outcome = state.outcome
+    if outcome is not None and not outcome.failed:
+        asked = outcome.result().headers.get("Retry-After", "")
+        if asked.replace(".", "", 1).isascii() and asked.replace(".", "", 1).isdecimal():
+            return min(float(asked), LONGEST_WAIT)
+    return tenacity.wait_random_exponential(multiplier=0.25, max=LONGEST_WAIT)(state)
+
+
+def _last(state: RetryCallState) -> Any:
+    """What the last try came to, a response or its exception."""
+    assert state.outcome is not None  # noqa: S101 - there was a try
+    return state.outcome.result()

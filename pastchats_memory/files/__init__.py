@@ -1,0 +1,1 @@
+"""Bytes on disk: archives, other programs' databases, atomic writes, projects, line anchors."""

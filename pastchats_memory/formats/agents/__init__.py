@@ -1,0 +1,1 @@
+"""Coding agents: a module or package for each, with everything that is known about it."""

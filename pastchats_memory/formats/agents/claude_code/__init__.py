@@ -1,0 +1,64 @@
+"""Claude Code: sessions, exported web sessions and todo lists.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
+from pastchats_memory.formats.base.locations import Environment
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Row
+    from pastchats_memory.formats.base.source import Source
+
+
+def _claude(environment: Mapping[str, str]) -> str:
+    return environment.get("CLAUDE_CONFIG_DIR") or f"{environment['HOME']}/.claude"
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
+    folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
+        yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
+
+
+def detect(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.claude_code.reader import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.claude_code.reader import read as read_session
+
+    yield from read_session(source)
+
+
+HOOKS = HookDialect(
+    name="claude-code",
+    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    settings=lambda environment: f"{_claude(environment)}/settings.json",
+    entry=command_group,
+    context=specific_output,
+    skills=lambda environment: f"{_claude(environment)}/skills",
+)
+
+
+CLAUDE_CODE = Format(
+    name="claude-code",
+    version=6,
+    detect=detect,
+    read=read,
+    program="Claude Code",
+    locations=locations,
+    hooks=HOOKS,
+)

@@ -1,0 +1,313 @@
+"""Claude Code transcripts to turns: one row an API message, people's words apart from everything put into their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pastchats_memory.formats.agents.claude_code.index_pass import Overview, refuse_what_reaches_back
+from pastchats_memory.formats.agents.claude_code.records import (
+    NO_TEXT,
+    SPOKEN,
+    Said,
+    as_kept,
+    is_streamed,
+    is_synthetic,
+    parent_of,
+    said,
+    texts_of,
+    typed_meanwhile,
+)
+from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
+from pastchats_memory.formats.base.session import Draft, Drafts
+from pastchats_memory.formats.base.source import Json, Places, Record, Records, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import NO_CALL, Call, Output, call_again, call_of, kept, output_of
+from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.text.dates import iso_utc
+
+FORMAT = "claude-code"
+VERSION = 6
+
+TYPES = frozenset({
+    "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
+    "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",
+    "pr-link", "bridge-session", "worktree-state", "tag", "relocated", "agent-color", "agent-setting", "isolation-latch",
+    "atis-latch", "ended", "attribution-snapshot", "content-replacement", "cost-state", "artifact-comment-monitor",
+    "artifact-autoreact-ledger", "conversation_reset",
+})  # fmt: skip
+MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
+KINDS = {
+    "prompt": ("user", "prompt"),
+    "command": ("user", "command"),
+    "summary": ("system", "summary"),
+    "subagent": ("system", "prompt"),
+}
+"""Role and kind of the turn, by whose words a user record holds."""
+
+SHELL = Call("Bash")
+
+
+def recognise(source: Source) -> bool:
+    """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
+    if source.shape == "json":
+        return isinstance(mapping_of(source.outline).get("loglines"), list)
+    if any(map(_is_in_parts, source.sample)):
+        return False
+    spoken = sum(map(_is_spoken, source.sample))
+    return any(map(_is_marked, source.sample)) or 2 * spoken > len(source.sample)
+
+
+def _is_in_parts(record: Json) -> bool:
+    """Whether the record is Qwen Code's, whose envelope is the same and whose messages are Gemini's."""
+    return "parts" in mapping_of(record.get("message"))
+
+
+def _is_marked(record: Json) -> bool:
+    """Whether the record alone is proof enough."""
+    if isinstance(record.get("loglines"), list):
+        return True
+    typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
+    return typed and (any(mark in record for mark in MARKS) or is_streamed(record))
+
+
+def _is_spoken(record: Json) -> bool:
+    """Whether the record may be a message of a file that lost its marks; other agents write such ones too, but rarely."""
+    return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
+
+
+def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
+    """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
+
+    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
+    that has only grown, what was added is read twice.
+    """
+    stem = source.path.stem
+    view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
+    before = source.resumed.state if source.resumed else None
+    if before is not None:
+        view.go_on(mapping_of(before.get("view")))
+        added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
+        refuse_what_reaches_back(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
+    for position, item in enumerate(_items(source, source.records())):
+        if isinstance(item, Record) and isinstance(item.value, dict):
+            view.add(item.value, position)
+    telling = _Telling(source, view)
+    if before is not None:
+        view.refuse_forks_back(mapping_of(before.get("view")))
+        telling.go_on(before)
+    records = source.records()
+    for position, item in enumerate(_items(source, records)):
+        yield from telling.tell(item, position)
+    if source.shape == "jsonl":
+        yield from records.checkpoint(telling.state())
+    yield from telling.drafts.rest()
+    yield from telling.drafts.tasks()
+
+
+def _pending(state: Json) -> set[str]:
+    drafts = map(mapping_of, list_of(mapping_of(state.get("drafts")).get("queue")))
+    return {text_of(draft.get("native_id")) for draft in drafts if draft.get("role") == "assistant"}
+
+
+def _items(source: Source, records: Records) -> Iterator[Record | Unreadable]:
+    if source.shape == "json":
+        yield from _exported(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
+        return
+    for item in records:
+        lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
+        if isinstance(lines, list):
+            yield from (Record(item.line, value) for value in lines)
+        elif isinstance(item, Record):
+            yield Record(item.line, as_kept(item.value))
+        else:
+            yield item
+
+
+def _exported(values: list[object], places: Places) -> Iterator[Record]:
+    for value in values:
+        yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
+
+
+def _folder_of_project(source: Source) -> str | None:
+    """The encoded folder name below `projects`, for sessions that never say where they ran."""
+    parts = source.path.parts[:-1]
+    return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
+
+
+class _Telling:
+    """The second pass: every record adds to the turns that are in the making."""
+
+    def __init__(self, source: Source, view: Overview) -> None:
+        self.drafts = Drafts()
+        self._path = str(source.path)
+        self._view = view
+        self._lost = view.abandoned()
+        self._project = None if view.cwd else _folder_of_project(source)
+        self._open: dict[tuple[str | None, str], Draft] = {}
+        self._calls: dict[str, Call] = {}
+        self._shell = SHELL
+
+    def state(self) -> Json:
+        """All that a longer file needs of this one, as JSON."""
+        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        shell = kept(self._shell)
+        view = self._view.state(self._lost)
+        return {"view": view, "drafts": self.drafts.state(), "calls": calls, "shell": shell, "project": self._project}
+
+    def go_on(self, state: Json) -> None:
+        """Take up what `state` gave when the file was shorter."""
+        self.drafts.go_on(mapping_of(state.get("drafts")))
+        self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.drafts.answers}
+        for draft in self.drafts.answers:
+            draft.until = self._view.grows_until(draft.conversation_id, draft.native_id)
+        self._calls = {call_id: call_again(call) for call_id, call in mapping_of(state.get("calls")).items()}
+        self._shell = call_again(state.get("shell"))
+        self._project = text_of(state.get("project")) or None
+
+    def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
+        if isinstance(item, Unreadable):
+            yield item
+            return
+        record = item.value
+        if not isinstance(record, dict):
+            yield Unreadable(self._path, item.line, f"a {type(record).__name__} instead of a record")
+            return
+        if hash(parent_of(record)) in self._lost and text_of(record.get("uuid")):
+            self._lost.add(hash(text_of(record.get("uuid"))))
+        if self._view.conversation(record) not in self._view.errands:
+            fault = self._take(record, item.line, position)
+            if fault:
+                yield Unreadable(self._path, item.line, fault)
+        yield from self.drafts.ready(position)
+
+    def _take(self, record: Json, line: int, position: int) -> str | None:
+        """Add what the record says; the reason why it says nothing that can be read, else None."""
+        match record.get("type"):
+            case "user":
+                return self._user(record, line)
+            case "assistant":
+                return self._assistant(record, line, position)
+            case "attachment" | "queue-operation":
+                told = typed_meanwhile(record)
+                if told.human and not self._view.typed_elsewhere(record, told.text):
+                    self._spoken(record, line, told)
+        return None
+
+    def _user(self, record: Json, line: int) -> str | None:
+        told = said(record)
+        if told.interrupted:
+            self.drafts.flag("interrupted")
+        match told.voice:
+            case "unreadable":
+                return told.text
+            case "tool":
+                self._results(record, line)
+            case "output":
+                self._found(record, line, self._shell, Output(told.text, failed=told.failed))
+                self._shell = SHELL
+            case "nobody":
+                pass
+            case _:
+                self._spoken(record, line, told)
+        return None
+
+    def _spoken(self, record: Json, line: int, told: Said) -> None:
+        role, kind = KINDS[told.voice]
+        draft = self._draft(record, line, role, kind, told.text)
+        if told.human:
+            copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
+            draft.native_id = copied_from or self._view.first_uuid(record, told.text) or None
+        draft.metadata["attachments"] = list(told.media)
+        self.drafts.add(draft)
+        if told.text.startswith("! "):
+            self._shell = Call("Bash", told.text.removeprefix("! "))
+
+    def _assistant(self, record: Json, line: int, position: int) -> str | None:
+        message = record.get("message")
+        if not isinstance(message, dict):
+            return "assistant record without a message object"
+        content, until = message.get("content"), self._view.until(record)
+        if not isinstance(content, str | list | None):
+            return f"content of a message is a {type(content).__name__}"
+        if is_synthetic(record):
+            if record.get("isApiErrorMessage") is True:
+                self.drafts.flag("api_error")
+            return None
+        if until is None or position <= until:
+            texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
+            self._answer(record, line, texts, position, position if until is None else until)
+            self._tools(record, content, line)
+            if record.get("isAbortedMidStream") is True:
+                self.drafts.flag("interrupted")
+        return None
+
+    def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
+        message_id = text_of(mapping_of(record.get("message")).get("id"))
+        key = (self._view.conversation(record), message_id)
+        draft = self._open.get(key)
+        if draft is None and texts:
+            draft = self._draft(record, line, "assistant", "answer")
+            draft.native_id = message_id or draft.native_id
+            draft.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
+            draft.until = until
+            draft.texts = list(dict.fromkeys(texts))
+            self._open[key] = draft
+            self.drafts.add(draft)
+        elif draft is not None:
+            draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
+        if position >= until:
+            self._open.pop(key, None)
+
+    def _tools(self, record: Json, content: object, line: int) -> None:
+        for block in map(mapping_of, list_of(content)):
+            if block.get("type") == "tool_use":
+                call = call_of(text_of(block.get("name")), block.get("input"))
+                call_id = text_of(block.get("id"))
+                self._calls[call_id] = call
+                self.drafts.tool(call.label)
+                at = iso_utc(record.get("timestamp"))
+                self.drafts.plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
+
+    def _results(self, record: Json, line: int) -> None:
+        for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
+            if block.get("type") == "tool_result":
+                call_id = text_of(block.get("tool_use_id"))
+                output = output_of(block.get("content"))
+                self.drafts.planned(call_id, record.get("toolUseResult"), output.text)
+                failed = output.failed or block.get("is_error") is True
+                self._found(record, line, self._calls.pop(call_id, NO_CALL), replace(output, failed=failed), call_id)
+
+    def _found(self, record: Json, line: int, call: Call, output: Output, call_id: str = "") -> None:
+        found = self.drafts.finding(call, output)
+        if found is not None:
+            draft = self._draft(record, line, *found)
+            draft.native_id = call_id or draft.native_id
+            self.drafts.add(draft)
+
+    def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> Draft:
+        """A turn with all that its record says about itself."""
+        session = text_of(record.get("sessionId")) or self._view.session or ""
+        conversation = self._view.conversation(record)
+        uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))
+        home = self._view.cwd.get(session)
+        fork = mapping_of(record.get("forkedFrom"))
+        sidechain = record.get("isSidechain") is True
+        return Draft(
+            role=role,
+            kind=kind,
+            line=line,
+            texts=[text] if text else [],
+            conversation_id=conversation,
+            timestamp=iso_utc(record.get("timestamp")),
+            cwd=home,
+            project=self._project,
+            native_id=uuid or None,
+            branch="sidechain" if sidechain else "abandoned" if hash(uuid) in self._lost else "main",
+            metadata={
+                "git_branch": text_of(record.get("gitBranch")),
+                "cwd": cwd if cwd != home else "",
+                "title": self._view.title(conversation),
+                "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
+                "flags": ["copied"] if fork else [],
+            },
+        )

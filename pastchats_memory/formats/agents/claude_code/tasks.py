@@ -1,0 +1,64 @@
+"""Claude Code's own task files: `~/.claude/todos/<session>-agent-<agent>.json` and `~/.claude/tasks/<list>/<n>.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tasks import word_of
+from pastchats_memory.formats.base.tools import entry_of, task_of_list, task_of_todo
+from pastchats_memory.model import Task, Unreadable
+
+FORMAT = "claude-tasks"
+VERSION = 2
+
+STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
+"""Of a todo, in the lists of OpenCode too: a comment or a mail with another word is none."""
+LIST_KEYS = ("blocks", "blockedBy", "activeForm")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the document is a list of todos, or one task of a list in the folder of lists."""
+    if source.shape != "json":
+        return False
+    document = source.outline
+    if isinstance(document, list):
+        return bool(document) and all(_is_todo(mapping_of(todo)) for todo in document)
+    fields = mapping_of(document)
+    named = all(text_of(fields.get(key)) for key in ("id", "subject", "status"))
+    return named and any(key in fields for key in LIST_KEYS)
+
+
+def _is_todo(fields: Json) -> bool:
+    more = "activeForm" in fields or "priority" in fields or "id" in fields
+    return (
+        bool(text_of(fields.get("content")))
+        and text_of(fields.get("status")) in STATES
+        and more
+        and "role" not in fields
+    )
+
+
+def read(source: Source) -> Iterator[Task | Unreadable]:
+    """The tasks, as of the session in the file's or the folder's name."""
+    places = Places(source.text)
+    if isinstance(source.document, list):
+        session = source.path.stem.partition("-agent-")[0]
+        for todo in list_of(source.document):
+            entry = entry_of(mapping_of(todo))
+            if entry is not None:
+                yield task_of_todo(entry, session, line=places.line(entry.text))
+        return
+    fields = mapping_of(source.document)
+    if text_of(fields.get("status")) != "deleted":
+        yield task_of_list(fields, source.path.parent.name, word_of(fields.get("id")), line=1)
+
+
+CLAUDE_TASKS = Format(
+    name="claude-tasks",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    kinds=frozenset({"tasks"}),
+)

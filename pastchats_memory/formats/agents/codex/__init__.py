@@ -1,0 +1,61 @@
+"""Codex: rollouts and printed logs.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
+from pastchats_memory.formats.base.locations import Environment
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Row
+    from pastchats_memory.formats.base.source import Source
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    # not its history.jsonl: of what is typed there nothing tells the folder, so nobody could keep a project out
+    folder = environment.folder("CODEX_HOME", environment.home / ".codex")
+    yield from (folder / name for name in ("sessions", "archived_sessions"))
+
+
+def detect(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.codex.reader import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.codex.reader import read as read_session
+
+    yield from read_session(source)
+
+
+HOOKS = HookDialect(
+    name="codex",
+    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "Stop": "index"},
+    settings=lambda environment: f"{environment.get('CODEX_HOME') or environment['HOME'] + '/.codex'}/hooks.json",
+    entry=command_group,
+    context=specific_output,
+    skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only
+    notes=("Codex runs hooks that are new to it once you have trusted them: type /hooks there.",),
+    switches="config.toml",
+)
+
+
+CODEX = Format(
+    name="codex",
+    version=4,
+    detect=detect,
+    read=read,
+    program="Codex",
+    locations=locations,
+    hooks=HOOKS,
+)

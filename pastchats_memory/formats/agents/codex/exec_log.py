@@ -1,0 +1,313 @@
+"""What `codex exec` prints to turns: for people, a section under each name, and with `--json` an event a line, of two generations.
+
+A session that is kept has a rollout too, which says more; a log is often all that is left of one that another program ran.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.markdown import is_codex_log
+from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
+from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import Output
+
+# What `codex exec` prints for people, as sections: under a name each, in the first generation behind a time on each heading.
+
+NAMES = (
+    "user", "codex", "thinking", "exec", "file update", "file update:", "apply patch", "Plan update", "plan update", "tokens used",
+)  # fmt: skip
+NOTES = ("mcp: ", "mcp startup: ", "warning: ", "hook: ", "web search: ", "Reconnecting... ", "deprecated: ")
+"""How lines begin that are nobody's words, wherever they stand."""
+RULE = "--------"
+ERROR = "ERROR: "
+AFTER_ERROR = (ERROR, "Warning: ", "Reconnecting... ", "tokens used")
+"""How the lines begin that may follow the error with which a run ended."""
+
+_BEGINS = re.compile(r"(?:\[[\d:T-]{19}\] )?OpenAI Codex v\d")
+_TIMED = re.compile(r"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\] ")
+"""Before each heading of the first generation, in universal time."""
+_LOGGED = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z +(?:ERROR|WARN|INFO) codex_")
+"""What the program logs for its makers."""
+
+
+class Section(NamedTuple):
+    """What stands under a heading."""
+
+    name: str
+    """Of `NAMES`, `error` for the error with which a run ended, or `""` for what is said of the session."""
+    line: int
+    text: str
+    time: str = ""
+
+
+def sections(lines: list[str]) -> Iterator[Section]:
+    """Those of every run, in order; what is printed behind a count of tokens is the last answer once more."""
+    first, is_timed = 0, False
+    for place, line in enumerate(lines):
+        if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
+            yield from _run(lines, first, place, is_timed=is_timed)
+            first, is_timed = place, line.startswith("[")
+    yield from _run(lines, first, len(lines), is_timed=is_timed)
+
+
+def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
+    """The sections of one run; what stands above the first one is none."""
+    if not _BEGINS.match(lines[start]):
+        return
+    name, time, first, body = "", "", start, list[str]()
+    stop = _error(lines, start, end)
+    for place in range(start + 1, stop):
+        line = lines[place]
+        heading = _timed(line) if is_timed else _named(lines, place, name)
+        if heading:
+            yield Section(name, first + 1, "\n".join(body).rstrip(), time)
+            name, time, first = heading[0], heading[1], place
+            body = [heading[2]] if heading[2] else []
+        elif (body or line) and not line.startswith(NOTES) and not _LOGGED.match(line):
+            first = first if body else place
+            body.append(line)
+    yield Section(name, first + 1, "\n".join(body).rstrip(), time)
+    if stop < end:
+        yield Section("error", stop + 1, _TIMED.sub("", lines[stop]).removeprefix(ERROR))
+
+
+def _error(lines: list[str], start: int, end: int) -> int:
+    """Where the error stands with which the run ended; its end without any."""
+    found = end
+    for place in range(end - 1, start, -1):
+        line = _TIMED.sub("", lines[place])
+        if line.startswith(ERROR):
+            found = place
+        elif line and not line.startswith(AFTER_ERROR):
+            break
+    return found
+
+
+def _named(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
+    """The heading that the line is: a name alone; the person's words only come below the rule."""
+    line = lines[place]
+    is_heading = line in NAMES and current != "tokens used" and (line != "user" or lines[place - 1] == RULE)
+    return (line, "", "") if is_heading else None
+
+
+def _timed(line: str) -> tuple[str, str, str] | None:
+    """The heading that the line is, its time, and what else stands on it; what is done has no name of its own but how it ended."""
+    found = _TIMED.match(line)
+    if found is None:
+        return None
+    time, rest = f"{found[1]}Z", line[found.end() :]
+    if rest == "User instructions:":
+        return ("user", time, "")
+    if rest.startswith("exec "):
+        return ("called", time, rest.removeprefix("exec "))
+    if rest.startswith("apply_patch auto_approved="):
+        return ("file update", time, "")
+    return (rest, time, "") if rest in NAMES else ("ended", time, rest)
+
+
+FORMAT = "codex-exec"
+VERSION = 3
+
+EVENTS = frozenset({
+    "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
+})  # fmt: skip
+"""Types of messages in events of the first generation."""
+
+_FACT = re.compile(r"(workdir|model|session id): (\S[^\n]{0,1000})\Z")
+_HOW = r" (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$"
+_ENDED = re.compile(rf"\n?{_HOW}", re.MULTILINE)
+"""Behind a command: how it ended, how long it took."""
+_NEXT_ENDED = re.compile(rf"^{_HOW}", re.MULTILINE)
+"""The same of a command that ran at the same time."""
+_WHERE = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}\s*\Z")
+_JOINED = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}?exec\n(?! (?:succeeded|exited) )")
+"""Between commands that began at a time: the heading of the next stands on the line of the one before."""
+_STATE = re.compile(r"patch: (\w+)\Z")
+_CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the log begins as Codex begins one, or a line is an event of such a run."""
+    if source.shape in ("markdown", "other"):
+        return is_codex_log(source.head)
+    return any(map(_is_event, source.sample))
+
+
+def _is_event(record: Json) -> bool:
+    began = record.get("type") == "thread.started" and isinstance(record.get("thread_id"), str)
+    return began or (isinstance(record.get("id"), str) and text_of(mapping_of(record.get("msg")).get("type")) in EVENTS)
+
+
+def read(source: Source) -> Iterator[Row]:
+    """The turns in file order."""
+    telling = Telling(About(source.path.stem))
+    if source.shape == "jsonl":
+        yield from told(source, telling, lambda item: _take(telling, item))
+        return
+    waiting: list[str] = []
+    for section in sections(source.text.split("\n")):
+        _tell(telling, section, waiting)
+        yield from telling.drafts.ready(0)
+    yield from telling.rest()
+
+
+def _tell(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Add what the section says; commands that have not ended yet are waiting, the first first, until the model speaks again."""
+    at = At(section.line, section.time)
+    if section.name in ("", "codex"):
+        waiting.clear()
+    match section.name:
+        case "":
+            _introduce(telling, section.text)
+        case "user":
+            telling.prompt(section.text, at)
+        case "codex":
+            telling.answer(section.text, at)
+        case "exec":
+            _begin(telling, section, waiting)
+            _end(telling, section, waiting)
+        case "called":
+            command = _without_place(section.text)
+            telling.call(command, "shell", {"command": _words(command)})
+        case "ended" if done := _ENDED.search(section.text):
+            telling.result(section.text[: done.start()], _output(done, section.text), at)
+        case "file update" | "apply patch":
+            _patched(telling, section.text, at)
+        case "error":
+            telling.drafts.flag("api_error")
+
+
+def _introduce(telling: Telling, text: str) -> None:
+    """What holds for the run."""
+    facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
+    telling.about.conversation_id = facts.get("session id") or telling.about.conversation_id
+    telling.about.cwd, telling.model = folder_of(facts.get("workdir")), facts.get("model", "")
+
+
+def _begin(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Call the commands that stand before what the first of them printed."""
+    done = _ENDED.search(section.text)
+    for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
+        call_id = f"{section.line}:{number}"
+        telling.call(call_id, "shell", {"command": _words(_without_place(command))})
+        waiting.append(call_id)
+
+
+def _end(telling: Telling, section: Section, waiting: list[str]) -> None:
+    """Give the waiting commands what they printed, as far as they ended, in the order in which they began."""
+    text, first = section.text, _ENDED.search(section.text)
+    ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
+    for number, done in enumerate(ends, 1):
+        end = ends[number].start() if number < len(ends) else len(text)
+        at = At(section.line + text.count("\n", 0, done.end()), section.time)
+        telling.result(waiting.pop(0), _output(done, text[:end]), at)
+
+
+def _without_place(command: str) -> str:
+    """The command without where it ran; of one that did not end its first line."""
+    found = _WHERE.search(command)
+    return command[: found.start()] if found else command.partition("\n")[0]
+
+
+def _output(done: re.Match[str], text: str) -> Output:
+    code = int(done["code"] or 0)
+    return Output(text[done.end() :].strip(), code, failed=code != 0)
+
+
+def _patched(telling: Telling, text: str, at: At) -> None:
+    """An edit of some files, whose paths stand below its state in later versions, and behind a letter before each change in earlier ones."""
+    listed = text.partition("\ndiff --git ")[0].split("\n")
+    state = _STATE.match(listed[0])
+    files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
+    _patches(telling, "", files)
+    if state:
+        telling.result("", Output(listed[0], failed=state[1] != "completed"), at)
+    elif done := _ENDED.search(text):
+        telling.result("", _output(done, text), at)
+
+
+def _patches(telling: Telling, call_id: str, files: list[str]) -> None:
+    telling.call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
+
+
+def _words(command: str) -> list[str]:
+    """A command as it was given to a shell."""
+    try:
+        return shlex.split(command)
+    except ValueError:  # what the model wrote is not always whole
+        return [command]
+
+
+def _take(telling: Telling, item: Record) -> str | None:
+    """Add what the event says; the reason why it says nothing that can be read, else None."""
+    record = item.value
+    if not isinstance(record, dict):
+        return f"a {type(record).__name__} instead of an event"
+    at = At(item.line)
+    about = telling.about
+    if record.get("type") == "thread.started":
+        about.conversation_id = text_of(record.get("thread_id")) or about.conversation_id
+    elif record.get("type") in ("turn.failed", "error"):
+        telling.drafts.flag("api_error")
+    elif record.get("type") == "item.completed":
+        _item(telling, mapping_of(record.get("item")), at)
+    elif "prompt" in record:
+        telling.prompt(text_of(record["prompt"]), at)
+    elif "workdir" in record:
+        about.cwd, telling.model = folder_of(record["workdir"]), text_of(record.get("model"))
+    _message(telling, mapping_of(record.get("msg")), at)
+    return None
+
+
+def _item(telling: Telling, item: Json, at: At) -> None:
+    """What was said or done in a run of the second generation."""
+    own_id, error = text_of(item.get("id")), text_of(mapping_of(item.get("error")).get("message"))
+    match item.get("type"):
+        case "agent_message":
+            telling.answer(text_of(item.get("text")), at)
+        case "command_execution":
+            telling.call(own_id, "shell", {"command": _words(text_of(item.get("command")))})
+            telling.result(own_id, _ended(item), at)
+        case "file_change":
+            for change in map(mapping_of, list_of(item.get("changes"))):
+                telling.call(own_id, text_of(change.get("kind")), change)
+        case "mcp_tool_call":
+            telling.call(own_id, text_of(item.get("tool")), item.get("arguments"))
+            telling.result(own_id, Output(error, failed=bool(error)), at)
+
+
+def _message(telling: Telling, message: Json, at: At) -> None:
+    """What was said or done in a run of the first generation."""
+    call_id = text_of(message.get("call_id"))
+    match message.get("type"):
+        case "agent_message":
+            telling.answer(text_of(message.get("message")), at)
+        case "exec_command_begin":
+            telling.about.cwd = telling.about.cwd or folder_of(message.get("cwd"))
+            telling.call(call_id, "shell", {"command": message.get("command")})
+        case "exec_command_end":
+            telling.result(call_id, _ended(message), at)
+        case "patch_apply_begin":
+            _patches(telling, call_id, list(mapping_of(message.get("changes"))))
+        case "patch_apply_end":
+            telling.result(call_id, Output(text_of(message.get("stderr")), failed=message.get("success") is False), at)
+        case "error":
+            telling.drafts.flag("api_error")
+
+
+def _ended(fields: Json) -> Output:
+    code = number_of(fields.get("exit_code"))
+    return Output(text_of(fields.get("aggregated_output")), code, failed=bool(code))
+
+
+CODEX_EXEC = Format(
+    name="codex-exec",
+    version=3,
+    detect=confident(recognise, 90),
+    read=read,
+)

@@ -1,0 +1,125 @@
+"""GitHub Copilot: the command line, its shared sessions, and the chat in VS Code.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
+from pastchats_memory.formats.base.locations import Environment
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Row
+    from pastchats_memory.formats.base.source import Source
+
+
+def cli_locations(environment: Environment) -> Iterator[Path]:
+    folder = environment.folder("COPILOT_HOME", environment.home / ".copilot")
+    yield from (folder / name for name in ("session-state", "history-session-state"))
+
+
+def vscode_locations(environment: Environment) -> Iterator[Path]:
+    for editor in environment.editors:
+        yield from sorted(editor.glob("workspaceStorage/*/chatSessions"))
+        yield from (editor / "globalStorage" / name for name in ("emptyWindowChatSessions", "transferredChatSessions"))
+        yield editor / "globalStorage" / "github.copilot-chat" / "conversations.json"
+
+
+def detect_cli(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.copilot.cli import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read_cli(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.copilot.cli import read as read_session
+
+    yield from read_session(source)
+
+
+def detect_share(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.copilot.cli import recognise_share
+
+    return CERTAIN if recognise_share(source) else 0
+
+
+def read_share(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.copilot.cli import read_share as read_session
+
+    yield from read_session(source)
+
+
+def detect_vscode(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.copilot.vscode import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read_vscode(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.copilot.vscode import read as read_chat
+
+    yield from read_chat(source)
+
+
+def find_transcript(session: str, environment: Environment) -> Path | None:
+    """Return the transcript of a session of Copilot CLI, which tells its hooks the session's id only."""
+    if not re.fullmatch(r"[\w-]{1,100}", session):
+        return None
+    names = (f"{session}/events.jsonl", f"{session}.jsonl")
+    places = (folder / name for folder in cli_locations(environment) for name in names)
+    return next((place for place in places if place.is_file()), None)
+
+
+HOOKS = HookDialect(
+    name="copilot",
+    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
+    settings=lambda environment: (
+        f"{environment.get('COPILOT_HOME') or environment['HOME'] + '/.copilot'}/hooks/pastchats-memory.json"
+    ),
+    entry=lambda line: {"type": "command", "bash": line, "timeoutSec": TIMEOUT_S},
+    context=lambda _event, context: {"additionalContext": context},
+    begins={"version": 1},
+    find_transcript=find_transcript,
+)
+
+
+COPILOT_CLI = Format(
+    name="copilot-cli",
+    version=6,
+    detect=detect_cli,
+    read=read_cli,
+    program="Copilot CLI",
+    locations=cli_locations,
+    hooks=HOOKS,
+)
+
+
+COPILOT_SHARE = Format(
+    name="copilot-share",
+    version=2,
+    detect=detect_share,
+    read=read_share,
+    fidelity=1,
+)
+
+
+VSCODE_COPILOT = Format(
+    name="vscode-copilot-chat",
+    version=9,
+    detect=detect_vscode,
+    read=read_vscode,
+    program="Copilot Chat",
+    locations=vscode_locations,
+)

@@ -1,0 +1,330 @@
+"""GitHub Copilot Chat sessions of VS Code to turns: a request has the prompt and the pieces of its response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
+from pastchats_memory.formats.base.sibling_files import is_beside
+from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.wrappers import is_pressed
+from pastchats_memory.model import Unreadable
+from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.dates import iso_utc, to_the_minute
+
+# A VS Code chat session kept as a log of changes: `{"kind": 0…3, "k": path, "v": value, "i": index}` a line.
+
+BEGIN, SET, PUSH, DELETE = range(4)
+
+_INDEX = re.compile(r"[0-9]{1,9}\Z")
+
+
+def is_beginning(record: Json) -> bool:
+    """Whether the line has the whole session as it was when the log was begun."""
+    session = mapping_of(record.get("v"))
+    return record.get("kind") == BEGIN and ("requests" in session or "sessionId" in session)
+
+
+def replay(source: Source) -> Iterator[Unreadable | tuple[Json, dict[str, int]]]:
+    """The lines that are no changes, and last the session with the line on which each of its requests was begun."""
+    session: Json = {}
+    lines: dict[str, int] = {}
+    for item in source.records():
+        if isinstance(item, Unreadable):
+            yield item
+            continue
+        if not _change(session, item):
+            yield Unreadable(str(source.path), item.line, "no change of the session")
+        for request in map(mapping_of, list_of(session.get("requests"))[len(lines) :]):
+            lines.setdefault(text_of(request.get("requestId")), item.line)
+    yield session, lines
+
+
+def _change(session: Json, item: Record) -> bool:
+    """Apply one line; False for a line that is none, or whose path leads nowhere."""
+    record = mapping_of(item.value)
+    if record.get("kind") == BEGIN and isinstance(record.get("v"), dict):
+        session.clear()
+        session.update(mapping_of(record["v"]))
+        return True
+    path = list_of(record.get("k"))
+    holder = _at(session, path[:-1])
+    if not path or holder is None:
+        return False
+    match record.get("kind"):
+        case kind if kind == SET:
+            return _put(holder, path[-1], record.get("v"))
+        case kind if kind == PUSH:
+            return _push(holder, path[-1], list_of(record.get("v")), record.get("i"))
+        case kind if kind == DELETE:
+            return _delete(holder, path[-1])
+    return False
+
+
+def _at(value: object, path: list[object]) -> object:
+    """What stands at the path; None where there is nothing."""
+    for key in path:
+        place = _place(value, key)
+        if isinstance(value, dict):
+            value = value.get(text_of(key))
+        elif isinstance(value, list) and place is not None and place < len(value):
+            value = value[place]
+        else:
+            return None
+    return value
+
+
+def _place(holder: object, key: object) -> int | None:
+    """The index that a key means in a list: a number, or one as text."""
+    number = int(key) if isinstance(key, str) and _INDEX.match(key) else number_of(key)
+    return number if isinstance(holder, list) and number is not None and number >= 0 else None
+
+
+def _put(holder: object, key: object, value: object) -> bool:
+    place = _place(holder, key)
+    if isinstance(holder, dict) and isinstance(key, str):
+        holder[key] = value
+    elif isinstance(holder, list) and place is not None and place <= len(holder):
+        holder[place : place + 1] = [value]
+    else:
+        return False
+    return True
+
+
+def _push(holder: object, key: object, items: list[object], start: object) -> bool:
+    """Add items to the list at the key, after cutting it at `start` where that is given."""
+    if isinstance(holder, dict) and isinstance(key, str):
+        holder.setdefault(key, [])
+    found = _at(holder, [key])
+    if not isinstance(found, list):
+        return False
+    if isinstance(start, int) and start >= 0:
+        del found[start:]
+    found.extend(items)
+    return True
+
+
+def _delete(holder: object, key: object) -> bool:
+    place = _place(holder, key)
+    if isinstance(holder, dict) and isinstance(key, str):
+        holder.pop(key, None)
+    elif isinstance(holder, list) and place is not None and place < len(holder):
+        del holder[place]
+    else:
+        return False
+    return True
+
+
+FORMAT = "vscode-copilot-chat"
+VERSION = 9
+
+MARKS = ("responderUsername", "initialLocation", "requesterUsername")
+SHELLS = ("run_in_terminal", "copilot_runInTerminal")
+DEEPEST = 50
+
+_WORKSPACE = re.compile(r"workspace with the following folders?:[ \t]*\n[ \t]*-[ \t]*([^\n]+)")
+_EMPTY_FENCE = re.compile(r"(?:(?<!\n\n)\n+)?^```\w*[ \t]*\n\s*^```[ \t]*$\n?", re.MULTILINE)
+_EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})", re.IGNORECASE)
+
+
+def recognise(source: Source) -> bool:
+    """Whether the document has requests and the marks of a chat of VS Code, or the first line begins a log of one."""
+    if source.shape == "jsonl":
+        return any(is_beginning(record) for record in source.sample[:1])
+    session = mapping_of(source.outline) if source.shape == "json" else {}
+    return isinstance(session.get("requests"), list) and any(mark in session for mark in MARKS)
+
+
+def read(source: Source) -> Iterator[Row]:
+    """The turns in the order of the file; requests that are none."""
+    telling: Telling | None = None
+    for position, found in enumerate(_requests(source)):
+        if isinstance(found, Unreadable):
+            yield found
+            continue
+        session, value, line = found
+        request = mapping_of(value)
+        telling = telling or Telling(_about(session, request, source.path))
+        if isinstance(_typed(request), str):
+            _take(telling, request, line)
+        else:
+            yield Unreadable(str(source.path), line, "a request without the text of a message")
+        yield from telling.drafts.ready(position)
+    if telling is not None:
+        yield from telling.rest()
+
+
+def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]:
+    """Each request, with the session that it is of and the line where it stands."""
+    if source.shape == "json":
+        session = mapping_of(source.outline)
+        for item in source.elements("requests"):
+            yield (session, item.value, item.line) if isinstance(item, Element) else item
+        return
+    for found in replay(source):
+        if isinstance(found, Unreadable):
+            yield found
+            continue
+        session, lines = found
+        for request in list_of(session.get("requests")):
+            yield session, request, lines.get(text_of(mapping_of(request).get("requestId")), 1)
+
+
+def _about(session: Json, first: Json, path: Path) -> About:
+    """An export has neither the session's id nor its date: its first request stands for it."""
+    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
+    return About(
+        text_of(session.get("sessionId")) or fallback,
+        _workspace_of(path) or _told_to_the_model(first),
+        started=to_the_minute(iso_utc(session.get("creationDate"))),
+        metadata={"title": text_of(session.get("customTitle"))},
+    )
+
+
+def _workspace_of(path: Path) -> str | None:
+    """The folder that VS Code keeps the session for, by the `workspace.json` above it."""
+    beside = path.parent.parent / "workspace.json"
+    return folder_of(mapping_of(Source(beside).document).get("folder")) if is_beside(beside) else None
+
+
+def _told_to_the_model(request: Json) -> str | None:
+    """The first folder of the workspace, as the request told it to the model."""
+    metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
+    for part in map(mapping_of, list_of(metadata.get("renderedGlobalContext"))):
+        if found := _WORKSPACE.search(text_of(part.get("text"))):
+            return found[1].strip()
+    return None
+
+
+def _typed(request: Json) -> object:
+    """What was typed: a text in the first versions, then the text of what was parsed."""
+    message = request.get("message")
+    return message if isinstance(message, str) else mapping_of(message).get("text")
+
+
+def _take(telling: Telling, request: Json, line: int) -> None:
+    undone = request.get("isHidden") is True or request.get("shouldBeRemovedOnSend") is True
+    branch, sent = "abandoned" if undone else "main", request.get("timestamp")
+    result = mapping_of(request.get("result"))
+    at = At(line, sent, text_of(request.get("requestId")), branch)
+    typed = text_of(_typed(request))
+    telling.prompt("" if is_pressed(typed) else typed, at)
+    for reply in _replies(list_of(request.get("response"))):
+        telling.prompt(reply, At(line, sent, branch=branch))
+    took = mapping_of(result.get("timings")).get("totalElapsed")
+    done = sent + took if isinstance(sent, int) and isinstance(took, int) else sent
+    at = At(line, done, text_of(request.get("responseId")), branch)
+    telling.answer(answer_of(list_of(request.get("response"))), at, text_of(request.get("modelId")))
+    _tools(telling, request, at)
+    fault = mapping_of(result.get("errorDetails"))
+    if request.get("isCanceled") is True or fault.get("code") == "canceled":
+        telling.drafts.flag("interrupted")
+    elif fault:
+        telling.drafts.flag("api_error")
+
+
+def _replies(pieces: list[object]) -> Iterator[str]:
+    """What a person answered to the questions that the agent asked midway, each below its question."""
+    for piece in map(mapping_of, pieces):
+        chosen = mapping_of(piece.get("data"))
+        asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
+        told = (
+            (_words(each.get("message")) or _words(each.get("title")), chosen.get(text_of(each.get("id"))))
+            for each in asked
+        )
+        if replies := [f"{question}\n{reply}".strip() for question, value in told if (reply := _chosen(value))]:
+            yield "\n\n".join(replies)
+
+
+def _chosen(value: object) -> str:
+    """The words of an answer: what was typed, what was chosen, or both."""
+    fields = mapping_of(value)
+    several = value if isinstance(value, list) else [value]
+    for key in ("selectedValues", "selectedValue", "freeformValue"):
+        given = fields.get(key)
+        several = [*several, *(given if isinstance(given, list) else [given])]
+    return ", ".join(word for each in several if (word := text_of(each).strip()))
+
+
+def answer_of(pieces: list[object]) -> str:
+    """The visible words of a response: a reference stands in its sentence, and what a tool comes between are paragraphs."""
+    text, apart = "", False
+    for piece in map(mapping_of, pieces):
+        kind, value = piece.get("kind"), piece.get("value")
+        words = ""
+        if kind is None or text_of(kind).startswith("markdown"):
+            words = _words(value) or _words(piece.get("content"))
+        elif kind == "inlineReference":
+            words = _name_of(piece.get("inlineReference"), piece.get("name"))
+        elif kind != "codeblockUri":
+            apart = True
+        if words:
+            text = f"{text.rstrip()}\n\n{words}" if apart and text.strip() else text + words
+            apart = False
+    return _EMPTY_FENCE.sub("\n", text).strip()
+
+
+def _words(value: object) -> str:
+    """Markdown, as text or as an object that holds it."""
+    return text_of(value) or text_of(mapping_of(value).get("value"))
+
+
+def _name_of(reference: object, name: object) -> str:
+    """How a file or a symbol that is linked in a sentence is called."""
+    target = mapping_of(reference)
+    place = mapping_of(target.get("uri")) or mapping_of(mapping_of(target.get("location")).get("uri")) or target
+    path = text_of(place.get("external")) or text_of(place.get("path")) or text_of(place.get("fsPath"))
+    shown = text_of(name) or text_of(target.get("name")) or re.split(r"[/\\]", folder_of(path) or "")[-1]
+    return f"`{shown}`" if shown else ""
+
+
+def _tools(telling: Telling, request: Json, at: At) -> None:
+    """The calls as the model made them, with their answers; else as the screen showed them."""
+    metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
+    answers = mapping_of(metadata.get("toolCallResults"))
+    rounds = [mapping_of(round_) for round_ in list_of(metadata.get("toolCallRounds"))]
+    calls = [mapping_of(call) for round_ in rounds for call in list_of(round_.get("toolCalls"))]
+    for call in calls:
+        call_id = text_of(call.get("id"))
+        telling.call(call_id, text_of(call.get("name")), call.get("arguments"))
+        text = _text_in(mapping_of(answers.get(call_id)).get("content"), 0)
+        telling.result(call_id, _output(text, of_shell=call.get("name") in SHELLS), at)
+    if calls:
+        return
+    for piece in map(mapping_of, list_of(request.get("response"))):
+        if piece.get("kind") == "toolInvocationSerialized":
+            _shown(telling, piece, at)
+
+
+def _shown(telling: Telling, piece: Json, at: At) -> None:
+    call_id, details = text_of(piece.get("toolCallId")), mapping_of(piece.get("resultDetails"))
+    data = mapping_of(piece.get("toolSpecificData"))
+    command = text_of(data.get("command")) or text_of(mapping_of(data.get("commandLine")).get("original"))
+    said = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
+    arguments = {"command": command, "description": said}
+    telling.call(call_id, text_of(piece.get("toolId")), arguments)
+    text = _text_in(details.get("output"), 0)
+    telling.result(call_id, Output(text, failed=details.get("isError") is True), at)
+
+
+def _output(text: str, *, of_shell: bool) -> Output:
+    """A terminal says with which code a command exited; nothing else says whether a tool failed but its first word."""
+    code = _EXIT_CODE.search(text[-400:]) if of_shell else None
+    number = int(code[1]) if code else None
+    return Output(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
+
+
+def _text_in(value: object, depth: int) -> str:
+    """The text of a tool's answer, whose parts may be trees of nodes with `text` at their leaves."""
+    if isinstance(value, str):
+        return value
+    if depth > DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return "".join(_text_in(part, depth + 1) for part in value)
+    node = mapping_of(value)
+    inner = (node.get(key) for key in ("value", "text", "node", "children") if key in node)
+    return "".join(_text_in(part, depth + 1) for part in inner)

@@ -1,0 +1,88 @@
+"""Cursor: transcripts of its agent, and the state of its editor.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
+from pastchats_memory.formats.base.locations import Environment
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Row
+    from pastchats_memory.formats.base.source import Source
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    yield from sorted((environment.home / ".cursor" / "projects").glob("*/agent-transcripts"))
+    yield environment.home / ".cursor" / "chats"
+    user = environment.programs / "Cursor" / "User"
+    yield user / "globalStorage" / "state.vscdb"
+    yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
+
+
+def detect(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.cursor.reader import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.cursor.reader import read as read_session
+
+    yield from read_session(source)
+
+
+def detect_ide(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.cursor.reader import recognise_ide
+
+    return CERTAIN if recognise_ide(source) else 0
+
+
+def read_ide(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
+
+    yield from read_state(source)
+
+
+HOOKS = HookDialect(
+    name="cursor",
+    events={"sessionStart": "greet", "beforeSubmitPrompt": "recall", "sessionEnd": "index"},
+    settings=lambda environment: f"{environment['HOME']}/.cursor/hooks.json",
+    entry=lambda line: {"command": line, "timeout": TIMEOUT_S},
+    # its page names the field at a session's start only; its bundle of July 2026 lists prompts, too
+    context=lambda _event, context: {"continue": True, "additional_context": context},
+    begins={"version": 1},
+    notes=(
+        "Cursor promises to take what a hook says at the start of a session; at prompts its versions of 2026 take it, too.",
+        "Where yours does not, let its agent ask: `pastchats-memory mcp` is the memory as a server for it.",
+    ),
+)
+
+
+CURSOR = Format(
+    name="cursor",
+    version=7,
+    detect=detect,
+    read=read,
+    program="Cursor",
+    locations=locations,
+    hooks=HOOKS,
+)
+
+
+CURSOR_IDE = Format(
+    name="cursor-ide",
+    version=4,
+    detect=detect_ide,
+    read=read_ide,
+)

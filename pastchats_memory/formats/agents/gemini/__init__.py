@@ -1,0 +1,97 @@
+"""Gemini CLI, and Qwen Code, which derives from it.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hooks import HookDialect, named_group, specific_output
+from pastchats_memory.formats.base.locations import Environment, below_home
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Row
+    from pastchats_memory.formats.base.source import Source
+
+
+def _qwen(environment: Mapping[str, str]) -> str:
+    return environment.get("QWEN_HOME") or f"{environment['HOME']}/.qwen"
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    home = environment.folder("GEMINI_CLI_HOME", environment.home)
+    yield home / ".gemini" / "tmp"
+    yield home / ".cache" / ".gemini" / "tmp"  # inside the sandbox of macOS
+
+
+def detect(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.gemini.reader import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.gemini.reader import read as read_session
+
+    yield from read_session(source)
+
+
+def detect_qwen(source: Source) -> int:
+    """Return the confidence that a file is of this format."""
+    from pastchats_memory.formats.agents.gemini.qwen import recognise
+
+    return CERTAIN if recognise(source) else 0
+
+
+def read_qwen(source: Source) -> Iterator[Row]:
+    """Yield the turns of a file."""
+    from pastchats_memory.formats.agents.gemini.qwen import read as read_session
+
+    yield from read_session(source)
+
+
+HOOKS = HookDialect(
+    name="gemini",
+    events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
+    settings=lambda environment: f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json",
+    entry=named_group,
+    context=specific_output,
+)
+
+
+QWEN_HOOKS = HookDialect(
+    name="qwen",
+    events={"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    settings=lambda environment: f"{_qwen(environment)}/settings.json",
+    entry=named_group,
+    context=specific_output,
+    skills=lambda environment: f"{_qwen(environment)}/skills",
+)
+
+
+GEMINI_CLI = Format(
+    name="gemini-cli",
+    version=7,
+    detect=detect,
+    read=read,
+    program="Gemini CLI",
+    locations=locations,
+    hooks=HOOKS,
+)
+
+
+QWEN_CODE = Format(
+    name="qwen-code",
+    version=5,
+    detect=detect_qwen,
+    read=read_qwen,
+    program="Qwen Code",
+    locations=below_home(".qwen/projects", ".qwen/tmp"),
+    hooks=QWEN_HOOKS,
+)

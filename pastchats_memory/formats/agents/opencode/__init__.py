@@ -1,0 +1,228 @@
+"""OpenCode conversations: exports, the database of 1.2 and later, the folders of files before it, captured events.
+
+Each keeps the same records (a session, its messages, their parts); `opencode_session` makes turns of them. Version 2
+keeps other ones, of which `opencode_second` makes those of version 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.agents.opencode import files
+from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
+from pastchats_memory.formats.agents.opencode.session import (
+    Lines,
+    Message,
+    Session,
+    first_line,
+    folder_of,
+    folder_told_in,
+    is_session,
+    message_in,
+    order_of,
+)
+from pastchats_memory.formats.agents.opencode.v2 import Captured, event_in, second_in
+from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.source import (
+    BadJson,
+    Element,
+    Json,
+    Places,
+    Record,
+    Source,
+    list_of,
+    mapping_of,
+    number_of,
+    parse_json,
+    text_of,
+)
+from pastchats_memory.model import Task, Turn, Unreadable
+
+FORMAT = "opencode"
+VERSION = 7
+
+SESSIONS = {"session": {"id", "project_id"}}
+TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
+SECOND = {"session_message": {"id", "session_id", "type", "data"}}
+"""The tables of OpenCode 2, which may stand beside those of OpenCode 1."""
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is an export, a session's file, OpenCode's database, or a capture of its events."""
+    if source.shape == "sqlite":
+        return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
+    if source.shape == "jsonl":
+        return any(map(event_in, source.sample))
+    if source.shape != "json":
+        return False
+    if is_session(source.outline) or _is_export(source.outline):
+        return True
+    tree = tree_of(source.path)
+    return tree is not None and bool(tree.messages())
+
+
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """The turns of every session, oldest first; of a subagent's they are a sidechain, undone ones are abandoned."""
+    if source.shape == "sqlite":
+        yield from source.from_database(_from_database)
+    elif source.shape == "jsonl":
+        yield from _from_events(source)
+    elif _is_export(source.outline):
+        yield from _from_export(source)
+    elif (tree := tree_of(source.path)) is not None:
+        yield from _from_tree(tree)
+
+
+def _has(source: Source, tables: dict[str, set[str]]) -> bool:
+    return all(source.tables.get(table, frozenset()) >= columns for table, columns in tables.items())
+
+
+def _message_in(value: object, line_of: Lines = first_line) -> Message | None:
+    return message_in(value, line_of) or second_in(value, line_of)
+
+
+def _is_export(document: object) -> bool:
+    fields = mapping_of(document)
+    messages = list_of(fields.get("messages")) if isinstance(fields.get("info"), dict) else []
+    return any(_message_in(message) for message in messages)
+
+
+def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """Read twice, so that no more of it is held than a message: first who says what to whom, then what is said."""
+    infos: list[Json] = []
+    for item in source.elements("messages"):
+        if isinstance(item, Unreadable):
+            yield item
+        elif (message := _message_in(item.value)) is not None:
+            infos.append(_kept_of(message.info))
+        else:
+            yield Unreadable(str(source.path), item.line, "not a message of an export")
+    info = mapping_of(mapping_of(source.outline).get("info"))
+    order = order_of(infos)
+    told = _told_in_export(source)
+    if order != sorted(order):
+        each = list(told)
+        told = (each[place] for place in order)
+    yield from Session(info, folder_of(info) or folder_told_in(infos)).turns(told)
+
+
+def _kept_of(info: Json) -> Json:
+    return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
+
+
+def _told_in_export(source: Source) -> Iterator[Message]:
+    for item in source.elements("messages"):
+        if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
+            yield message
+
+
+def _lines_in(item: Element) -> Lines:
+    places = Places(item.text, item.line)
+    return lambda part: places.line(text_of(part.get("text")) or text_of(part.get("id")))
+
+
+def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
+    """Parts may be missing or half-written: what is there is told."""
+    faults: list[Unreadable] = []
+
+    def record(path: object, text: bytes) -> Json:
+        value = parse_json(text)
+        if not isinstance(value, dict):
+            reason = value.reason if isinstance(value, BadJson) else "no object"
+            faults.append(Unreadable(str(path), 0, f"not JSON: {reason}"))
+        return mapping_of(value)
+
+    info = record(tree.session, tree.session.read_bytes()) if tree.session else {}
+    messages = []
+    for file in tree.messages():
+        parts = [record(part, part.read_bytes()) for part in tree.parts(file)]
+        messages.append(Message({"id": file.stem, **record(file, file.read_bytes())}, parts))
+    yield from faults
+    yield from _session({"id": tree.session_id, **info}, messages)
+
+
+def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
+    worktrees = {row[0]: row[1] for row in database.rows("project", ("id", "worktree"))}
+    columns = ("id", "project_id", "parent_id", "title", "directory", "revert", "data")
+    for own_id, project, parent, title, directory, revert, data in database.rows("session", columns, order=("id",)):
+        info = {
+            "id": own_id,
+            "parentID": parent,
+            "title": title,
+            "directory": directory or worktrees.get(project),
+            "revert": parse_json(text_of(revert)),
+        }
+        known = {key: value for key, value in info.items() if value}
+        todos = _todos(database, own_id)
+        yield from _session(_record(data) | known, _messages(database, own_id), todos)
+
+
+def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
+    infos = [message.info for message in messages]
+    cwd = folder_of(info) or folder_told_in(infos)
+    yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
+
+
+def _todos(database: Database, session_id: object) -> list[Json]:
+    columns = ("content", "status", "priority", "time_updated")
+    where = {"session_id": text_of(session_id)}
+    rows = database.rows("todo", columns, where=where, order=("position",))
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _messages(database: Database, session_id: object) -> list[Message]:
+    """Those of OpenCode 2, which took over what was said before; of version 1 what is older, of a session that it did not."""
+    second = list(_second_messages(database, session_id))
+    begun = min((_created(message.info) for message in second if message.parts), default=None)
+    first = list(_first_messages(database, session_id, begun))
+    return [first[place] for place in order_of([message.info for message in first])] + second
+
+
+def _created(info: Json) -> int:
+    """In ms since 1970, 0 where that is not known."""
+    return number_of(mapping_of(info.get("time")).get("created")) or 0
+
+
+def _first_messages(database: Database, session_id: object, before: int | None) -> Iterator[Message]:
+    """Those of version 1 from before that moment, in ms; of later ones no parts are read."""
+    where = {"session_id": text_of(session_id)}
+    for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
+        info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
+        if before is None or _created(info) < before:
+            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
+            yield Message(info, [{"id": part_id} | _record(part) for part_id, part in parts])
+
+
+def _second_messages(database: Database, session_id: object) -> Iterator[Message]:
+    columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
+    for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
+        told: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
+        if message := second_in(told):
+            yield message
+
+
+def _record(data: object) -> Json:
+    return mapping_of(parse_json(data)) if isinstance(data, str | bytes) else {}
+
+
+def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    captured = Captured()
+    for item in source.records():
+        if isinstance(item, Record) and isinstance(item.value, dict):
+            captured.take(item.value, item.line)
+        else:
+            yield Unreadable(str(source.path), item.line, getattr(item, "reason", "no object"))
+    for info, messages in captured.told():
+        yield from _session(info, messages)
+
+
+OPENCODE = Format(
+    name="opencode",
+    version=7,
+    detect=confident(recognise, 90),
+    read=read,
+    program="OpenCode, Kilo CLI",
+    locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),
+    companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
+)

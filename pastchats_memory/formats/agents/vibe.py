@@ -1,0 +1,146 @@
+"""Sessions of Mistral's Vibe since its third version to turns: a folder of immutable pieces and a journal of what came since.
+
+As version 3.0.3 writes them: `CURRENT` names a generation, its manifest the chunks that hold the entries of the history, and
+the records of `journal` add to these or replace them. `meta.json`, which tells where it was, stands for the folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of
+from pastchats_memory.formats.base.sibling_files import is_beside, text_beside
+from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import Output, printed_in
+from pastchats_memory.model import Unreadable
+
+FORMAT = "vibe"
+VERSION = 2
+
+META, CURRENT = "meta.json", "CURRENT"
+PIECES, GENERATIONS, JOURNAL = "chunks", "generations", "journal"
+DELTAS = ("append_entry", "replace_entry")
+_NAME = re.compile(r"[0-9a-f]{8,64}")
+"""Of a generation, of a chunk: none leads out of the folder."""
+
+
+def is_session(path: Path) -> bool:
+    """Whether a file stands for such a folder. Raises OSError."""
+    return path.name == META and is_beside(path.with_name(CURRENT))
+
+
+def read_with(path: Path) -> Iterator[Path]:
+    """The other files of a session that change with it. Raises OSError."""
+    if is_session(path):
+        yield path.with_name(CURRENT)
+        yield from _journal(path.parent)
+
+
+def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the files of a folder that belong to a session. Raises OSError."""
+    place = Path(folder)
+    if CURRENT in names and META in names:
+        return [name for name in names if name != META]
+    session = place.parent if place.name in (PIECES, JOURNAL) else place.parent.parent
+    is_piece = place.name in (PIECES, JOURNAL) or place.parent.name == GENERATIONS
+    return names if is_piece and is_session(session / META) else ()
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is the file that stands for a session."""
+    return source.shape == "json" and is_session(source.path) and "session_id" in mapping_of(source.outline)
+
+
+def read(source: Source) -> Iterator[Row]:
+    """The turns in the order in which their entries were begun."""
+    meta = mapping_of(source.document)
+    cwd = folder_of(mapping_of(meta.get("environment")).get("working_directory"))
+    metadata: Json = {
+        "title": text_of(meta.get("title")),
+        "parent_conversation_id": text_of(meta.get("parent_session_id")),
+    }
+    telling = Telling(About(text_of(meta.get("session_id")), cwd, metadata=metadata))
+    telling.model = text_of(mapping_of(meta.get("config")).get("model_name"))
+    entries, faults = _entries(source.path.parent)
+    yield from faults
+    for entry in entries.values():
+        _tell(telling, entry)
+        yield from telling.drafts.ready(0)
+    yield from telling.rest()
+
+
+def _entries(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
+    """Every entry as it is now, by its id, those of the generation's chunks and then those of the journal; lines that are torn."""
+    generation = text_of(mapping_of(parse_json(text_beside(session / CURRENT))).get("generation"))
+    manifest = mapping_of(_document(session / GENERATIONS, generation, "/manifest.json"))
+    entries: dict[str, Json] = {}
+    faults: list[Unreadable] = []
+    for chunk in map(text_of, list_of(mapping_of(manifest.get("projection_state")).get("chunks"))):
+        for entry in map(mapping_of, list_of(_document(session / PIECES, chunk, ".json"))):
+            entries[text_of(entry.get("id"))] = entry
+    for segment in _journal(session):
+        for item in Source(segment).records():
+            if isinstance(item, Unreadable):
+                faults.append(item)
+                continue
+            payload = mapping_of(mapping_of(item.value).get("payload"))
+            for delta in map(mapping_of, list_of(payload.get("delta"))):
+                if delta.get("op") in DELTAS:
+                    entry = mapping_of(delta.get("entry"))
+                    entries[text_of(entry.get("id"))] = entry
+    return entries, faults
+
+
+def _document(folder: Path, name: str, ending: str) -> object:
+    path = Path(f"{folder}/{name}{ending}")
+    return Source(path).document if _NAME.fullmatch(name) and is_beside(path) else None
+
+
+def _journal(session: Path) -> list[Path]:
+    folder = session / JOURNAL
+    return [path for path in sorted(folder.glob("*.jsonl")) if is_beside(path)]
+
+
+def _tell(telling: Telling, entry: Json) -> None:
+    at = At(1, entry.get("createdAt"), text_of(entry.get("id")))
+    content = entry.get("content")
+    match entry.get("type"), entry.get("role"):
+        case "message", "user":
+            telling.prompt(texts_of(content), at, pictures_in(content))
+        case "message", "assistant":
+            telling.answer(texts_of(content), at)
+        case "effect", _:
+            detail, state = mapping_of(entry.get("detail")), mapping_of(entry.get("state"))
+            telling.call(at.native_id, text_of(detail.get("toolName")).rpartition(".")[2], detail.get("input"))
+            telling.result(at.native_id, _output(state), At(1, entry.get("updatedAt"), at.native_id))
+
+
+def _output(state: Json) -> Output:
+    """What a tool answered: what a command printed with its exit code, else text."""
+    output = mapping_of(state.get("output"))
+    failed = output.get("type") == "error" or state.get("status") == "failed"
+    printed = printed_in(mapping_of(output.get("structured_content")), failed=failed)
+    fault = text_of(mapping_of(output.get("error")).get("message"))
+    text = printed.text or texts_of(output.get("content")) or text_of(state.get("outputText")) or fault
+    return Output(text, printed.exit_code, failed=printed.failed)
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    folder = environment.folder("VIBE_HOME", environment.home / ".vibe") / "logs" / "session"
+    yield folder / "unified"
+    yield from sorted(folder.glob("session_*"))  # before the third version
+
+
+VIBE = Format(
+    name="vibe",
+    version=2,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Mistral Vibe",
+    locations=locations,
+    companions=Companions((META,), read_with, hidden_in),
+)

@@ -1,0 +1,258 @@
+"""Zed's agent threads: a database with a document for each, as JSON or compressed with zstd; its text threads before them.
+
+The documents say who spoke in two generations (`User` and `Agent` as keys, before that `role` and `segments`); no message has a
+time, so each turn gets that of its thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path, PurePath
+
+from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
+from pastchats_memory.formats.base.source import (
+    LONGEST_LINE,
+    BadJson,
+    Json,
+    Source,
+    list_of,
+    mapping_of,
+    parse_json,
+    text_of,
+)
+from pastchats_memory.formats.base.tools import Output, text_in
+from pastchats_memory.model import Unreadable
+from pastchats_memory.text.dates import iso_utc, to_the_minute
+
+FORMAT = "zed"
+VERSION = 6
+
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+"""The same module, in the standard library from 3.14 on."""
+COLUMNS = (
+    "id",
+    "summary",
+    "updated_at",
+    "created_at",
+    "data_type",
+    "data",
+    "parent_id",
+    "folder_paths",
+    "folder_paths_order",
+)
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is Zed's database of threads, or one thread's document."""
+    if source.shape == "sqlite":
+        return source.tables.get("threads", frozenset()) >= {"id", "data_type", "data"}
+    return source.shape == "json" and _is_thread(mapping_of(source.outline))
+
+
+def _is_thread(document: Json) -> bool:
+    messages = [mapping_of(message) for message in list_of(document.get("messages"))]
+    return _is_text_thread(document) or (
+        "version" in document
+        and any(
+            isinstance(message.get("User"), dict)
+            or isinstance(message.get("Agent"), dict)
+            or isinstance(message.get("segments"), list)
+            for message in messages
+        )
+    )
+
+
+def _is_text_thread(document: Json) -> bool:
+    """Whether the messages are places in one text."""
+    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    told = isinstance(document.get("text"), str) and bool(places)
+    return told and all(_start(place) is not None and "metadata" in place for place in places)
+
+
+def _start(place: Json) -> int | None:
+    start = place.get("start")
+    return start if isinstance(start, int) and not isinstance(start, bool) and start >= 0 else None
+
+
+def read(source: Source) -> Iterator[Row]:
+    """The turns of every thread in order; a subagent's thread is a sidechain."""
+    if source.shape == "sqlite":
+        yield from source.from_database(lambda database: _from_database(database, str(source.path)))
+    else:
+        document = mapping_of(source.document)
+        if _is_text_thread(document):
+            yield from _text_thread(document, source.path.name.removesuffix(".json").removesuffix(".zed"))
+        else:
+            yield from _turns(document, {"id": source.path.stem})
+
+
+def _text_thread(document: Json, name: str) -> Iterator[Row]:
+    """Messages are stretches of one text, from where each begins, in bytes, to where the next does."""
+    telling = Telling(About(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))}))
+    text = text_of(document.get("text")).encode("utf-8", "replace")
+    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    starts = [_start(place) or 0 for place in places]
+    for place, start, end in zip(places, starts, [*starts[1:], len(text)], strict=True):
+        words = text[start:end].decode("utf-8", "replace").strip()
+        if mapping_of(place.get("metadata")).get("role") == "assistant":
+            telling.answer(words, At(1))
+        elif mapping_of(place.get("metadata")).get("role") == "user":
+            telling.prompt(words, At(1))
+    yield from telling.drafts.rest()
+
+
+def _from_database(database: Database, path: str) -> Iterator[Row]:
+    for row in database.rows("threads", COLUMNS, order=("created_at", "updated_at", "id")):
+        thread: Json = dict(zip(COLUMNS, row, strict=True))
+        document = _document(thread["data"], text_of(thread["data_type"]))
+        if isinstance(document, dict):
+            yield from _turns(document, thread)
+        else:
+            yield Unreadable(path, 0, f"thread {text_of(thread['id'])}: {document}")
+
+
+def _document(data: object, data_type: str) -> Json | str:
+    """The thread, or why it cannot be read."""
+    raw = data.encode() if isinstance(data, str) else data
+    if not isinstance(raw, bytes):
+        return "without data"
+    try:
+        value = parse_json(_unpacked(raw) if data_type == "zstd" else raw)
+    except ValueError as fault:
+        return str(fault)
+    if isinstance(value, dict):
+        return value
+    return f"not JSON: {value.reason}" if isinstance(value, BadJson) else "no object"
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """What was compressed, up to the length that any record may have. Raises ValueError."""
+    zstd = import_module(ZSTD)
+    packed = zstd.ZstdDecompressor()
+    try:
+        data: bytes = packed.decompress(raw, LONGEST_LINE)
+    except zstd.ZstdError as fault:
+        raise ValueError(f"not zstd: {fault}") from fault
+    if not packed.eof:
+        raise ValueError("cut short, or too long")
+    return data
+
+
+def _turns(document: Json, thread: Json) -> Iterator[Row]:
+    title = text_of(document.get("title")) or text_of(document.get("summary")) or text_of(thread.get("summary"))
+    parent = text_of(thread.get("parent_id"))
+    began = next((time for key in ("created_at", "updated_at") if (time := iso_utc(thread.get(key)))), None)
+    began = began or iso_utc(document.get("updated_at"))
+    about: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if began else ""}
+    telling = Telling(About(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(began), about))
+    telling.model = text_of(mapping_of(document.get("model")).get("model"))
+    branch = "sidechain" if parent else "main"
+    for message in map(mapping_of, list_of(document.get("messages"))):
+        if "segments" in message:
+            _earlier(telling, message, branch)
+        else:
+            _message(telling, message, branch)
+    yield from telling.rest()
+
+
+def _folder(thread: Json) -> str | None:
+    """The first folder of the window: they are kept as a JSON list, or a line each in the order of the alphabet, with their places beside."""
+    paths = text_of(thread.get("folder_paths"))
+    listed = parse_json(paths)
+    if isinstance(listed, list):
+        return folder_of(next(iter(listed), None))
+    lines, places = paths.split("\n"), text_of(thread.get("folder_paths_order")).split(",")
+    return folder_of(dict(zip(places, lines, strict=False)).get("0") or lines[0])
+
+
+def _message(telling: Telling, message: Json, branch: str) -> None:
+    user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
+    at = At(1, native_id=text_of(user.get("id")), branch=branch)
+    parts = [mapping_of(part) for part in list_of(user.get("content"))]
+    telling.prompt(_typed(parts), at, sum("Image" in part for part in parts))
+    said = [mapping_of(part) for part in list_of(agent.get("content"))]
+    telling.answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
+    results = mapping_of(agent.get("tool_results"))
+    for use in (mapping_of(part.get("ToolUse")) for part in said if "ToolUse" in part):
+        _tool(telling, use, mapping_of(results.get(text_of(use.get("id")))), at)
+
+
+def _typed(parts: Sequence[Json]) -> str:
+    """What the person wrote: a mention stands in the middle of the sentence that it parts in two."""
+    words, behind_text = "", False
+    for part in parts:
+        text, mention = text_of(part.get("Text")), _mentioned(part)
+        if text and behind_text:
+            words += "\n\n"
+        elif (mention and words[-1:].isalnum()) or (words and text[:1].isalnum()):
+            words += " "
+        words, behind_text = words + (text or mention), bool(text)
+    return words
+
+
+def _mentioned(part: Json) -> str:
+    """The name of what was mentioned; its contents are the editor's addition."""
+    address = text_of(mapping_of(mapping_of(part.get("Mention")).get("uri")).get("File") or "")
+    named = mapping_of(part.get("Mention")).get("uri")
+    path = address or (named if isinstance(named, str) else text_of(_first_path(mapping_of(named))))
+    return f"@{PurePath(path).name}" if path else ""
+
+
+def _first_path(uri: Json) -> object:
+    inner = next(iter(uri.values()), None)
+    return mapping_of(inner).get("abs_path")
+
+
+def _tool(telling: Telling, use: Json, result: Json, at: At) -> None:
+    call_id = text_of(use.get("id"))
+    telling.call(call_id, text_of(use.get("name")), use.get("input"))
+    telling.result(call_id, Output(_answered(result), failed=result.get("is_error") is True), at)
+
+
+def _answered(result: Json) -> str:
+    """The text that a tool answered, in a part or, from 2026 on, in a list of parts."""
+    content = result.get("content")
+    parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
+    return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_in(content)
+
+
+def _earlier(telling: Telling, message: Json, branch: str) -> None:
+    """A message of the first generation."""
+    at = At(1, branch=branch)
+    segments = [mapping_of(segment) for segment in list_of(message.get("segments"))]
+    text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
+    if message.get("role") == "user":
+        telling.prompt(text, at)
+    elif message.get("role") == "assistant":
+        telling.answer(text, at)
+    for use in map(mapping_of, list_of(message.get("tool_uses"))):
+        telling.call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+    for result in map(mapping_of, list_of(message.get("tool_results"))):
+        text = _answered(result) or text_of(result.get("output"))
+        output = Output(text, failed=result.get("is_error") is True)
+        telling.result(text_of(result.get("tool_use_id")), output, at)
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    data = environment.folder("FLATPAK_XDG_DATA_HOME", environment.data) / "zed"
+    if environment.platform == "darwin":
+        data = environment.programs / "Zed"
+    if environment.platform == "win32":
+        data = environment.folder("LOCALAPPDATA", environment.home / "AppData" / "Local") / "Zed"
+    yield data / "threads" / "threads.db"
+    yield data / "conversations"
+
+
+ZED = Format(
+    name="zed",
+    version=6,
+    detect=confident(recognise, 90),
+    read=read,
+    program="Zed",
+    locations=locations,
+)

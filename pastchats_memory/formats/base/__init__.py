@@ -1,0 +1,1 @@
+"""What formats share: sources, sessions, tools, checkpoints."""

@@ -1,0 +1,30 @@
+"""Two common layouts of companion files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import chain
+from pathlib import Path
+
+from pastchats_memory.formats.base.format import Companions
+
+
+def named_after(owners: Mapping[str, tuple[str, ...]]) -> Companions:
+    """Return companions by name: beside a file or folder of a name, files whose names begin so are not read alone."""
+
+    def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
+        beginnings = tuple(chain.from_iterable(others for name, others in owners.items() if name in names))
+        return [name for name in names if name.startswith(beginnings) and name.endswith((".json", ".jsonl"))]
+
+    return Companions(hidden_in=hidden_in)
+
+
+def ending_in(sessions: str, ending: str) -> Companions:
+    """Return companions by ending: below a folder, `a` with the ending belongs to `a.jsonl`."""
+
+    def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
+        if sessions not in Path(folder).as_posix():
+            return ()
+        return {name.removesuffix(".jsonl") + ending for name in names if name.endswith(".jsonl")}.intersection(names)
+
+    return Companions(hidden_in=hidden_in)

@@ -1,0 +1,100 @@
+"""A format: how its files are found, detected and read, and what its program offers besides.
+
+A hook loads the format of its agent at every prompt. So this module imports little: named tuples, no dataclasses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pastchats_memory.formats.base.locations import Locations, no_locations
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.checkpoint import Checkpoint
+    from pastchats_memory.formats.base.hooks import HookDialect
+    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.model import Task, Turn, Unreadable
+
+    Row = Turn | Task | Unreadable | Checkpoint
+    """What a reader yields."""
+
+CERTAIN = 90
+"""The confidence of a unique marker: no other format needs to be asked."""
+
+TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
+"""Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""
+
+
+class Session(NamedTuple):
+    """A stored session, for the command that resumes it."""
+
+    conversation_id: str
+    path: Path
+    folder: str | None
+    """The working directory of the session."""
+
+
+class Companions(NamedTuple):
+    """The files of a conversation that a program keeps in several."""
+
+    prefixes: tuple[str, ...] = ()
+    """Beginnings of the names of files that are read together with others."""
+    read_with: Callable[[Path], Iterator[Path]] = lambda _: iter(())
+    """Yield the other files whose change is a change of this one. Raises OSError."""
+    hidden_in: Callable[[str, Collection[str]], Collection[str]] = lambda _folder, _names: ()
+    """Return the names in a folder of files that are read with another file only. Raises OSError."""
+
+
+class Format(NamedTuple):
+    """Everything that is known about one file format."""
+
+    name: str
+    """What `metadata.format` says, such as `claude-code`."""
+    version: int
+    """Raise it whenever the same file gives other turns: files read by a lower version are read again."""
+    detect: Callable[[Source], int]
+    """Return a confidence from 0 (not this format) to 100, from the file's head, sample or outline.
+
+    90 is a unique marker, 70 a table layout, 50 a shape, 20 looks like a dialogue, 10 is for notes. Raises NotText, OSError.
+    """
+    read: Callable[[Source], Iterator[Row]]
+    """Yield the turns of each conversation in order, the tasks, and the lines that cannot be read.
+
+    A reader that can resume yields a Checkpoint after the last whole line, and resumes from `source.resumed`.
+    Raises CannotResume before the first turn if appended lines change earlier turns; OSError.
+    """
+    kinds: frozenset[str] = frozenset({"conversation"})
+    """What a file holds: "conversation", "notes", "tasks"."""
+    program: str = ""
+    """The name of the program as people write it; empty for a format of many programs."""
+    locations: Locations = no_locations
+    """Yield the files and folders in which the program keeps its history; they need not exist."""
+    companions: Companions | None = None
+    fidelity: int = TRANSCRIPT
+    """How close a file is to the conversation: of two copies of a turn, the one of higher fidelity is kept."""
+    keeps_mtime: bool = True
+    """Whether the program changes a file's time with its content; otherwise the file is hashed to see a change."""
+    is_specific: bool = True
+    """Whether the format has marks of its own. A later release may know a file of another format better."""
+    hooks: HookDialect | None = None
+    resume: Callable[[Session], list[str]] | None = None
+    """Return the program's own command that resumes a session, as a list of arguments."""
+    explain: Callable[[Source], Mapping[str, str]] | None = None
+    """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
+    suggest_map: Callable[[Source], str | None] | None = None
+    """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
+
+    def __repr__(self) -> str:
+        """Return the name: test ids and messages show it."""
+        return f"Format({self.name!r})"
+
+    def __hash__(self) -> int:
+        """Return a hash of the name, which is unique."""
+        return hash(self.name)
+
+
+def confident(matches: Callable[[Source], bool], confidence: int) -> Callable[[Source], int]:
+    """Return a `detect` that has this confidence in every file for which a predicate holds."""
+    return lambda source: confidence if matches(source) else 0

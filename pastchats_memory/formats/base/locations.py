@@ -1,0 +1,63 @@
+"""Where programs keep the conversations of their users, by platform and by the variables that they honour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+NOTE_FOLDER_DEPTH = 4
+"""How many folders above a file may make it a note by their name, such as `notes/2026/01/31.md`."""
+
+
+class Environment(NamedTuple):
+    """What the default locations of files depend on."""
+
+    variables: Mapping[str, str]
+    home: Path
+    platform: str
+    """As `sys.platform` has it."""
+
+    def folder(self, variable: str, default: Path) -> Path:
+        """Return the folder that a variable names, or the default."""
+        value = self.variables.get(variable)
+        return Path(value).expanduser() if value else default
+
+    @property
+    def data(self) -> Path:
+        """Return XDG's folder for data (https://specifications.freedesktop.org/basedir)."""
+        return self.folder("XDG_DATA_HOME", self.home / ".local" / "share")
+
+    @property
+    def configuration(self) -> Path:
+        """Return XDG's folder for configuration."""
+        return self.folder("XDG_CONFIG_HOME", self.home / ".config")
+
+    @property
+    def programs(self) -> Path:
+        """Return the folder where desktop programs keep their files."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return self.folder("APPDATA", self.home / "AppData" / "Roaming")
+        return self.configuration
+
+    @property
+    def editors(self) -> Iterator[Path]:
+        """Yield the user folders of VS Code and of editors that derive from it."""
+        for name in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"):
+            yield self.programs / name / "User"
+        yield self.home / ".vscode-server" / "data" / "User"
+
+
+Locations = Callable[[Environment], Iterator[Path]]
+
+
+def no_locations(_: Environment) -> Iterator[Path]:
+    """Yield nothing: files of the format lie wherever their owner put them."""
+    return iter(())
+
+
+def below_home(*names: str) -> Locations:
+    """Return locations with fixed names below the home folder."""
+    return lambda environment: (environment.home / name for name in names)

@@ -1,0 +1,53 @@
+"""Files beside the one that is read, which tell where or when a conversation was held.
+
+No run has looked at them before, and whoever wrote the folder may have put anything in their place: a pipe, which would be
+waited for, a device or a terabyte of holes, which no memory holds, a link to a file that is nobody else's business.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pastchats_memory.formats.base.source import parse_json, text_of
+
+EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
+"""What Copilot CLI writes into the folder of a session, beside plans and notes."""
+
+_CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
+
+
+def is_beside(path: Path) -> bool:
+    """Whether there is a file by itself."""
+    return path.is_file() and not path.is_symlink()
+
+
+MOST = 1 << 16
+"""Characters of a file that names a folder."""
+
+
+def text_beside(path: Path) -> str:
+    """The beginning of a small file; nothing where there is none or it may not be read."""
+    try:
+        if not is_beside(path):
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST)
+    except OSError:
+        return ""
+
+
+def field_beside(path: Path, *keys: str) -> str:
+    """The first string under one of the keys in the beginning of a JSON file, which need not be whole; `""` where there is none."""
+    found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', text_beside(path))
+    return text_of(parse_json(found[1])) if found else ""
+
+
+def recorded_cwd(folder: Path) -> str | None:
+    """The working directory in the `workspace.yaml` of a session's folder."""
+    found = _CWD.search(text_beside(folder / WORKSPACE))
+    if found is None:
+        return None
+    written = found[1]
+    is_quoted = len(written) > len("''") and written[0] in "'\"" and written[0] == written[-1]
+    return written[1:-1] if is_quoted else written

@@ -1,0 +1,749 @@
+"""One file as a reader sees it: its shape, its JSON records with line numbers, its document, piece by piece, or its text.
+
+Nothing here knows a format. Bytes are judged first (a database, compressed, a Git LFS pointer), encodings are undone,
+and whatever cannot be parsed is yielded as `Unreadable`, never raised.
+"""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import BinaryIO, Literal, TypeVar, cast
+
+import orjson
+
+from pastchats_memory.files import foreign_sqlite
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.model import Unreadable
+
+# A JSON text as a stream of bytes, cut at its brackets: one value of a large document at a time, with the line it is on.
+#
+# Nothing is parsed here but keys. A parser of events (ijson) tells neither where a value stands nor goes on behind a
+# broken one; this cuts the text and leaves each piece to the same parser that small documents go through.
+
+CHUNK = 1 << 20
+NESTED = 4
+"""Levels that one match takes in at once, which passes over a chat export in two thirds of the time of none."""
+
+# groups are atomic, not repeated possessively, which Python before 3.11.5 matches wrongly
+_STRING = rb'"(?>(?:[^"\\]++|\\.)*)"'
+
+
+def _up_to_a_bracket() -> re.Pattern[bytes]:
+    flat = rb'[^"\[\]{}]++|' + _STRING
+    within = flat
+    for _ in range(NESTED):
+        within = flat + rb"|[\[{](?>(?:" + within + rb")*)[\]}]"
+    return re.compile(rb"(?>(?:" + within + rb")*)([\[\]{}])?", re.DOTALL)
+
+
+BRACKET = _up_to_a_bracket()
+"""All that is whole up to the next bracket that closes, or opens more than NESTED levels, and that bracket, if it is there."""
+STRING = re.compile(_STRING, re.DOTALL)
+SCALAR = re.compile(rb"[^\s,:\[\]{}\"]++")
+BLANKS = re.compile(rb"[\s\0]*+")
+
+
+class Torn(ValueError):
+    """The text ends, or stops being JSON, where a value or a bracket should be."""
+
+
+class Scanner:
+    """A place in a JSON text that moves on value by value."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._buffer = b""
+        self._at = 0
+        self._kept: int | None = None
+        self._line = 1
+        self._counted = 0  # up to where the buffer's line ends are in `_line`
+
+    @property
+    def line(self) -> int:
+        """1-based line of the place."""
+        self._line += self._buffer.count(b"\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def peek(self) -> bytes:
+        """The next byte that is no blank, `b""` at the end. Raises OSError."""
+        while True:
+            self._at = cast("re.Match[bytes]", BLANKS.match(self._buffer, self._at)).end()
+            if self._at < len(self._buffer):
+                return self._buffer[self._at : self._at + 1]
+            if not self._more():
+                return b""
+
+    def take(self) -> bytes:
+        """That byte, with the place moved behind it."""
+        byte = self.peek()
+        self._at += len(byte)
+        return byte
+
+    def value(self) -> bytes:
+        """The next value as it stands in the text. Raises Torn, OSError."""
+        self.peek()
+        self._kept = self._at
+        try:
+            self._pass_value()
+            return self._buffer[self._kept : self._at]
+        finally:
+            self._kept = None
+
+    def skip(self) -> None:
+        """Move behind the next value, whatever its size. Raises Torn, OSError."""
+        self.peek()
+        self._pass_value()
+
+    def entered(self, wanted: str) -> bool:
+        """Whether the object that begins here has such a key; the scanner then stands before what it has under it."""
+        for key in self.members():
+            if key == wanted:
+                return True
+            self.skip()
+        return False
+
+    def members(self) -> Iterator[str | None]:
+        """Enter the next value, an array or object: before each of its values, which the caller takes, None or its key.
+
+        Raises:
+            Torn: it has no end, or something between its values.
+            OSError: it cannot be read.
+        """
+        opening = self.take()
+        if opening not in (b"[", b"{"):
+            raise Torn("neither an array nor an object")
+        while (byte := self.peek()) not in (b"]", b"}"):
+            if byte in (b"", b":"):
+                raise Torn("the document is cut short" if not byte else "a key is missing")
+            if byte == b",":
+                self.take()
+                continue
+            yield self._key() if opening == b"{" else None
+        self.take()
+
+    def _key(self) -> str:
+        try:
+            key = json.loads(self.value())
+        except ValueError as fault:
+            raise Torn("a key that is no JSON string") from fault
+        if not isinstance(key, str) or self.take() != b":":
+            raise Torn("a key without its value")
+        return key
+
+    def _pass_value(self) -> None:
+        opening = self._buffer[self._at : self._at + 1]
+        if opening in (b"[", b"{"):
+            self._pass_container()
+        elif opening == b'"':
+            self._pass_string()
+        else:
+            while (found := SCALAR.match(self._buffer, self._at)) and found.end() == len(self._buffer):
+                if not self._more():
+                    break
+            if not found:
+                raise Torn("a value is missing")
+            self._at = found.end()
+
+    def _pass_string(self) -> None:
+        while (found := STRING.match(self._buffer, self._at)) is None:
+            if not self._more():
+                raise Torn("the document is cut short")
+        self._at = found.end()
+
+    def _pass_container(self) -> None:
+        self._at += 1
+        depth = 1
+        while depth:
+            found = cast("re.Match[bytes]", BRACKET.match(self._buffer, self._at))  # it matches nothing too
+            self._at, bracket = found.end(), found[1]
+            if bracket is not None:
+                depth += 1 if bracket in (b"[", b"{") else -1
+            elif not self._more():
+                raise Torn("the document is cut short")
+
+    def _more(self) -> bool:
+        """Read on; False at the end. What lies before the place, or before a value that is being kept, is let go."""
+        start = self._at if self._kept is None else self._kept
+        self._line += self._buffer.count(b"\n", self._counted, start) if self._counted < start else 0
+        # as much again as is kept, so that a long value is copied a few times and not once a chunk
+        more = self._stream.read(max(CHUNK, len(self._buffer) - start))
+        self._buffer = self._buffer[start:] + more
+        self._at -= start
+        self._counted = max(self._counted, start) - start
+        if self._kept is not None:
+            self._kept = 0
+        return bool(more)
+
+
+OUTLINE_DEPTH = 3
+OUTLINE_KEYS = 200
+OUTLINE_ITEMS = 40
+
+
+def outlined(scanner: Scanner, parse: Callable[[bytes], object], depth: int = 0) -> object:
+    """The value that comes next, its long arrays and objects cut; whole below `OUTLINE_DEPTH`. Raises Torn, and what `parse` raises."""
+    opening = scanner.peek()
+    if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
+        return parse(scanner.value())
+    items: list[tuple[str | None, object]] = []
+    most = OUTLINE_ITEMS if opening == b"[" else OUTLINE_KEYS
+    for key in scanner.members():
+        if len(items) < most:
+            items.append((key, outlined(scanner, parse, depth + 1)))
+        elif depth == 0 and opening == b"[":
+            break  # what comes after it is of no interest
+        else:
+            scanner.skip()
+    return [value for _, value in items] if opening == b"[" else dict(items)
+
+
+Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
+
+_Told = TypeVar("_Told")
+
+SAMPLE_RECORDS = OUTLINE_ITEMS
+"""By which a file is judged, of a document as of lines."""
+HEAD_BYTES = 64 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+LARGE_DOCUMENT = 8 * 1024 * 1024
+"""Bytes above which a JSON document is never parsed whole to see what it is: parsed, it takes five to ten times as much."""
+LARGEST_TEXT = 256 * 1024 * 1024
+"""Bytes of what is read at once: Markdown, copies of a terminal, JSON of formats that are not streamed."""
+MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
+JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+PLAIN_SUFFIXES = frozenset({".txt", ""})
+SHORT_LINE = 4096
+NUL_SHARE = 0.9
+
+SQLITE = b"SQLite format 3\0"
+MAGIC = (
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it first"),
+    (b"\x1f\x8b", "gzip-compressed; unpack it first"),
+    (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"BZh", "bzip2-compressed; unpack it first"),
+    (b"\xfd7zXZ\0", "xz-compressed; unpack it first"),
+    (SQLITE, "an SQLite database in an archive, or one without tables"),
+    (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself; run `git lfs pull`"),
+)
+BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class NotText(ValueError):
+    """The bytes are not a transcript of any kind; the message says what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON value of a JSONL file and the 1-based line on which it stands."""
+
+    line: int
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One value of a JSON document: an item of an array, or what an object has under a key."""
+
+    line: int
+    """1-based line on which it begins."""
+    value: object
+    key: str | None
+    """None for an item of an array."""
+    raw: bytes
+    """The UTF-8 text that it was parsed from, by which `Places` finds the lines of what is in it."""
+
+    @property
+    def text(self) -> str:
+        """The same as text."""
+        return self.raw.decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to be read, with what the caller wants of it."""
+
+    path: Path
+    """Of the file; of a member of an archive the archive's path, a slash, and the member's own."""
+    named: bool = False
+    """The person named this very file, not a folder above it."""
+    notes: bool = False
+    """Markdown that is not a dialogue is wanted too."""
+    chunk_size: int = 1500
+    """Characters after which a part of a note is split further."""
+    chunk_overlap: int = 2
+    """Lines that two neighbouring chunks of one part share."""
+    unpacked: Callable[[], BinaryIO] | None = None
+    """Opens the bytes where they are not simply the file's: those of a member of an archive."""
+    resumed: Checkpoint | None = None
+    """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
+    CannotResume."""
+
+    def once(self, making: Callable[[Source], _Told]) -> _Told:
+        """What `making` makes of the file: made once, since recognising, reading and explaining ask for the same."""
+        if making not in self._made:
+            self._made[making] = making(self)
+        return cast("_Told", self._made[making])
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Source], object], object]:
+        return {}
+
+    def open(self) -> BinaryIO:
+        """The bytes as they are. Raises OSError."""
+        return self.path.open("rb") if self.unpacked is None else self.unpacked()
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, unpacked. Raises OSError."""
+        if self.unpacked is None:
+            return self.path.stat().st_size
+        with self.open() as file:
+            return sum(iter(lambda: len(file.read(HEAD_BYTES)), 0))
+
+    @cached_property
+    def _opening(self) -> bytes:
+        with self.open() as file:
+            return file.read(HEAD_BYTES)
+
+    @cached_property
+    def head(self) -> str:
+        """The first 64 KiB as text, line ends as they are; none of a database. Raises NotText for bytes that are no text, OSError."""
+        if self.tables:
+            return ""
+        for magic, what in MAGIC:
+            if self._opening.startswith(magic):
+                raise NotText(what)
+        text = self._opening.decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        start = text.rstrip("\0")[:4096]  # a crash leaves zeros at the end, or a line of them
+        if start.count("\0") > len(start) // 10 or text.count("\ufffd") > max(8, len(text) // 10):
+            raise NotText("a binary file")
+        return text
+
+    @cached_property
+    def tables(self) -> dict[str, frozenset[str]]:
+        """Tables and their columns, in small letters; none of a file that is no database. Raises NotText, OSError."""
+        if self.unpacked is not None or not self._opening.startswith(SQLITE):
+            return {}
+        try:
+            return foreign_sqlite.tables(self.path)
+        except foreign_sqlite.ForeignFault as fault:
+            raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
+
+    def from_database(
+        self, telling: Callable[[foreign_sqlite.Database], Iterator[_Told]]
+    ) -> Iterator[_Told | Unreadable]:
+        """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
+        try:
+            with foreign_sqlite.opened(self.path) as database:
+                yield from telling(database)
+                if left_out := database.left_out:
+                    yield Unreadable(str(self.path), 0, left_out)
+        except foreign_sqlite.ForeignFault as fault:
+            yield Unreadable(str(self.path), 0, str(fault))
+
+    @cached_property
+    def encoding(self) -> str:
+        """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
+        if self.resumed is not None:
+            return "utf-8"
+        for mark, name in BOMS:
+            if self._opening.startswith(mark):
+                return name
+        odd, even = self._opening[1:256:2], self._opening[0:256:2]
+        if len(even) > 1 and odd.count(0) > len(odd) * NUL_SHARE:
+            return "utf-16-le"
+        if len(even) > 1 and even.count(0) > len(even) * NUL_SHARE:
+            return "utf-16-be"
+        return "utf-8"
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What kind of file this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        if self.resumed is not None:
+            return "jsonl"
+        if self.tables:
+            return "sqlite"
+        start, suffix = self.head.lstrip()[:1], self.path.suffix.lower()
+        if suffix in MARKDOWN_SUFFIXES:
+            return "markdown"
+        named = suffix == ".json" or suffix in JSONL_SUFFIXES
+        if named or start in ("{", "["):
+            if self._is_lines(suffix):
+                return "jsonl"
+            if named or not isinstance(self.outline, BadJson):  # lines of a log begin with a bracket, too
+                return "json"
+        return "markdown" if suffix in PLAIN_SUFFIXES else "other"
+
+    def _is_lines(self, suffix: str) -> bool:
+        """Whether the first line is a whole JSON value and not the only one; a name alone does not decide, in either direction."""
+        present = (line for line in map(_stripped, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
+        opening = list(islice(present, 2))
+        if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
+            return len(opening) > 1 or suffix in JSONL_SUFFIXES
+        if suffix not in JSONL_SUFFIXES:
+            return False
+        indented = bool(opening) and opening[0][:1] in b"{[" and len(opening[0]) <= SHORT_LINE
+        return not indented or isinstance(self.outline, BadJson)
+
+    @cached_property
+    def sample(self) -> tuple[dict[str, object], ...]:
+        """Up to 40 JSON objects from the start of a JSONL file, for recognising; empty for any other shape."""
+        if self.shape != "jsonl":
+            return ()
+        objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
+        return tuple(islice(objects, SAMPLE_RECORDS))
+
+    def records(self) -> Records:
+        """Every JSON value of a JSONL file, streamed; a line that cannot be parsed comes as Unreadable.
+
+        Passed over are a torn last line (no line end, not parseable) until it is whole, `//` comment lines, blank ones.
+        """
+        return Records(self)
+
+    def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
+        """The same, with `place` moved behind each line that is whole."""
+        for number, line in enumerate(self._lines(), start=place.line):
+            is_whole = line.endswith(b"\n")
+            stripped = _stripped(line)
+            found: Record | Unreadable | None = None
+            if len(line) > LONGEST_LINE:
+                found = Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")
+                place.is_exact = False
+            elif stripped and not stripped.startswith(b"//"):
+                value = parse_json(stripped)
+                if not isinstance(value, BadJson):
+                    found = Record(number, value)
+                elif is_whole:
+                    found = Unreadable(str(self.path), number, f"not JSON: {value.reason}")
+            if is_whole or found is not None:
+                place.offset += len(line)
+                place.line = number + is_whole
+            if found is not None:
+                yield found
+
+    def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+        r"""UTF-8 lines with their ends, split on `\n` alone, since U+2028 occurs in strings; an over-long one is cut."""
+        with self._utf8() as stream:
+            while line := stream.readline(longest + 1):
+                rest = line
+                while len(rest) > longest and not rest.endswith(b"\n"):
+                    rest = stream.readline(longest + 1)
+                yield line
+
+    @cached_property
+    def _grown(self) -> bytes | None:
+        """What was added to the file, where it is little enough to be read once for every pass over it."""
+        if self.resumed is None or self.size - self.resumed.offset > LARGE_DOCUMENT:
+            return None
+        with self.open() as file:
+            file.seek(self.resumed.offset)
+            return file.read()
+
+    def _utf8(self) -> BinaryIO:
+        """The bytes as UTF-8 without a byte order mark, whatever they are on the disk. Raises OSError."""
+        if self._grown is not None:
+            return io.BytesIO(self._grown)
+        stream = self.open()
+        if self.resumed is not None:
+            stream.seek(self.resumed.offset)
+        elif self.encoding == "utf-8-sig":
+            stream.read(len(codecs.BOM_UTF8))
+        elif self.encoding != "utf-8":
+            stream.close()
+            return io.BytesIO(self.text.encode("utf-8", errors="replace"))
+        return stream
+
+    def elements(self, *keys: str) -> Iterator[Element | Unreadable]:
+        """The items of the document's array, or of the array or object below `keys`, streamed.
+
+        Each is parsed alone, so that a document of any size costs no more memory than its largest item, and a broken
+        item costs itself; where the document is cut short, the last value says so. Nothing for a document that has no
+        such place. `source.elements()` gives the conversations of `[{…}, {…}]`, `source.elements("messages")` those of
+        `{"title": …, "messages": [{…}, {…}]}`.
+        """
+        with self._utf8() as stream:
+            scanner = Scanner(stream)
+            try:
+                yield from self._elements_below(scanner, keys)
+            except Torn as fault:
+                yield Unreadable(str(self.path), scanner.line, f"not JSON: {fault}")
+
+    def _elements_below(self, scanner: Scanner, keys: tuple[str, ...]) -> Iterator[Element | Unreadable]:
+        for wanted in keys:
+            if scanner.peek() != b"{" or not scanner.entered(wanted):
+                return
+        if scanner.peek() not in (b"[", b"{"):
+            return
+        for key in scanner.members():
+            scanner.peek()
+            line = scanner.line
+            raw = scanner.value()
+            value = parse_json(raw)
+            if isinstance(value, BadJson):
+                yield Unreadable(str(self.path), line, f"not JSON: {value.reason}")
+            else:
+                yield Element(line, value, key, raw)
+
+    @cached_property
+    def outline(self) -> object:
+        """The document, or of a large one what is needed to recognise it: each of its long arrays cut to 40 items.
+
+        Below the third level values are whole. BadJson for what is no JSON. Raises NotText, OSError.
+        """
+        if self.size <= LARGE_DOCUMENT:
+            return self.document
+        with self._utf8() as stream:
+            try:
+                return outlined(Scanner(stream), _whole)
+            except Torn as fault:
+                return BadJson(str(fault))
+
+    @cached_property
+    def document(self) -> object:
+        """The whole file as one JSON value, or BadJson. Raises NotText, OSError."""
+        return parse_json(self.text.encode("utf-8", errors="replace"))
+
+    @cached_property
+    def text(self) -> str:
+        r"""The whole file as text, line ends as `\n`. Raises OSError, also for one that is too large for that."""
+        with self.open() as file:
+            read = file.read(LARGEST_TEXT + 1)
+        if len(read) > LARGEST_TEXT:
+            raise OSError(errno.EFBIG, f"a document of more than {LARGEST_TEXT >> 20} MiB; split it first")
+        text = read.decode(self.encoding, errors="replace").removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class Records:
+    """The records of a JSONL file one after the other, and how far they were read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        start = source.resumed
+        self.offset = 0 if start is None else start.offset
+        """Bytes up to the last line that was whole."""
+        self.line = 1 if start is None else start.line
+        """1-based line that begins there."""
+        self.is_exact = True
+        """False once a line was cut, whose bytes nobody counted."""
+
+    def __iter__(self) -> Iterator[Record | Unreadable]:
+        return self._source.records_from(self)
+
+    def checkpoint(self, state: dict[str, object]) -> Iterator[Checkpoint]:
+        """Where to go on, for a reader that has just read all of them; none for an encoding whose bytes are not those read."""
+        if self.is_exact and self._source.encoding == "utf-8" and self._source.unpacked is None:
+            yield Checkpoint(self.offset, self.line, state)
+
+
+def _whole(raw: bytes) -> object:
+    """The value. Raises Torn for what is no JSON."""
+    value = parse_json(raw)
+    if isinstance(value, BadJson):
+        raise Torn(value.reason)
+    return value
+
+
+def _stripped(line: bytes) -> bytes:
+    """Without blanks and the NUL bytes that a crash leaves at the end of a file."""
+    return line.strip(b" \t\r\n\0")
+
+
+@dataclass(frozen=True, slots=True)
+class BadJson:
+    """What `parse_json` answers for text that is not JSON."""
+
+    reason: str
+
+
+def parse_json(text: str | bytes) -> object:
+    """The value, or BadJson. Lone surrogates, which orjson refuses, are let through as Python's own parser does."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as fault:
+        reason = fault.msg  # the fault itself would hold this frame, and with it what every caller has open
+    try:
+        decoded = text.decode("utf-8", errors="replace") if isinstance(text, bytes) else text
+        return json.loads(decoded, strict=False)
+    except (ValueError, RecursionError):
+        return BadJson(reason)
+
+
+def value_of(text: object) -> object:
+    """The value of JSON text; any other text, and what is none, as it is."""
+    value = parse_json(text) if isinstance(text, str) else text
+    return text if isinstance(value, BadJson) else value
+
+
+# Where in a JSON document a string stands, since parsed JSON has no lines.
+
+NEEDLE = 48
+"""Characters of a string that are searched for."""
+MISSES = 64
+"""Searches that may fail before the rest of the file is no longer searched: each costs a pass over the text."""
+
+
+class Places:
+    """Answers for the strings of one document, best asked in the order in which they stand there."""
+
+    def __init__(self, text: str, first_line: int = 1) -> None:
+        self._text = text
+        self._first_line = first_line
+        self._at = 0
+        self._misses = 0
+        self._spellings = list(SPELLINGS)
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        ends: list[int] = []
+        at = self._text.find("\n")
+        while at >= 0:
+            ends.append(at)
+            at = self._text.find("\n", at + 1)
+        return ends
+
+    def line(self, value: str, start: int | None = None) -> int:
+        """1-based line of the string `value`, searched onward from `start` or from the string found last, then from the top.
+
+        A string that cannot be found (empty, unusual escapes) gets the line of `start` or of the string found last.
+        """
+        if not self._line_ends:
+            return self._first_line
+        begin = self._at if start is None else start
+        found = self._find(value, begin) if value else None
+        self._at = begin if found is None else found + 1
+        return self._first_line + bisect_left(self._line_ends, self._at)
+
+    def _find(self, value: str, begin: int) -> int | None:
+        """Position of the string in the spelling that the file used last, else in another one, else above."""
+        if self._misses > MISSES:
+            return None
+        for start in (begin, 0):
+            for spelling in self._spellings:
+                spell, close = spelling
+                if (at := self._text.find(spell(value[:NEEDLE]) + close * (len(value) <= NEEDLE), start)) >= 0:
+                    self._spellings.remove(spelling)
+                    self._spellings.insert(0, spelling)
+                    return at
+        self._misses += 1
+        return None
+
+
+def _as_it_is(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)[:-1]
+
+
+def _in_ascii(value: str) -> str:
+    return json.dumps(value)[:-1]
+
+
+def _with_slashes_escaped(value: str) -> str:
+    return _as_it_is(value).replace("/", "\\/")
+
+
+def _in_ascii_with_slashes_escaped(value: str) -> str:
+    return _in_ascii(value).replace("/", "\\/")
+
+
+def _within_a_string(value: str) -> str:
+    return _as_it_is(_as_it_is(value))[1:]
+
+
+def _within_a_string_in_ascii(value: str) -> str:
+    return _in_ascii(_in_ascii(value))[1:]
+
+
+SPELLINGS = (
+    (_as_it_is, '"'),
+    (_in_ascii, '"'),
+    (_with_slashes_escaped, '"'),
+    (_in_ascii_with_slashes_escaped, '"'),
+    (_within_a_string, '\\"'),
+    (_within_a_string_in_ascii, '\\"'),
+)
+"""The ways in which JSON writers spell the same string, itself and in JSON that is a string, and the closing quotation mark of each."""
+
+
+# Values of foreign JSON, whatever their type turns out to be: what was asked for, or its empty form.
+
+_NUMBERED = re.compile(r"(?P<name>\D*)(?P<number>\d{1,18})")
+"""Nineteen digits and more are a hash's."""
+DAYS = ("days", "day", "dates", "daily", "tage", "jours", "giorni", "dias")
+"""Names of lists of days."""
+
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4})")
+
+Json = dict[str, object]
+
+
+def text_of(value: object) -> str:
+    """The string, or `""` for any other type."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping_of(value: object) -> Json:
+    """The JSON object, or an empty one for any other type."""
+    return value if isinstance(value, dict) else {}
+
+
+def in_number_order(fields: Json) -> Json:
+    """The object; of keys that are one word with numbers, without gaps or in the order of strings (`10` before `9`), by number."""
+    parts = [part for part in takewhile(bool, map(_NUMBERED.fullmatch, fields)) if part]
+    if len(parts) < len(fields) or len({part["name"] for part in parts}) != 1:
+        return fields
+    by_number = {int(part["number"]): part[0] for part in parts}
+    numbers = sorted(by_number)
+    are_places = numbers[-1] - numbers[0] < len(fields) or list(fields) == sorted(fields)
+    if len(numbers) < len(fields) or not are_places:
+        return fields
+    return {by_number[number]: fields[by_number[number]] for number in numbers}
+
+
+def day_by_day(fields: Json) -> list[object]:
+    """What the lists under days (`2026-01-31`, `31.1.2026`) hold, the earliest first; nothing of an object with anything else."""
+    days = [
+        (found, value) for key, value in fields.items() if (found := _DAY.fullmatch(key)) and isinstance(value, list)
+    ]
+    if len(days) < len(fields):
+        return []
+    days.sort(key=lambda told: [int(told[0][iso] or told[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
+    return [item for _, value in days for item in value]
+
+
+def days_joined(fields: Json) -> Json:
+    """The object; each list of days in it, as `{"days": [{"date": "2026-01-31", "items": […]}]}`, with what these hold instead of them."""
+    joined = {key: held for key, value in fields.items() if key.lower() in DAYS and (held := _in_days(list_of(value)))}
+    return {**fields, **joined} if joined else fields
+
+
+def _in_days(items: list[object]) -> list[object]:
+    """What objects of a day and a list hold, each record with its day; nothing where one has more, such as a title."""
+    held: list[object] = []
+    for item in map(mapping_of, items):
+        days = {key: day for key, day in item.items() if isinstance(day, str) and _DAY.fullmatch(day)}
+        records = [record for value in item.values() for record in list_of(value)]
+        if len(item) != len(("day", "list")) or len(days) != 1 or not records:
+            return []
+        held += [days | record if isinstance(record, dict) else record for record in records]
+    return held
+
+
+def number_of(value: object) -> int | None:
+    """The whole number, or None for any other type: a truth value is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def list_of(value: object) -> list[object]:
+    """The JSON array, or an empty one for any other type."""
+    return value if isinstance(value, list) else []

@@ -1,0 +1,50 @@
+"""Find files that are read as one, for programs that keep a conversation in several."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+
+from pastchats_memory.files import foreign_sqlite
+from pastchats_memory.formats.base.format import Companions
+from pastchats_memory.formats.registry import all_formats
+
+DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3", ".vscdb"})
+
+
+def has_companions(where: str) -> bool:
+    """Return whether the name of a file says that others may belong to it; called for each file that is found."""
+    return where.lower().endswith(tuple(DATABASE_SUFFIXES)) or where.rpartition(os.sep)[2].startswith(_prefixes())
+
+
+def companions_of(path: Path) -> Iterator[Path]:
+    """Yield the other files whose change is a change of this one. Raises OSError."""
+    if path.suffix.lower() in DATABASE_SUFFIXES:
+        yield from foreign_sqlite.beside(path)
+        return
+    for companions in _all_companions():
+        if path.name.startswith(companions.prefixes):
+            yield from companions.read_with(path)
+
+
+def state_of(path: Path) -> tuple[int, int]:
+    """Return the bytes of a file and its companions, and the time of their last change in ns. Raises OSError."""
+    together = [path.stat(), *(other.stat() for other in companions_of(path))]
+    return sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
+
+
+def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the names in a folder of files that are read with another file only. Raises OSError."""
+    return next((hidden for each in _all_companions() if (hidden := each.hidden_in(folder, names))), ())
+
+
+@cache
+def _all_companions() -> tuple[Companions, ...]:
+    return tuple(format_.companions for format_ in all_formats() if format_.companions is not None)
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    return tuple(prefix for companions in _all_companions() for prefix in companions.prefixes)

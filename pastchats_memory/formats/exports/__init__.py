@@ -1,0 +1,1 @@
+"""Exports of chat services and programs, and fine-tuning sets."""

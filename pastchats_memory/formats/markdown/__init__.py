@@ -1,0 +1,1 @@
+"""Markdown dialogues, copied screens and notes."""

@@ -1,0 +1,193 @@
+"""Markdown that is not a dialogue (session logs, plans, journals), split at its headings; each part is a turn of its own.
+
+No line is lost: a heading without text of its own goes to the part that follows it. Front matter is metadata of every part;
+so that its words are found, the first part has the title above its text and what else the front matter tells below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath
+
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
+from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
+from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, Source
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.clean import beginning
+from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
+
+FORMAT = "notes"
+VERSION = 4
+
+FOLDERS = frozenset(
+    {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
+)
+NO_PROJECT = frozenset({"", "/", "home", "users", "root", "tmp", "docs", "doc", "documents", "desktop"})
+DATE_KEYS = ("date", "created", "created_at", "datetime", "timestamp")
+LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
+"""Keys of task files and of edited notes: they date a note, but do not make one."""
+FACTS_WITHIN = 15
+"""Lines of the text in which `Date:` and `Project:` are looked for."""
+LONGEST_FOOT = 2000
+"""Characters of front matter that the first part's text takes up."""
+
+_DAY = re.compile(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\d-])")
+_FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S.{0,100})\Z", re.IGNORECASE)
+
+
+def recognise(source: Source) -> bool:
+    """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
+    if source.shape != "markdown" or has_marks_of_its_own(source.head) or not source.head.strip():
+        return False
+    if source.named:
+        return True
+    if source.path.suffix.lower() not in MARKDOWN_SUFFIXES:
+        return False
+    return (
+        source.notes
+        or _in_folder_of_notes(source.path)
+        or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+    )
+
+
+def read(source: Source) -> Iterator[Turn | Unreadable]:
+    """One turn for every part, long parts in several that share lines at their seams."""
+    lines = source.text.split("\n")
+    front = front_matter(lines)
+    facts = _facts(lines[front.lines : front.lines + FACTS_WITHIN])
+    day = _first_day(facts.get("date", "")) or _dated(front, DATE_KEYS + LATER_DATE_KEYS) or date_in_path(source.path)
+    project = facts.get("project") or _text(front.fields.get("project")) or _project_of(source.path)
+    about = {key: value for key, value in front.fields.items() if key not in DATE_KEYS and key != "project"}
+    is_first = True
+    for part in _parts(lines, front.lines):
+        heading = " > ".join(part.path)
+        timestamp = next((moment for title in reversed(part.path) if (moment := _first_day(title))), None) or day
+        for start, end in _chunks(lines, part, source.chunk_size, source.chunk_overlap):
+            text = "\n".join(lines[start:end]).strip("\n")
+            content, is_first = _framed(text, about) if is_first else text, False
+            yield Turn(
+                role="note",
+                kind="note",
+                content=content,
+                line=start + 1,
+                end_line=end,
+                timestamp=timestamp,
+                project=project,
+                metadata=about | ({"heading": heading} if heading else {}),
+            )
+
+
+def _framed(text: str, about: Json) -> str:
+    """The text under its title, unless a line of it is that, and above the rest of the front matter as `key: value` lines."""
+    title = _on_one_line(about.get("title", ""))
+    is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
+    foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
+    return "\n\n".join(piece for piece in ("" if is_said else title, text, beginning(foot, LONGEST_FOOT)) if piece)
+
+
+def _on_one_line(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else " ".join(str(value).split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Lines `start` up to `end` (0-based, trimmed of blank ones) under a path of headings."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+
+
+def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
+    """Every part with text of its own, with the headings above it that had none; a heading that nothing belongs to alone."""
+    path: list[tuple[int, str]] = []
+    begin = written = first
+    for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
+        childless = bool(path) and level <= path[-1][0]
+        if any(line.strip() for line in lines[written:place]) or childless or level == 0:
+            yield from _trimmed(lines, begin, place, tuple(name for _, name in path))
+            begin = place
+        path = [*((above, name) for above, name in path if above < level), (level, title)]
+        written = place + length
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int, path: tuple[str, ...]) -> Iterator[_Part]:
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    while start < end and not lines[start].strip():
+        start += 1
+    if start < end:
+        yield _Part(start, end, path)
+
+
+def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int, str]]:
+    """Place, lines, level and title of the headings, as CommonMark has them: not those in code, lists and quotations."""
+    from markdown_it import MarkdownIt  # costs 50 ms, which only reading a note is worth
+
+    parser = MarkdownIt("commonmark").disable(["inline"])
+    tokens = parser.parse("\n" * first + "\n".join(lines[first:]))
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            start, end = opening.map
+            yield start, end - start, int(opening.tag[1:]), " ".join(inline.content.split())
+
+
+def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Runs of whole lines of about `size` characters at most, each beginning with the last lines of the one before it."""
+    start = end = part.start
+    while end < part.end:
+        length, reached = 0, start
+        while reached < part.end and (reached <= end or length + len(lines[reached]) < size):
+            length += len(lines[reached]) + 1
+            reached += 1
+        end = reached
+        if any(line.strip() for line in lines[start:end]):
+            yield start, end
+        start = max(end - overlap, start + 1)
+
+
+def _in_folder_of_notes(path: PurePath) -> bool:
+    return any(parent.name.lower() in FOLDERS for parent in list(path.parents)[:NOTE_FOLDER_DEPTH])
+
+
+def _project_of(path: PurePath) -> str | None:
+    """The folder in which the folder of notes lies; None where that is no project's."""
+    folders = [parent for parent in list(path.parents)[:NOTE_FOLDER_DEPTH] if parent.name.lower() in FOLDERS]
+    above = folders[-1].parent if folders else None
+    while above is not None and (above.name.lower() in ("docs", "doc") or above.name.startswith(".")):
+        above = above.parent
+    if above is None or above.name.lower() in NO_PROJECT or above.parent.name.lower() in ("home", "users"):
+        return None
+    return above.name
+
+
+def _facts(lines: Sequence[str]) -> dict[str, str]:
+    """`Date:` and `Project:` as somebody wrote them at the top of the text."""
+    return {found[1].lower(): found[2].strip(" *_`") for line in reversed(lines) if (found := _FACT.match(line))}
+
+
+def _dated(front: FrontMatter, keys: tuple[str, ...]) -> str | None:
+    return next((moment for key in keys if (moment := iso_utc(front.fields.get(key), LOCAL))), None)
+
+
+def _first_day(text: str) -> str | None:
+    found = _DAY.search(text)
+    return iso_utc(found[0], LOCAL) if found else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+NOTES = Format(
+    name="notes",
+    version=4,
+    detect=confident(recognise, 10),
+    read=read,
+    is_specific=False,
+    kinds=frozenset({"notes"}),
+)

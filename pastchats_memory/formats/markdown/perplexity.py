@@ -1,0 +1,96 @@
+"""Perplexity's threads that were exported as Markdown: `# question`, the answer, and below `⁂` the addresses of its sources.
+
+A rule of hyphens parts a question from the answer above it; the rules within answers are of asterisks. Nobody's name stands
+anywhere, and no time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.markdown import front_matter, in_code
+from pastchats_memory.formats.base.session import About, At, Telling
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.text.clean import conversation_hash
+
+FORMAT = "perplexity"
+VERSION = 2
+
+_LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
+_SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")
+_NUMBERED = re.compile(r"\[\^\d{1,4}_\d{1,4}\]")
+"""A source's number, which begins with that of the answer."""
+_UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
+_QUESTION = "# "
+
+
+def recognise(source: Source) -> bool:
+    """Whether the logo stands above, or a question is answered with numbered sources below the sign of three asterisks."""
+    if source.shape != "markdown":
+        return False
+    lines = source.text.split("\n")
+    first = _first(lines)
+    if first == len(lines):
+        return False
+    return bool(_LOGO.match(lines[first])) or (
+        lines[first].startswith(_QUESTION)
+        and "⁂" in source.text
+        and any(map(_SOURCES.match, lines))
+        and _NUMBERED.search(source.text) is not None
+    )
+
+
+def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+    """A turn a question and a turn an answer, without the numbers of sources."""
+    lines = source.text.split("\n")
+    said = [(role, place, text) for role, place, text in _parts(lines) if text]
+    telling = Telling(About(conversation_hash((role, text) for role, _, text in said)))
+    for role, place, text in said:
+        if role == "user":
+            telling.prompt(text, At(place + 1))
+        else:
+            telling.answer(text, At(place + 1))
+    yield from telling.drafts.rest()
+
+
+def _first(lines: Sequence[str]) -> int:
+    """The place of the first line with text below the front matter."""
+    above = front_matter(lines).lines
+    return next((place for place in range(above, len(lines)) if lines[place].strip()), len(lines))
+
+
+def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """Who, the 0-based line and the text of every question and every answer."""
+    code = in_code(lines)
+    start, above = _first(lines), "---"
+    start += any(map(_LOGO.match, lines[start : start + 1]))
+    begun = start
+    for place in range(start, len(lines)):
+        line = lines[place]
+        if begun == place and not line.strip():
+            begun += 1
+        if line.startswith(_QUESTION) and not code[place] and above == "---":
+            yield "assistant", begun, _answer(lines[begun:place])
+            yield "user", place, line.removeprefix(_QUESTION).strip()
+            begun = place + 1
+        above = line.strip() or above
+    yield "assistant", begun, _answer(lines[begun:])
+
+
+def _answer(lines: Sequence[str]) -> str:
+    """What was answered, up to its sources."""
+    end = next((place for place, line in enumerate(lines) if _SOURCES.match(line)), len(lines))
+    text = _UNSEEN.sub("", "\n".join(lines[:end]))
+    return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()
+
+
+PERPLEXITY = Format(
+    name="perplexity",
+    version=2,
+    detect=confident(recognise, 70),
+    read=read,
+    is_specific=False,
+)

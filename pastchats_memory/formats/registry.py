@@ -1,0 +1,184 @@
+"""Every format: the built-in ones, and those that other packages add by an entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.base.format import CERTAIN, Format
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.locations import Environment
+    from pastchats_memory.formats.base.source import Source
+
+ENTRY_POINTS = "pastchats_memory.formats"
+"""The group of entry points, such as `mytool = "my_package:MYTOOL"`, by which other packages add formats."""
+
+BUILT_IN = {
+    "claude-code": "agents.claude_code:CLAUDE_CODE",
+    "codex": "agents.codex:CODEX",
+    "gemini-cli": "agents.gemini:GEMINI_CLI",
+    "opencode": "agents.opencode:OPENCODE",
+    "cline": "agents.cline:CLINE",
+    "continue": "agents.continue_dev:CONTINUE_DEV",
+    "vscode-copilot-chat": "agents.copilot:VSCODE_COPILOT",
+    "copilot-cli": "agents.copilot:COPILOT_CLI",
+    "copilot-share": "agents.copilot:COPILOT_SHARE",
+    "cursor": "agents.cursor:CURSOR",
+    "cursor-ide": "agents.cursor:CURSOR_IDE",
+    "goose": "agents.goose:GOOSE",
+    "amp": "agents.amp:AMP",
+    "zed": "agents.zed:ZED",
+    "qwen-code": "agents.gemini:QWEN_CODE",
+    "droid": "agents.droid:DROID",
+    "pi": "agents.pi:PI",
+    "amazon-q": "agents.amazon_q:AMAZON_Q",
+    "kiro-cli": "agents.amazon_q:KIRO_CLI",
+    "antigravity": "agents.antigravity:ANTIGRAVITY",
+    "grok": "agents.grok:GROK",
+    "kimi": "agents.kimi:KIMI",
+    "hermes": "agents.hermes:HERMES",
+    "openhands": "agents.openhands:OPENHANDS",
+    "vibe": "agents.vibe:VIBE",
+    "crush": "agents.crush:CRUSH",
+    "llm-logs": "exports.llm:LLM_LOGS",
+    "gptme": "agents.gptme:GPTME",
+    "lm-studio": "exports.lm_studio:LM_STUDIO",
+    "aider": "agents.aider:AIDER",
+    "specstory": "markdown.specstory:SPECSTORY",
+    "codex-exec": "agents.codex.exec_log:CODEX_EXEC",
+    "prompt-history": "agents.prompt_history:PROMPT_HISTORY",
+    "claude-ai": "exports.claude_ai:CLAUDE_AI",
+    "chatgpt": "exports.chatgpt:CHATGPT",
+    "open-webui": "exports.open_webui:OPEN_WEBUI",
+    "librechat": "exports.librechat:LIBRECHAT",
+    "openai-messages": "exports.openai_messages:OPENAI_MESSAGES",
+    "sharegpt": "exports.sharegpt:SHAREGPT",
+    "export": "exports.own:OWN_EXPORT",
+    "claude-tasks": "agents.claude_code.tasks:CLAUDE_TASKS",
+    "beads": "tasks.beads:BEADS",
+    "taskmaster": "tasks.taskmaster:TASKMASTER",
+    "github-issues": "tasks.github_issues:GITHUB_ISSUES",
+    "markdown": "markdown.dialogue:DIALOGUE",
+    "perplexity": "markdown.perplexity:PERPLEXITY",
+    "issue-files": "tasks.issue_files:ISSUE_FILES",
+    "checklist": "tasks.checklist:CHECKLIST",
+    "agent-log": "agents.agent_log:AGENT_LOG",
+    "messages": "generic:MESSAGES",
+    "scrollback": "markdown.terminal:SCROLLBACK",
+    "notes": "markdown.notes:NOTES",
+}
+"""Where each built-in format is defined, by name; files of equal confidence go to the first."""
+
+SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli"}
+"""Names that people use for agents."""
+
+
+class BrokenFormat(UsageFault):
+    """A format of another package that cannot be loaded."""
+
+
+@cache
+def load_format(name: str) -> Format:
+    """Return a format by its name or a short name, without loading the others.
+
+    Raises:
+        UsageFault: there is none of this name.
+        BrokenFormat: its package cannot be imported, or defines no Format.
+    """
+    name = SHORT_NAMES.get(name, name)
+    if name in BUILT_IN:
+        module, _, constant = BUILT_IN[name].partition(":")
+        found: Format = getattr(import_module(f"pastchats_memory.formats.{module}"), constant)
+        return found
+    for format_ in added_formats():
+        if format_.name == name:
+            return format_
+    raise UsageFault(f"there is no format {name!r}", "`pastchats-memory formats` lists them.")
+
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """Return the formats of other packages, then the built-in ones. Raises BrokenFormat."""
+    return (*added_formats(), *map(load_format, BUILT_IN))
+
+
+@cache
+def added_formats() -> tuple[Format, ...]:
+    """Return the formats that other packages add, by the names of their entry points. Raises BrokenFormat."""
+    return tuple(format_ for format_, _ in _added())
+
+
+def origin_of(format_: Format) -> str:
+    """Return "built in", or the package that adds the format with its version."""
+    return next((origin for added, origin in _added() if added is format_), "built in")
+
+
+@cache
+def _added() -> tuple[tuple[Format, str], ...]:
+    from importlib.metadata import entry_points  # a hook has no use for it
+
+    found: dict[str, tuple[Format, str]] = {}
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            format_ = point.load()
+        except (ImportError, AttributeError) as fault:
+            raise BrokenFormat(
+                f"the format {point.name!r} of {origin} cannot be loaded: {fault}", f"Update or uninstall {origin}."
+            ) from fault
+        if not isinstance(format_, Format):
+            raise BrokenFormat(f"{point.value} of {origin} is not a Format", f"Update or uninstall {origin}.")
+        if format_.name in BUILT_IN or format_.name in found:
+            raise BrokenFormat(f"{origin} adds a format {format_.name!r}, which exists", f"Uninstall {origin}.")
+        found[format_.name] = (format_, origin)
+    return tuple(found.values())
+
+
+def detect_format(source: Source) -> Format | None:
+    """Return the most confident format, or None; a certain one ends the search.
+
+    Raises:
+        NotText: a binary file, or a database of an unknown program.
+        OSError: the file cannot be read.
+    """
+    best, confidence = None, 0
+    for format_ in all_formats():
+        if source.shape == "sqlite" and not format_.is_specific:
+            continue
+        found = format_.detect(source)
+        if found >= CERTAIN:
+            return format_
+        if found > confidence:
+            best, confidence = format_, found
+    if best is None and source.shape == "sqlite":
+        from pastchats_memory.formats.base.source import NotText
+
+        raise NotText("an SQLite database in which no known program keeps conversations")
+    return best
+
+
+class History(NamedTuple):
+    """A program's history on this machine."""
+
+    program: str
+    path: Path
+
+
+def discover(environment: Environment) -> list[History]:
+    """Return every history that exists in a default location, in the order of the formats."""
+    found: dict[Path, History] = {}
+    for format_ in all_formats():
+        for path in format_.locations(environment):
+            if path.exists():
+                found.setdefault(path, History(format_.program or format_.name, path))
+    return list(found.values())
+
+
+def formats_of_kind(kind: str) -> Iterator[Format]:
+    """Yield the formats whose files hold "conversation", "notes" or "tasks"."""
+    return (format_ for format_ in all_formats() if kind in format_.kinds)

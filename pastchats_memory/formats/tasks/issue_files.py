@@ -1,0 +1,171 @@
+"""One task a Markdown file, its facts in the front matter: Backlog.md and other trackers that live beside the code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
+from pastchats_memory.formats.base.source import Json, Source
+from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, titled
+from pastchats_memory.model import (
+    RESOLVED,
+    Comment,
+    Task,
+    Unreadable,
+    folded,
+    is_status,
+    priority_of,
+    status_of,
+    type_of,
+)
+from pastchats_memory.text.dates import LOCAL, iso_utc
+
+FORMAT = "issue-files"
+VERSION = 4
+
+OF_DOCUMENTS = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
+"""Words of STATUS tables that articles and decisions have too: they make an issue only beside another of its keys."""
+ISSUE_KEYS = frozenset({"assignee", "assignees", "priority", "labels", "dependencies", "parent_task_id", "milestone", "due", "created_date", "number", "type", "blocked_by", "depends_on"})  # fmt: skip
+FOLDER_STATUS = {"archive": "archived", "archived": "archived", "drafts": "draft"}
+FIRST_PREFIX = "task"
+"""With which Backlog.md names tasks until it is given another prefix; older references keep it."""
+NOTES = frozenset({"implementation notes", "notes", "resolution", "final summary", "outcome", "comments"})
+"""Sections that tell how it went."""
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ID = re.compile(r"([A-Za-z][\w-]*?)-?(?<!\d)(\d+(?:\.\d+)*)\Z")
+_NAME = re.compile(r"([A-Za-z][\w]*-\d+(?:\.\d+)*)(?: - |\b)")
+_COMMENT = re.compile(r"<!--.*?-->|(<!--.*)", re.DOTALL)
+_OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
+
+
+def recognise(source: Source) -> bool:
+    """Whether the front matter has the status of an issue, and it or the text a title."""
+    if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
+        return False
+    lines = source.head.split("\n")
+    front = front_matter([line.rstrip("\r") for line in lines])
+    fields = _spelled_alike(front.fields)
+    word = _text(fields, "status", "state")
+    if not word or not _title(fields, lines[front.lines :]):
+        return False
+    own_id = _text(fields, "id")
+    named = bool(own_id) and source.path.name.lower().startswith(f"{own_id} - ".lower())  # as Backlog.md names files
+    is_issue = named or any(key in fields for key in ISSUE_KEYS)
+    return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)
+
+
+def read(source: Source) -> Iterator[Task | Unreadable]:
+    """The one task, with the sections on how it went as comments."""
+    lines = source.text.split("\n")
+    front = front_matter(lines)
+    fields = _spelled_alike(front.fields)
+    body = lines[front.lines :]
+    id_ = _text(fields, "id", "number", "num") or _name(source.path)
+    raw = _status(source.path, _text(fields, "status", "state"))
+    updated = _time(fields, "updated_date", "updated", "updated_at")
+    description, notes = _sections(body, _title(fields, body))
+    parents = _references(id_, names_of(fields.get("parent_task_id") or fields.get("parent")))
+    depends = _references(
+        id_, names_of(fields.get("dependencies") or fields.get("depends_on") or fields.get("blocked_by"))
+    )
+    labels = names_of(fields.get("labels")) + names_of(fields.get("tags"))
+    kind = next((name for name in (_text(fields, "type"), *labels) if type_of(name) != "task"), "")
+    about = {key: fields[key] for key in ("assignee", "assignees", "milestone", "reporter") if fields.get(key)}
+    yield Task(
+        native_id=id_,
+        title=titled(_title(fields, body)),
+        line=1,
+        scope=FORMAT,
+        description=description,
+        type=type_of(kind, has_parent=bool(parents)),
+        status_raw=raw,
+        priority=priority_of(_text(fields, "priority", "severity")),
+        tags=tuple(dict.fromkeys(labels)),
+        cwd=folder_of_project(source.path),
+        links=links_to("parent", parents[:1]) + links_to("depends", depends),
+        created_at=_time(fields, "created_date", "created", "created_at", "date"),
+        updated_at=updated,
+        closed_at=_time(fields, "closed", "closed_at", "completed", "completed_at", "resolved", "resolved_at", "done")
+        or (updated if status_of(raw) in RESOLVED else None),
+        due_at=_time(fields, "due", "due_date"),
+        comments=tuple(Comment(note, created_at=updated) for note in notes),
+        metadata={"format": FORMAT, **about},
+    )
+
+
+def _spelled_alike(fields: Json) -> Json:
+    """The fields by keys in small letters with `_` between the words: `createdAt`, `depends-on` and `Due Date` are spelled by somebody too."""
+    return {_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_"): value for key, value in fields.items()}
+
+
+def _title(fields: Json, body: list[str]) -> str:
+    return _text(fields, "title", "name") or next(
+        (heading.title for _, heading in headings(body, in_code(body)) if heading.level == 1), ""
+    )
+
+
+def _status(path: PurePath, word: str) -> str:
+    """The word of the file, unless the folder knows better."""
+    folders = [parent.name.lower() for parent in list(path.parents)[:2]]
+    moved = next((FOLDER_STATUS[name] for name in folders if name in FOLDER_STATUS), None)
+    if moved is None and folders[0] == "completed" and status_of(word) not in RESOLVED:
+        moved = "completed"
+    return moved or word
+
+
+def _name(path: PurePath) -> str:
+    found = _NAME.match(path.stem)
+    return found[1] if found else path.stem
+
+
+def _references(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Other tasks as this one's id is spelled: `task-100` is `BACK-100` where the prefix has changed since."""
+    own = _ID.match(id_)
+    found = ((name, _ID.match(name)) for name in names)
+    return tuple(
+        f"{own[1]}-{other[2]}" if own and other and other[1].lower() in (FIRST_PREFIX, own[1].lower()) else name
+        for name, other in found
+    )
+
+
+def _text(fields: Json, *keys: str) -> str:
+    return next((value for key in keys if isinstance(value := fields.get(key), str) and value), "")
+
+
+def _time(fields: Json, *keys: str) -> str | None:
+    texts = (_OLD_DAY.sub(r"20\3-\2-\1", _text(fields, key)) for key in keys)
+    return next((moment for text in texts if (moment := iso_utc(text, LOCAL))), None)
+
+
+def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
+    """The text without the sections on how it went, and these."""
+    told: list[str] = []
+    notes: list[list[str]] = []
+    into = told
+    starts = {place: heading for place, heading in headings(body, in_code(body)) if heading.level <= 2}  # noqa: PLR2004 - deeper ones belong to a section
+    for place, line in enumerate(body):
+        heading = starts.get(place)
+        if heading is None:
+            into.append(line)
+        elif heading.title.lower() in NOTES:
+            notes.append(into := [])
+        else:
+            into = told
+            if heading.title != "Description" and not (heading.level == 1 and heading.title.endswith(title)):
+                into.append(line)
+    texts = (_COMMENT.sub(r"\1", "\n".join(lines)).strip() for lines in notes)
+    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(told))).strip(), [text for text in texts if text]
+
+
+ISSUE_FILES = Format(
+    name="issue-files",
+    version=4,
+    detect=confident(recognise, 65),
+    read=read,
+    is_specific=False,
+    kinds=frozenset({"tasks"}),
+)

@@ -1,0 +1,32 @@
+"""What an agent says of an event on a hook's stdin."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Event(NamedTuple):
+    """What an agent told us on stdin, as far as we use it."""
+
+    prompt: str = ""
+    session: str | None = None
+    cwd: str | None = None
+    transcript: str | None = None
+
+
+def event_of(body: object) -> Event:
+    """The event in a JSON body of whatever shape; what is missing or of another type is left out."""
+    if not isinstance(body, dict):
+        return Event()
+
+    def text(*keys: str) -> str | None:
+        return next((value for key in keys if isinstance(value := body.get(key), str) and value), None)
+
+    roots = body.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else None
+    return Event(
+        prompt=text("prompt", "user_prompt", "userPrompt") or "",
+        session=text("session_id", "conversation_id", "sessionId"),
+        cwd=text("cwd", "workingDirectory") or root,
+        transcript=text("transcript_path", "transcriptPath"),
+    )

@@ -1,0 +1,73 @@
+"""What is done at an agent's events: recall for a prompt, a line at a session's start, indexing at its end."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from pastchats_memory.config import load, state_folder
+from pastchats_memory.hooks import BUDGET_BYTES, background, session
+from pastchats_memory.hooks.event import Event
+from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.memory import Memory
+from pastchats_memory.memory.requests import project_of_folder
+from pastchats_memory.model import RECALL_PREAMBLE, utf8
+
+LIMIT = 3
+"""Entries of a block."""
+LEAST_RELEVANCE = 0.93
+"""Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
+reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). What recall says when it is asked reaches less."""
+
+
+def recall(event: Event, database: str | None) -> str | None:
+    """The block for the event's prompt; None where the prompt asks for none or nothing fits. Raises MemoryFault."""
+    query = query_for(event.prompt)
+    if query is None:
+        return None
+    with _opened(event, database) as memory:
+        block = memory.recall(
+            query,
+            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            limit=LIMIT,
+            current_project=event.cwd and project_of_folder(event.cwd),
+            not_conversation=event.session and utf8(event.session),
+            given=session.given(state_folder(), event.session) if event.session else frozenset(),
+            least_relevance=LEAST_RELEVANCE,
+            count_tokens=_count_bytes,
+        )
+    if not block.memories:
+        return None
+    if event.session:
+        with suppress(OSError):
+            session.remember(state_folder(), event.session, frozenset(memory.hit.id for memory in block.memories))
+    return f"{RECALL_PREAMBLE}\n{block.text}"
+
+
+def greet(event: Event, database: str | None) -> str | None:
+    """One line on what the memory holds, with the command that asks it; None for an empty one. Raises MemoryFault."""
+    session.forget_old(state_folder())
+    with _opened(event, database) as memory:
+        turns = memory.status().turns
+    if not turns:
+        return None
+    return (
+        f"pastchats-memory holds {turns:,} turns of earlier conversations on this machine. "
+        "Before new work: pastchats-memory recall 'the task in a few words' (one item whole: pastchats-memory show ID)."
+    )
+
+
+def index(event: Event, database: str | None) -> None:
+    """Begin to index the session's transcript in the background. Raises OSError."""
+    transcript = Path(event.transcript) if event.transcript else None
+    if transcript and transcript.is_file():
+        background.start(state_folder(), load(database).database.absolute(), transcript.absolute())
+
+
+def _opened(event: Event, database: str | None) -> Memory:
+    config = load(database, here=Path(event.cwd) if event.cwd else None)
+    return Memory.open(config.database, create=False, config=config)
+
+
+def _count_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -1,0 +1,196 @@
+"""Turns and tasks as JSON-able objects, just as they are stored; `readers.export` reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
+from pastchats_memory.store.checks import is_time
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.tasks import COLUMNS, SEEN, Filed, TaskWriter, set_fields
+
+# Tasks with all that belongs to them as JSON-able objects, and back: nothing is lost on the way.
+
+FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
+TABLES = {
+    "links": ("task_links", ("kind", "target", "name", "by_hand"), "kind, target"),
+    "states": ("task_states", ("status", "status_raw", "at"), "id"),
+    "conversations": ("task_conversations", ("conversation_id",), "conversation_id"),
+    "comments": ("task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
+    "attachments": ("task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
+}
+LARGEST = (1 << 63) - 1
+"""Number that a column holds."""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time_or_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and is_time(value))
+
+
+def _is_number(value: object, most: int = LARGEST) -> bool:
+    return isinstance(value, int) and 0 <= value <= most
+
+
+STAYS = {
+    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {buried('tasks')})",
+    "comments": f"id NOT IN {buried('comments')}",
+    "attachments": f"id NOT IN {buried('attachments')}",
+}
+"""Of what hangs on a task: it is not forgotten."""
+CHECKS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
+    **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
+    **dict.fromkeys(("created_at", "updated_at", "closed_at", "due_at", "at"), _is_time_or_nothing),
+    **dict.fromkeys(("key", "identity"), lambda value: bool(value) and _is_text(value)),
+    **dict.fromkeys(("by_hand", "size"), _is_number),
+    "type": TYPES.__contains__,
+    "status": STATUSES.__contains__,
+    "priority": lambda value: value is None or _is_number(value, len(PRIORITIES) - 1),
+    "source_line": lambda value: value is None or _is_number(value),
+    "tags": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "metadata": lambda value: isinstance(value, dict),
+}
+"""By the name of a field what it must be, in a task and in whatever hangs on one."""
+
+
+def fault_of(body: Mapping[str, Any]) -> str | None:
+    """The first field that an exported task would have otherwise, such as `title` or `comments`; None for none."""
+    for name in ("key", "identity", "tags", "metadata", *FIELDS):
+        if name not in body or not CHECKS[name](body[name]):
+            return name
+    for name, (_, columns, _) in TABLES.items():
+        parts = body.get(name)
+        if not isinstance(parts, list) or not all(_is_part(part, name, columns) for part in parts):
+            return name
+    return None
+
+
+def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
+    """Whether it has these fields and no other, each as it must be; a binary attachment has no content."""
+    if not isinstance(part, dict) or part.keys() != set(columns):
+        return False
+    return all(
+        CHECKS[name](part[name]) or (of == "attachments" and name == "content" and part[name] is None)
+        for name in columns
+    )
+
+
+def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Every task but those of hidden projects, the oldest first. Raises StoreFault."""
+    for row in database.run(
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {SEEN} ORDER BY id",
+        (orjson.dumps(hidden).decode(),),
+    ):
+        body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
+        body |= dict(zip(FIELDS, row[5:], strict=True))
+        for name, (table, columns, order) in TABLES.items():
+            found = database.run(
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? AND {STAYS.get(name, '1')} ORDER BY {order}",
+                (row[0],),
+            )
+            body[name] = [dict(zip(columns, values, strict=True)) for values in found]
+        yield body
+
+
+def task_of(body: Mapping[str, Any]) -> Filed:
+    """A task as it was exported, without its links, of an object in which `fault_of` finds nothing wrong."""
+    task = Task(
+        native_id=body["native_id"],
+        title=body["title"],
+        line=body["source_line"] or 0,
+        description=body["description"],
+        type=body["type"],
+        status_raw=body["status_raw"],
+        priority=body["priority"],
+        tags=tuple(body["tags"]),
+        created_at=body["created_at"],
+        updated_at=body["updated_at"],
+        closed_at=body["closed_at"],
+        due_at=body["due_at"],
+        states=tuple(TaskState(state["status"], state["status_raw"], state["at"]) for state in body["states"]),
+        comments=tuple(Comment(said["content"], said["author"], said["created_at"]) for said in body["comments"]),
+        attachments=tuple(Attachment(**attached) for attached in body["attachments"]),
+        metadata=body["metadata"],
+    )
+    return Filed(task, body["project"], body["source_path"], body["key"], body["identity"])
+
+
+def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> tuple[int, str]:
+    """Store an exported task, inside the caller's transaction: its id, and whether it was `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault."""
+    id_, done = writer.put(task_of(body))
+    if done == "forgotten":
+        return id_, done
+    set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
+    for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
+        if body[name] is None:
+            database.run(f"UPDATE tasks SET {name} = NULL WHERE id = ?", (id_,))
+    for link in body["links"]:
+        writer.link(id_, link["kind"], link["target"], link["name"], by_hand=bool(link["by_hand"]))
+    for said in body["comments"]:
+        database.run(
+            "UPDATE OR IGNORE task_comments SET by_hand = ? WHERE task_id = ? AND identity = ?",
+            (said["by_hand"], id_, said["identity"]),
+        )
+    for conversation in body["conversations"]:
+        writer.keep_in(id_, conversation["conversation_id"])
+    writer.texts.refresh(id_)
+    return id_, done
+
+
+def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
+    """The task's id where what is stored of it is at least as new as the export. Raises StoreFault."""
+    id_: int | None = database.value(
+        "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
+        (body["identity"], body["updated_at"]),
+    )
+    return id_
+
+
+TURNS = (
+    "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
+    "p.content_hash, p.echo_hash, p.metadata_json, "
+    "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
+    "WHERE g.prompt_id = p.id) FROM prompts p "
+    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {buried('turns')} ORDER BY p.id"
+)
+NAMES = (
+    "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",
+    "echo_hash", "metadata", "places",
+)  # fmt: skip
+
+
+def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Every turn and then every task but those of hidden projects, the oldest first; in a snapshot. Raises StoreFault."""
+    folders = _folders(database)
+    for values in database.rows(TURNS, (orjson.dumps(hidden).decode(),)):
+        body = dict(zip(NAMES, values, strict=True))
+        body["metadata"] = orjson.loads(body["metadata"] or "{}")
+        body["places"] = sorted(orjson.loads(body["places"]), key=lambda place: place[0])
+        folder, is_private = folders.get(body["source_project"], (None, False))
+        yield {"schema": EXPORT, "kind": "turn", **body, "folder": folder, "is_private": is_private}
+    for body in export_tasks(database, hidden):
+        folder, is_private = folders.get(body["project"], (None, False))
+        yield {"schema": EXPORT, "kind": "task", **body, "folder": folder, "is_private": is_private}
+
+
+def unseen(database: Database, hidden: Sequence[str]) -> int:
+    """How many turns are left out. Raises StoreFault."""
+    listed = orjson.dumps(hidden).decode()
+    statement = "SELECT count(*) FROM prompts WHERE source_project IN (SELECT value FROM json_each(?))"
+    return int(database.value(statement, (listed,)))
+
+
+def _folders(database: Database) -> dict[str, tuple[str, bool]]:
+    """A folder of each project, and whether the project is private; the folder that says so, where one does."""
+    rows = database.run(
+        "SELECT project, folder, is_private = 1 FROM project_folders ORDER BY is_private = 1, folder DESC"
+    )
+    return {project: (folder, bool(is_private)) for project, folder, is_private in rows}

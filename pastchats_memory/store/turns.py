@@ -1,0 +1,448 @@
+"""The corpus: rows of `prompts` with their vectors and the places where they were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import orjson
+
+from pastchats_memory.model import Item, Metadata, Place, Prompt
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.tombstones import Tombstones
+
+# Where turns were seen: the file that was read, and of an export what it tells of itself.
+
+
+def find_outgrown(database: Database, new: Sequence[Prompt]) -> dict[str, str]:
+    """By the content_hash of a turn in an export that of the row in its place in its file, which has more of its text or less.
+
+    So an answer without an id of its own that was exported half-written is not another one than the whole of it.
+    """
+    found: dict[str, str] = {}
+    for prompt in new:
+        turn = prompt.turn
+        if turn.origin is None:
+            continue
+        place = (turn.conversation_id, prompt.turn_index, prompt.source_path, turn.role)
+        for content_hash, content in database.run(
+            "SELECT content_hash, content FROM prompts "
+            "WHERE conversation_id IS ? AND turn_index = ? AND source_path = ? AND role = ?",
+            place,
+        ):
+            if content.startswith(turn.content) or turn.content.startswith(content):
+                found[prompt.content_hash] = content_hash
+    return found
+
+
+def remember_occurrences(database: Database, source_id: int, stored: Sequence[tuple[int, Prompt]]) -> None:
+    """Note where rows stand in the file that was read; inside the caller's transaction. Raises StoreFault.
+
+    Where that is an export, the places that it tells of too, and which projects are private. A file that nobody has read
+    yet counts as unread.
+    """
+    database.run_many(
+        "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
+        [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in stored],
+    )
+    told = [(id_, prompt, prompt.turn.origin) for id_, prompt in stored if prompt.turn.origin]
+    places = [(id_, place) for id_, _, origin in told for place in origin.places]
+    database.run_many(
+        "INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')",
+        [(path,) for path in {place.path for _, place in places}],
+    )
+    database.run_many(
+        "INSERT OR IGNORE INTO sightings(prompt_id, source_id, line, end_line) "
+        "SELECT ?1, id, ?3, ?4 FROM sources WHERE path = ?2",
+        [(id_, place.path, place.line, place.end_line) for id_, place in places],
+    )
+    sources.keep_private(database, {prompt.project for _, prompt, origin in told if origin.is_private})
+
+
+NOTED = ("specstory", "copilot-share", "prompt-history", LIVE)
+"""What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
+prompts, turns that were stored while they were said."""
+MOST_APART = timedelta(minutes=1)
+COPIED = frozenset({"copied", "replayed"})
+"""Flags of turns that a forked or resumed session has from another one."""
+
+ITEM_COLUMNS = (
+    "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
+    "p.metadata_json"
+)
+
+
+class Written(NamedTuple):
+    """What became of a batch: ids in the order of the prompts that are stored, and how many rows are new or have new text."""
+
+    ids: tuple[int, ...]
+    added: int
+    updated: int
+    forgotten: int
+    """Turns that were left out, because they were forgotten."""
+
+
+class _Row(NamedTuple):
+    """What of a stored row decides whether a turn changes it."""
+
+    id: int
+    source_path: str
+    text_hash: bytes
+    length: int
+    """Characters of its content."""
+    fields: tuple[object, ...]
+    """As `_fields` gives them."""
+    owner_mtime_ns: int
+
+
+def vectors_of(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
+    """The JSON vectors of those texts that have one under this model, in whatever row. Raises StoreFault."""
+    return dict(
+        database.run(
+            "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
+            "WHERE e.model = ? AND p.text_hash IN (SELECT unhex(value) FROM json_each(?))",
+            (model, orjson.dumps([text_hash.hex() for text_hash in text_hashes]).decode()),
+        )
+    )
+
+
+def unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
+    """For each turn whether it is stored with just this text. Raises StoreFault."""
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    return [
+        prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
+    ]
+
+
+def forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
+    """The content_hashes of the turns that are not stored because they were forgotten. Raises StoreFault."""
+    tombstones = Tombstones(database)
+    if not tombstones:
+        return frozenset()
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    return tombstones.among([prompt for prompt in prompts if prompt.content_hash not in rows])
+
+
+def put(
+    database: Database, prompts: Sequence[Prompt], encoded: Mapping[bytes, str], model: str, source_id: int
+) -> Written:
+    """Store a batch from one source, rows, vectors and full text together, but not what was forgotten; inside the caller's transaction.
+
+    `vectors.catch_up` brings the engines along, once a transaction rather than once a source.
+
+    Args:
+        database: open for writing.
+        prompts: the batch, no content_hash twice.
+        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were made.
+        model: under which the vectors were made.
+        source_id: of the file that the batch was read from.
+
+    Raises:
+        StoreFault: the batch was not written.
+    """
+    gone = forgotten(database, prompts)
+    prompts = [prompt for prompt in prompts if prompt.content_hash not in gone]
+    rows = _rows(database, [prompt.content_hash for prompt in prompts])
+    rows |= _copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
+    rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
+    rows |= _noted(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
+    outgrown = find_outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
+    found = _rows(database, list(outgrown.values()))
+    rows |= {told: found[stored] for told, stored in outgrown.items()}
+    path, mtime_ns = database.run("SELECT path, mtime_ns FROM sources WHERE id = ?", (source_id,))[0]
+    ids, added, updated = [], 0, 0
+    for prompt in prompts:
+        row = rows.get(prompt.content_hash)
+        if row is None:
+            ids.append(_insert(database, prompt))
+            added += 1
+        else:
+            ids.append(row.id)
+            if not _takes_over(prompt, row, None if prompt.source_path != path else mtime_ns):
+                continue
+            if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
+                continue  # another process has since read more of it than we have
+            if row.fields != _fields(prompt):
+                _update(database, row.id, prompt)
+            if row.text_hash == prompt.text_hash:
+                continue
+            updated += 1
+        embed(database, ids[-1], model, encoded[prompt.text_hash])
+    sources.remember(database, sources.folders_of(prompts))
+    remember_occurrences(database, source_id, list(zip(ids, prompts, strict=True)))
+    return Written(tuple(ids), added, updated, len(gone))
+
+
+def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
+    """Whether a turn that is stored already is filed anew under what was read now.
+
+    The file it is filed under may change it. Another file may if it has what was stored from a copy, if it is older (a
+    resumed session copies its predecessor's turns, and few say so), or if it has more of an answer that was first seen
+    half-written; an export (whose `mtime_ns` is None) only then. A transcript takes over from a note of it, never the
+    other way.
+    """
+    mine, stored = _distance(prompt.metadata), _distance(_metadata(row))
+    if mine != stored:
+        return mine < stored
+    if mtime_ns is None:
+        return row.text_hash != prompt.text_hash and len(prompt.turn.content) > row.length
+    if row.source_path == prompt.source_path:
+        return True
+    if row.text_hash != prompt.text_hash:
+        return len(prompt.turn.content) > row.length
+    is_copied = _is_copied(_metadata(row))
+    return mtime_ns < row.owner_mtime_ns if is_copied == _is_copied(prompt.metadata) else is_copied
+
+
+def items(database: Database, ids: Sequence[int]) -> list[Item]:
+    """Those of the ids that are stored, in the order given. Raises StoreFault."""
+    found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))
+    by_id = {item.id: item for item in found}
+    return [by_id[id_] for id_ in ids if id_ in by_id]
+
+
+def conversation_around(database: Database, item: Item, turns: int) -> list[Item]:
+    """The item and up to `turns` turns on each side in its conversation, in order; a note is alone. Raises StoreFault."""
+    if item.conversation_id is None:
+        return [item]
+    return _items(
+        database,
+        "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ?",
+        (item.conversation_id, item.project, item.turn_index - turns, item.turn_index + turns),
+    )
+
+
+def of_episode(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:
+    """The turns of the item's episode, in order; of a long one those near its beginning, its end or the item. Raises StoreFault."""
+    return _items(
+        database,
+        "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ? "
+        "AND (p.turn_index < ? OR p.turn_index > ? OR p.turn_index BETWEEN ? AND ?)",
+        (
+            *(item.conversation_id, item.project, ending.first_index, ending.last_index),
+            *(ending.first_index + reach, ending.last_index - reach, item.turn_index - reach, item.turn_index + reach),
+        ),
+    )
+
+
+def turns_in(database: Database, conversation_id: str) -> int:
+    """How many turns a conversation has, in all projects. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
+
+
+def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
+    """What the assistant said last in a conversation, up to a moment where one is given. Raises StoreFault."""
+    for bound in (until, None) if until else (None,):
+        found = database.run(
+            "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
+            f"AND id NOT IN {buried('turns')} ORDER BY turn_index DESC LIMIT 1",
+            (conversation_id, bound),
+        )
+        if found:
+            return items(database, [found[0][0]])[0]
+    return None
+
+
+def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
+    asked = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {buried('turns')} ORDER BY p.turn_index, p.id"
+    rows = database.run(asked, values)
+    places: dict[int, list[Place]] = {row[0]: [] for row in rows}
+    for id_, path, line, end_line in database.run(
+        "SELECT g.prompt_id, s.path, g.line, g.end_line FROM sightings g JOIN sources s ON s.id = g.source_id "
+        "WHERE g.prompt_id IN (SELECT value FROM json_each(?)) ORDER BY g.prompt_id, s.mtime_ns, s.path",
+        (orjson.dumps(list(places)).decode(),),
+    ):
+        places[id_].append(Place(path, line, end_line))
+    return [
+        Item(*row[:8], orjson.loads(row[8] or "{}"), _filed_first(places[row[0]], row[1]))  # type: ignore[call-arg] # mypy cannot count a slice
+        for row in rows
+    ]
+
+
+def _filed_first(places: list[Place], source_path: str) -> tuple[Place, ...]:
+    return tuple(sorted(places, key=lambda place: place.path != source_path))
+
+
+def _fields(prompt: Prompt) -> tuple[object, ...]:
+    turn = prompt.turn
+    return (
+        prompt.source_path,
+        prompt.project,
+        turn.conversation_id,
+        prompt.turn_index,
+        turn.role,
+        turn.content,
+        turn.timestamp,
+        prompt.content_hash,
+        orjson.dumps(dict(prompt.metadata)).decode(),
+        prompt.text_hash,
+        prompt.echo_hash,
+    )
+
+
+_FIELD_COLUMNS = (
+    "source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash, metadata_json, "
+    "text_hash, echo_hash"
+)
+
+
+_PLACE = slice(2, 5)
+"""Of the fields: conversation, index and role."""
+_CONTENT = 5
+_TIMESTAMP = 6
+_METADATA = 8
+_ECHO = 10
+
+
+def _insert(database: Database, prompt: Prompt) -> int:
+    return int(
+        database.value(
+            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            _fields(prompt),
+        )
+    )
+
+
+def _update(database: Database, id_: int, prompt: Prompt) -> None:
+    database.run(
+        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+        (*_fields(prompt), id_),
+    )
+
+
+def embed(database: Database, id_: int, model: str, vector_json: str) -> None:
+    """Give a row its vector; inside the caller's transaction. Raises StoreFault."""
+    database.run(
+        "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
+        (id_, model, vector_json.count(",") + 1, vector_json),
+    )
+
+
+def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
+    listed = (orjson.dumps(content_hashes).decode(),)
+    return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
+
+
+def _copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
+    """By the new turn's content_hash the row of the same role, text and moment that stands under another id."""
+    wanted = {prompt.echo_hash: prompt.content_hash for prompt in new if prompt.echo_hash is not None}
+    if not wanted:
+        return {}
+    listed = (orjson.dumps(list(wanted)).decode(),)
+    found = _stored(database, "p.echo_hash IN (SELECT value FROM json_each(?))", listed)
+    return {wanted[str(row.fields[_ECHO])]: row for content_hash, row in found if content_hash not in same}
+
+
+def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], source_id: int) -> dict[str, _Row]:
+    """By the new turn's content_hash the row that it continues: the same place in this file, and text that begins with the row's.
+
+    So a last, unfinished turn without an id of its own is replaced when the file grows, and a conversation whose id was
+    made of its first turns keeps its rows when it gets more of them. A turn with an id is known by it, and a row that is
+    still in the file as it was (in `same`) is not continued, wherever it has moved to.
+    """
+    new = [prompt for prompt in new if prompt.turn.native_id is None]
+    if not new:
+        return {}
+    found = _stored(
+        database,
+        "p.id IN (SELECT prompt_id FROM sightings WHERE source_id = ?) "
+        "AND p.turn_index IN (SELECT value FROM json_each(?))",
+        (source_id, orjson.dumps([prompt.turn_index for prompt in new]).decode()),
+    )
+    lines = dict(database.run("SELECT prompt_id, line FROM sightings WHERE source_id = ?", (source_id,)))
+    rows = [row for content_hash, row in found if content_hash not in same]
+    by_turn = {row.fields[_PLACE]: row for row in rows}
+    by_line = {(lines[row.id], *row.fields[_PLACE][1:]): row for row in rows}
+    continued: dict[str, _Row] = {}
+    taken: set[int] = set()
+    for prompt in new:
+        place = _fields(prompt)[_PLACE]
+        row = by_turn.get(place) or by_line.get((prompt.turn.line, *place[1:]))
+        if row is None or row.id in taken or not prompt.turn.content.startswith(str(row.fields[_CONTENT])):
+            continue
+        taken.add(row.id)
+        continued[prompt.content_hash] = row
+    return continued
+
+
+def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
+    """By the new turn's content_hash the row that is the same turn, where one of the two is nearer to the transcript.
+
+    Such a note has no id of the turn: role and text are the same, the times a minute apart at most, and so is the
+    conversation, if both name one.
+    """
+    timed = [prompt for prompt in new if prompt.turn.timestamp]
+    times = sorted(str(prompt.turn.timestamp) for prompt in timed)
+    if not times:
+        return {}
+    # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few notes
+    where = "p.text_hash IN (SELECT unhex(value) FROM json_each(?)) AND julianday(p.timestamp) BETWEEN julianday(?) - .001 AND julianday(?) + .001"
+    values = [orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode(), times[0], times[-1]]
+    distances = {_distance(prompt.metadata) for prompt in new}
+    if distances == {0}:
+        where += " AND json_extract(p.metadata_json, '$.format') IN (SELECT value FROM json_each(?))"
+        values.append(orjson.dumps(NOTED).decode())
+    elif len(distances) == 1:  # one format is no note of itself, and a list may have thousands of one text
+        where += " AND json_extract(p.metadata_json, '$.format') IS NOT ?"
+        values.append(NOTED[distances.pop() - 1])
+    by_text: dict[bytes, list[_Row]] = {}
+    for _, row in _stored(database, where, values):
+        by_text.setdefault(row.text_hash, []).append(row)
+    taken = {row.id for row in same.values()}
+    found: dict[str, _Row] = {}
+    for prompt in new:
+        near = [row for row in by_text.get(prompt.text_hash, []) if row.id not in taken and _is_noted_as(prompt, row)]
+        if near:
+            row = min(near, key=lambda row: _apart(prompt, row))
+            taken.add(row.id)
+            found[prompt.content_hash] = row
+    return found
+
+
+def _is_noted_as(prompt: Prompt, row: _Row) -> bool:
+    conversation, _, role = row.fields[_PLACE]
+    own = prompt.turn.conversation_id
+    return (
+        _distance(prompt.metadata) != _distance(_metadata(row))
+        and role == prompt.turn.role
+        and (own == conversation or own is None or conversation is None)
+        and _apart(prompt, row) <= MOST_APART
+    )
+
+
+def _distance(metadata: Metadata) -> int:
+    """From the transcript: 0 for one itself."""
+    format_ = metadata.get("format")
+    return NOTED.index(str(format_)) + 1 if format_ in NOTED else 0
+
+
+def _is_copied(metadata: Metadata) -> bool:
+    """Whether the turn says of itself that another session said it: a fork of one goes on while the one may still grow."""
+    flags = metadata.get("flags")
+    return isinstance(flags, list) and not COPIED.isdisjoint(flags)
+
+
+def _metadata(row: _Row) -> Metadata:
+    found: Metadata = orjson.loads(str(row.fields[_METADATA]))
+    return found
+
+
+def _apart(prompt: Prompt, row: _Row) -> timedelta:
+    mine, stored = prompt.turn.timestamp, row.fields[_TIMESTAMP]
+    if mine is None or stored is None:
+        return timedelta.max
+    return abs(datetime.fromisoformat(mine) - datetime.fromisoformat(str(stored)))
+
+
+def _stored(database: Database, where: str, values: Sequence[object]) -> list[tuple[str, _Row]]:
+    found = database.run(
+        f"SELECT p.content_hash, p.id, p.source_path, p.text_hash, length(p.content), s.mtime_ns, {_FIELD_COLUMNS} "
+        f"FROM (SELECT * FROM prompts p WHERE {where}) p LEFT JOIN sources s ON s.path = p.source_path",
+        values,
+    )
+    return [(row[0], _Row(row[1], row[2], row[3], row[4], row[6:], row[5] or 0)) for row in found]

@@ -1,0 +1,24 @@
+"""Words of a text, as the full-text index splits them."""
+
+from __future__ import annotations
+
+import re
+
+FUNCTION_WORDS = frozenset(
+    """a about above after again against all am an and any are as at be because been before being below between both but
+    by can could d did do does doing don down during each few for from further had has have having he her here him his
+    how i if in into is isn it its just ll m may me might more most must my no nor not now of off on once only or other
+    our out over own re s same shall she should so some such t than that the their them then there these they this
+    those through to too under until up us ve very was we were what when where which while who whom whose why will with
+    would you your""".split()  # noqa: SIM905 - a list of 130 strings would fill a page
+)
+
+FIRST_PERSON = frozenset({"i", "me", "mine", "my", "myself", "our", "ours", "us", "we"})
+"""Words by which a question speaks of who asks it."""
+
+WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> list[str]:
+    """The distinct words, lower-cased, in order: runs of letters and digits, as the index splits them."""
+    return list(dict.fromkeys(word.lower() for word in WORD.findall(text)))

@@ -1,0 +1,107 @@
+import apsw
+from golden import FIXTURES
+from made import made
+
+from pastchats_memory.formats.companions import companions_of, hidden_in, state_of
+
+
+def test_a_session_is_read_with_its_messages_and_their_parts():
+    session = made(FIXTURES / "opencode" / "opencode-q1.tree")
+    kinds = [path.name[:4] for path in companions_of(session)]
+    assert kinds == ["msg_", "prt_", "prt_", "msg_", "prt_", "msg_", "prt_"]
+
+
+def test_a_message_stands_for_a_session_that_is_gone():
+    message = made(FIXTURES / "opencode" / "opencode-without-session.tree")
+    others = [path.name[:4] for path in companions_of(message)]
+    assert others == ["prt_", "msg_", "prt_"]
+    names = [path.name for path in message.parent.iterdir()]
+    assert hidden_in(str(message.parent), names) == set(names) - {message.name}
+
+
+def test_messages_are_left_to_their_session_and_parts_to_their_message():
+    for fixture in ("opencode-q1", "opencode-first-layout"):
+        session = made(FIXTURES / "opencode" / f"{fixture}.tree")
+        for path in companions_of(session):
+            names = [other.name for other in path.parent.iterdir() if other.suffix == ".json"]
+            assert hidden_in(str(path.parent), names) == set(names)
+
+
+def test_what_says_a_conversation_again_or_tells_about_it_is_left_to_what_tells_it_best(tmp_path):
+    for name, again in (
+        ("updates.jsonl", "chat_history.jsonl"),
+        ("transcript.jsonl", "transcript_full.jsonl"),
+        ("wire.jsonl", "context_1.jsonl"),
+        ("updates.jsonl", "summary.json"),
+        ("agents", "state.json"),
+        ("events", "base_state.json"),
+    ):
+        assert set(hidden_in(str(tmp_path), (name, again, "notes.md", "plan.jsonl"))) == {again}
+        assert set(hidden_in(str(tmp_path), (again, "notes.md"))) == set()
+
+
+def test_what_tells_about_a_session_of_droid_or_kiro_is_left_to_the_session(tmp_path):
+    names = ("a.jsonl", "a.settings.json", "a.json", "b.json", "b.settings.json")
+    assert set(hidden_in(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {"a.settings.json"}
+    assert set(hidden_in(str(tmp_path / ".kiro" / "sessions" / "cli"), names)) == {"a.json"}
+    assert set(hidden_in(str(tmp_path), names)) == set()
+
+
+def test_a_conversation_of_openhands_is_read_with_all_of_its_events():
+    first = made(FIXTURES / "openhands" / "openhands-q1-events.tree")
+    names = [path.name for path in sorted(first.parent.iterdir())]
+    assert [path.name for path in companions_of(first)] == names[1:]
+    assert list(hidden_in(str(first.parent), names)) == names[1:]
+    assert set(hidden_in(str(first.parent.parent), names)) == set()
+
+
+def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itself():
+    meta = made(FIXTURES / "vibe" / "vibe-q1-session.tree")
+    session = meta.parent
+    assert [path.name for path in companions_of(meta)] == ["CURRENT", "0000000000000095.jsonl"]
+    assert hidden_in(str(session), ["CURRENT", "meta.json", "scheduled-loops.json"]) == [
+        "CURRENT",
+        "scheduled-loops.json",
+    ]
+    assert list(companions_of(session / "chunks" / "meta.json")) == []
+    for folder in ("chunks", "journal", "generations/0000000000000094"):
+        names = [path.name for path in (session / folder).iterdir()]
+        assert set(hidden_in(str(session / folder), names)) == set(names)
+    assert set(hidden_in(str(session / "notes"), ["a.json"])) == set()
+
+
+def test_what_gptme_keeps_beside_a_session_is_not_read_for_itself(tmp_path):
+    names = ("conversation.jsonl", "events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json", "notes.md")
+    assert list(hidden_in(str(tmp_path), names)) == list(names[1:4])
+    assert list(hidden_in(str(tmp_path), names[1:])) == []
+
+
+def test_a_file_that_only_has_such_a_name_is_read_for_itself(tmp_path):
+    names = ("msg_1.json", "prt_1.json", "ses_1.json", "msg_2.txt")
+    assert set(hidden_in(str(tmp_path), names)) == set()
+    assert set(hidden_in(str(tmp_path), ("notes.md", "ses_1.json"))) == set()
+    assert [other for name in (*names, "notes.md") for other in companions_of(tmp_path / name)] == []
+
+
+def test_a_database_is_read_with_what_stands_beside_it(tmp_path):
+    path = tmp_path / "app.db"
+    owner = apsw.Connection(str(path))
+    owner.execute("PRAGMA journal_mode=WAL").fetchall()
+    owner.execute("CREATE TABLE notes(text)")
+    assert [other.name for other in companions_of(path)] == ["app.db-wal"]
+    owner.close()
+
+
+def test_a_file_is_as_large_and_as_new_as_all_that_is_read_with_it(tmp_path):
+    database, log = tmp_path / "a.db", tmp_path / "a.db-wal"
+    database.write_bytes(b"12")
+    alone = state_of(database)
+    log.write_bytes(b"345")
+    assert alone == (2, database.stat().st_mtime_ns)
+    assert state_of(database) == (5, max(path.stat().st_mtime_ns for path in (database, log)))
+
+
+def test_clines_copy_of_the_list_in_a_transcript_is_left_to_the_transcript(tmp_path):
+    copy = "focus_chain_taskid_1760000000000.md"
+    assert set(hidden_in(str(tmp_path), (copy, "ui_messages.json", "todo.md"))) == {copy}
+    assert set(hidden_in(str(tmp_path), (copy, "todo.md"))) == set()

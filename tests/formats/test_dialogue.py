@@ -1,0 +1,373 @@
+import pytest
+from golden import FIXTURES, expected, inputs, plain, refused, rows, shared, turns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pastchats_memory.formats.base.markdown import front_matter, in_code, in_details
+from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.markdown.agent_exports import lists_calls
+from pastchats_memory.formats.markdown.dialogue import DIALOGUE, role_line
+from pastchats_memory.formats.markdown.notes import NOTES
+from pastchats_memory.formats.markdown.perplexity import PERPLEXITY
+from pastchats_memory.formats.markdown.terminal import SCROLLBACK
+from pastchats_memory.formats.registry import detect_format
+from pastchats_memory.model import Task
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_a_dialogue_gives_its_turns(path):
+    assert [plain(row) for row in rows(DIALOGUE, path)] == expected(path)
+
+
+@pytest.mark.parametrize("path", refused("dialogue"), ids=lambda path: path.name)
+def test_a_document_that_is_no_dialogue_is_left(path):
+    assert not DIALOGUE.detect(Source(path))
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_a_dialogue_is_nobody_elses(path):
+    assert detect_format(Source(path, named=True, notes=True)) is DIALOGUE
+
+
+@pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
+def test_the_lines_of_a_turn_hold_its_text(path):
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for turn in turns(DIALOGUE, path):
+        if turn.role == "tool":
+            continue  # of which an excerpt is kept
+        place = "\n".join(lines[turn.line - 1 : turn.end_line])
+        for line in turn.content.split("\n"):
+            assert line in place
+
+
+@pytest.mark.parametrize(
+    ("line", "role", "syntax"),
+    [
+        ("## User", "user", "atx"),
+        ("## user:", "user", "atx"),
+        ("# You", "user", "atx"),
+        ("## 🧑 You", "user", "atx"),
+        ("## **Me**", "user", "atx"),
+        ("### 12. assistant (2026-01-31T08:15:00Z)", "assistant", "atx"),
+        ("## Turn 3: User", "user", "atx"),
+        ("## Claude 3.5 (sonnet):", "assistant", "atx"),
+        ("## GPT-4o", "assistant", "atx"),
+        ("###### ChatGPT said:", "assistant", "atx"),
+        ("## Prompt:", "user", "atx"),
+        ("## Assistant — 2026-01-31 10:00", "assistant", "atx"),
+        ("#### You: [10:00]", "user", "atx"),
+        ("## You asked:", "user", "atx"),
+        ("## Assistant Response", "assistant", "atx"),
+        ("### Claude Sonnet 4", "assistant", "atx"),
+        ("## [USER]", "user", "atx"),
+        ("- **User**: hello", "user", "list"),
+        ("ASSISTANT: hello", "assistant", "plain"),
+        ("**User:** hello", "user", "bold"),
+        ("**You**: hello", "user", "bold"),
+        ("**ChatGPT**", "assistant", "bold"),
+        ("__Human__", "user", "bold"),
+        ("<h6 class='x'>You said:</h6>", "user", "html"),
+        ("> [!nexus_agent]", "assistant", "callout"),
+        ("> [!QUESTION]- What?", "user", "callout"),
+        ("Human: hello", "user", "plain"),
+        ("assistant:", "assistant", "plain"),
+        ("## 用户：", "user", "atx"),
+        ("## Người dùng", "user", "atx"),
+        ("## Nguoi dung", "user", "atx"),
+        ("## Trợ lý", "assistant", "atx"),
+        ("## Użytkownik", "user", "atx"),
+        ("### Користувач", "user", "atx"),
+        ("**Kullanıcı:** merhaba", "user", "bold"),
+        ("## المستخدم", "user", "atx"),
+        ("### Пользователь", "user", "atx"),
+        ("##### Du hast gesagt:", "user", "atx"),
+        ("### 17:35:37 - USER", "user", "atx"),
+        ("### [2026-01-31 10:00] Claude", "assistant", "atx"),
+    ],
+)
+def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
+    found = role_line([line], 0)
+    assert found is not None
+    assert (found.role, found.syntax) == (role, syntax)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "## User Guide", "## User - Advanced", "## Assistant: how it works", "## Users", "## Your data", "## Method",
+        "#User", "## ", "**User** is a table", "**Username:** ada", "> User: hi", "> [!NOTE] User", "Username: ada",
+        "User:name", "- User: ada", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
+    ],
+)  # fmt: skip
+def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
+    assert role_line([line], 0) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#" * 100_000, "**" * 100_000, "> [!" * 50_000, "## User" + " —" * 50_000, "<h1" * 50_000, "## " + "(" * 100_000],
+)
+def test_hostile_lines_take_linear_time(text):
+    role_line([text], 0)
+
+
+def test_fences_take_linear_time_however_they_are_nested():
+    lines = ["`" * (3 + number % 9) for number in range(100_000)]
+    assert len(in_code(lines)) == 100_000
+    assert in_code(["```", "x", "~~~", "```", "y"]) == [True, True, True, True, False]
+    assert in_code(["````", "```", "````", "```py"]) == [True, True, True, False]
+
+
+def test_front_matter_is_text_and_nothing_in_it_is_run():
+    found = front_matter(
+        ["---", "a: 1 # one", "b: 'x: y'", 'c: [p, "q"]', "d:", "- r", "e: !!python/object:x", "---", "rest"]
+    )
+    assert found.fields == {"a": "1", "b": "x: y", "c": ["p", "q"], "d": ["r"], "e": "!!python/object:x"}
+    assert found.lines == 8
+    assert front_matter(["---", "no key", "---"]).lines == 0
+    assert front_matter(["---", "a: 1"]).lines == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_markdown_file_changed_anywhere_is_read_without_an_exception(data, tmp_path_factory):
+    path = data.draw(st.sampled_from(inputs("dialogue") + inputs("notes")))
+    raw = path.read_bytes()
+    start, end = sorted((data.draw(st.integers(0, len(raw))), data.draw(st.integers(0, len(raw)))))
+    put = data.draw(
+        st.sampled_from([b"", b"```\n", b"---\n", b"\xff\xfe", b"<details>", b"\0", b"## User\n", raw[start:end] * 2])
+    )
+    target = tmp_path_factory.mktemp("changed") / path.name
+    target.write_bytes(raw[:start] + put + raw[end:])
+    source = Source(target, named=True)
+    try:
+        claims = [reader for reader in (DIALOGUE, NOTES) if reader.detect(source)]
+    except NotText:
+        claims = []
+    for reader in claims:
+        for row in reader.read(source):
+            if isinstance(row, Task):
+                continue
+            assert row.content.strip()
+            assert 1 <= row.line <= row.end_line
+
+
+@pytest.mark.parametrize(
+    ("above", "beside", "moments"),
+    [
+        ("", "", ["2026-07-04T04:00:00.000Z"] * 2),
+        ("---\ndate: 2026-07-03\n---\n", "", ["2026-07-03T04:00:00.000Z"] * 2),
+        ("Started 2026-07-03 08:00\n\n", "", ["2026-07-03T12:00:00.000Z"] * 2),
+        ("_Started 2026-07-03 08:00 UTC_\n\n", "", ["2026-07-03T08:00:00.000Z"] * 2),
+        ("", " — 2026-07-03 08:00", ["2026-07-03T12:00:00.000Z", "2026-07-03T12:00:00.000Z"]),
+        ("", " (2026-07-03 08:00:10 UTC)", ["2026-07-03T08:00:10.000Z", "2026-07-03T08:00:00.000Z"]),
+    ],
+)
+def test_a_time_without_a_zone_is_that_of_the_clock_on_the_wall(tmp_path, in_zone, above, beside, moments):
+    in_zone("America/New_York")
+    path = tmp_path / "2026-07-04-port.md"
+    path.write_text(f"{above}## User{beside}\n\nWhich port?\n\n## Assistant\n\n8081.\n", encoding="utf-8")
+    assert [turn.timestamp for turn in turns(DIALOGUE, path)] == moments
+
+
+def test_real_markdown_of_other_formats_is_left_to_them():
+    folder = shared("transcripts")
+    for part in ("aider", "specstory", "backlog-md", "markdown-export"):
+        for path in (folder / part).glob("*.md"):
+            assert not DIALOGUE.detect(Source(path)), path
+
+
+def test_a_real_export_with_numbered_headings_is_read():
+    (path,) = shared("transcripts", "opencode").glob("*.md")
+    assert [turn.role for turn in turns(DIALOGUE, path)] == ["user", "assistant"]
+
+
+def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
+    lines = ["---", "title: Kiln", "# a comment", "  of two lines", "---"]
+    assert front_matter(lines).fields == {"title": "Kiln\n  of two lines"}
+    folds = ["<details>", "<details>", "</details>", "</details>", "open"]
+    assert in_details(folds, [False] * 5) == [True] * 4 + [False]
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        (SCROLLBACK, "# Kiln\n\n> A controller.\n\n✦ fast\n\n✦ small\n\n## Use\n\n## Terms\n"),
+        (SCROLLBACK, "> A controller.\n\n✦ fast\n✦ small\n✦ free\n"),
+        (SCROLLBACK, "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n"),
+        (SCROLLBACK, "> Is it open?\n\n⏺ Yes.\n"),
+        (SCROLLBACK, "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n"),
+        (PERPLEXITY, ""),
+        (PERPLEXITY, "\n\n"),
+        (PERPLEXITY, "# Kiln\n\nIt fires.[^1_1]\n\n[^1_1]: https://kiln.example\n"),
+        (PERPLEXITY, '# Kiln\n\nIt fires.\n\n<div align="center">⁂</div>\n\nThe end.\n'),
+        (PERPLEXITY, 'Kiln.[^1_1]\n\n<div align="center">⁂</div>\n'),
+        (PERPLEXITY, "# Kiln\n\n⁂\n\nIt fires.[^1_1]\n"),
+        (PERPLEXITY, '<img src="https://kiln.example/logo.png" width="120"/>\n\n# Kiln\n\nIt fires.\n'),
+    ],
+)
+def test_a_document_with_signs_of_a_copied_screen_or_thread_is_none(tmp_path, reader, text):
+    path = tmp_path / "a.md"
+    path.write_text(text, encoding="utf-8")
+    assert not reader.detect(Source(path))
+
+
+@pytest.mark.parametrize(
+    "deed", ["Ran", "Edited", "Added", "Deleted", "Explored", "Searched", "Called", "Waited", "Viewed", "Updated"]
+)
+def test_what_codex_did_is_nobodys_words(tmp_path, deed):
+    path = tmp_path / "screen.txt"
+    path.write_text(f"› Mend it.\n\n• {deed} kiln.py\n  └ done\n\n• It is mended.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(SCROLLBACK, path)] == ["Mend it.", "It is mended."]
+
+
+@pytest.mark.parametrize(
+    ("reader", "path"),
+    [(reader, path) for reader in (SCROLLBACK, PERPLEXITY) for path in inputs(reader.name)],
+    ids=lambda value: getattr(value, "FORMAT", None) or value.name,
+)
+def test_a_copy_without_roles_gives_what_was_said(reader, path):
+    assert detect_format(Source(path)) is reader
+    assert [plain(row) for row in turns(reader, path)] == expected(path)
+
+
+@pytest.mark.parametrize(
+    ("person", "answerer"),
+    [
+        ("## You", "## GitHub Copilot"),
+        ("### User request", "### Codex"),
+        ("## User's prompt", "## Claude's response"),
+        ("### [1] User", "### [2] AI Assistant"),
+        ("## Turn 1 (User)", "## Turn 1 (Assistant)"),
+        ("## User", "## Assistant · claude-sonnet-4"),
+        ("## Human", "## Cursor Agent"),
+        ("👤 **User**", "🤖 **Gemini CLI**"),
+        ("_**User (2026-06-09 06:10Z)**_", "_**Agent (model claude-opus-4-8)**_"),
+        ("=== USER ===", "=== ASSISTANT ==="),
+        ("[USER]", "[ASSISTANT]"),
+        ("--- User ---", "--- GPT-5 Codex ---"),
+    ],
+)
+def test_roles_are_known_in_many_spellings(tmp_path, person, answerer):
+    path = tmp_path / "port.md"
+    path.write_text(f"# Ports\n\n{person}\n\nWhich port?\n\n{answerer}\n\n8081.\n", encoding="utf-8")
+    assert [(turn.role, turn.content) for turn in turns(DIALOGUE, path)] == [
+        ("user", "Which port?"),
+        ("assistant", "8081."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "came"),
+    [
+        ("**Tool: bash**", "**Input:**", "**Output:**"),
+        ("**Tool Call: bash**", "**Arguments:**", "**Tool Result:**"),
+        ("**Tool Use:** `bash`", "Parameters", "### Result"),
+        ("🔧 Using tool: bash", "Input:", "✓ Error"),
+    ],
+)
+def test_calls_are_known_in_many_spellings(tmp_path, call, given, came):
+    path = tmp_path / "kiln.md"
+    block = f'{call}\n\n{given}\n```json\n{{"command": "make kiln"}}\n```\n\n{came}\n```\nhot\n```\n'
+    path.write_text(f"## User\n\nFire it.\n\n## Assistant\n\nNow.\n\n{block}\n{block}\nIt is hot.\n", encoding="utf-8")
+    said = turns(DIALOGUE, path)
+    assert [turn.content for turn in said if turn.role != "tool"] == ["Fire it.", "Now.\n\nIt is hot."]
+    assert said[1].metadata["tools"] == ["bash make kiln"]
+
+
+@pytest.mark.parametrize("line", ["- Tool: bash", "> Tool: bash", "# Tool: bash", "* Tool: bash", "Tool: bash"])
+def test_a_list_of_tools_is_no_call(line):
+    assert not lists_calls([line, line])
+
+
+@pytest.mark.parametrize(
+    "musing", ["> Kilns are hot.\n> Thought for 3s", "> Hm.\n> Worked for 1m", "> So.\n> Reasoned for 2s"]
+)
+def test_how_long_was_thought_ends_thoughts(tmp_path, musing):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{musing}\n\n1280 degrees.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(DIALOGUE, path)] == ["How hot?", "1280 degrees."]
+
+
+def test_thoughts_that_have_titles_end_with_the_last_of_them(tmp_path):
+    path = tmp_path / "kiln.md"
+    thoughts = "**Weighing the Clay**\n\nIt is heavy.\n\n\n**Choosing the Heat**\n\nHot is best."
+    path.write_text(
+        f"## User\n\nHow hot?\n\n## Assistant\n\n_Thinking:_\n\n{thoughts}\n\n1280 degrees.\n\n**Slowly**, too.\n",
+        encoding="utf-8",
+    )
+    assert [turn.content for turn in turns(DIALOGUE, path)] == ["How hot?", "1280 degrees.\n\n**Slowly**, too."]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "**Tool: hammer**\nSize: 3",
+        "So an export looks:\n\n```md\n**Tool: bash**\n\n**Input:**\n\n**Tool: read**\n```",
+        "<details>\n<summary>The whole list</summary>\n\n1, 2, 3\n\n</details>",
+        '{"content_type": "text", "parts": []}',
+    ],
+)
+def test_words_that_look_like_an_exporters_notes_stay(tmp_path, words):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\n/review the kiln\n\n## Assistant\n\n{words}\n", encoding="utf-8")
+    said = [(turn.role, turn.kind, turn.content) for turn in turns(DIALOGUE, path)]
+    assert said == [("user", "command", "/review the kiln"), ("assistant", "answer", words)]
+
+
+@pytest.mark.parametrize("nothing", ["No response requested.", "(no content)"])
+def test_what_stands_for_no_words_is_none(tmp_path, nothing):
+    path = tmp_path / "kiln.md"
+    path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{nothing}\n", encoding="utf-8")
+    assert [turn.content for turn in turns(DIALOGUE, path)] == ["How hot?"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"), [("[docs]", "[src]"), ("=== Users ===", "=== Agents ==="), ("**Q:** Why?", "**A:** So.")]
+)
+def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
+    path = tmp_path / "port.md"
+    path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
+    assert not DIALOGUE.detect(Source(path))
+
+
+def test_no_thread_is_looked_for_in_data():
+    assert not PERPLEXITY.detect(Source(FIXTURES / "export" / "export-q1-turns.jsonl"))
+
+
+@pytest.mark.parametrize("text", ["", '<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n'])
+def test_a_logo_alone_says_nothing(tmp_path, text):
+    path = tmp_path / "a.md"
+    path.write_text(text, encoding="utf-8")
+    assert list(PERPLEXITY.read(Source(path))) == []
+
+
+def test_a_prompt_that_ends_with_a_fence_that_was_just_opened_is_read(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text("### User Input\n\nMove it.\n\n```sh\n\n### Planner Response\n\nMoved.\n", encoding="utf-8")
+    assert [turn.content for turn in turns(DIALOGUE, path)] == ["Move it.", "Moved."]
+
+
+def test_a_title_like_an_accounts_name_leaves_the_dialogue_below_it_as_it_is(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# Notes: labels\n\n**User:** Why twice?\n\n**GitHub Copilot:** The loop runs twice.\n", encoding="utf-8"
+    )
+    assert [(turn.role, turn.content) for turn in turns(DIALOGUE, path)] == [
+        ("user", "Why twice?"),
+        ("assistant", "The loop runs twice."),
+    ]
+
+
+def test_a_title_above_a_copied_chat_is_nobodys_name(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("# Labels\n\nada: Why twice?\n\nGitHub Copilot: The loop runs twice.\n", encoding="utf-8")
+    assert [turn.role for turn in turns(DIALOGUE, path)] == ["user", "assistant"]
+
+
+def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# Labels: how they are printed\n\n**Copilot** helps.\n\n# Pages: how many\n\nTwo.\n", encoding="utf-8"
+    )
+    assert not DIALOGUE.detect(Source(path))

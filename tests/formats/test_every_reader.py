@@ -1,0 +1,76 @@
+"""What holds for each format; a new one is tested by its line in `FORMATS` and its fixtures."""
+
+import re
+
+import pytest
+from demands import quirks_of, read_by_everyone
+from golden import FIXTURES, expected, inputs, plain, rows, shared, turns
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made import made
+from mutations import damaged
+
+from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.registry import all_formats, detect_format
+
+PAIRS = [(reader, path) for reader in all_formats() if reader.is_specific for path in inputs(reader.name)]
+README = FIXTURES / "README.md"
+ROW = re.compile(r"^\| ([a-z-]+-q\d+) \| (.+) \|$", re.MULTILINE)
+FUZZED = sorted((FIXTURES / "fuzz").glob("[!.]*"))
+
+
+def by_name(value):
+    return getattr(value, "FORMAT", None) or value.name
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
+    assert [plain(row) for row in rows(reader, path)] == expected(path)
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_no_other_reader_claims_it(reader, path):
+    assert detect_format(Source(made(path))) is reader
+
+
+@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
+def test_no_two_results_of_tools_in_a_file_have_one_identity(reader, path):
+    known = [turn.native_id for turn in turns(reader, path) if turn.role == "tool" and turn.native_id]
+    assert len(set(known)) == len(known)
+
+
+def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():
+    table = ROW.findall(README.read_text(encoding="utf-8"))
+    listed = [quirk for quirk, _ in table]
+    assert len(set(listed)) == len(listed)
+    shown = set().union(*(quirks_of(reader.name) for reader in all_formats()))
+    assert set(listed) == shown
+
+
+@pytest.mark.parametrize("path", FUZZED, ids=lambda path: path.name)
+def test_what_the_fuzzer_found_once_is_found_no_more(path):
+    read_by_everyone(path)
+
+
+@pytest.mark.parametrize("reader", all_formats(), ids=by_name)
+def test_no_accident_to_a_file_raises(reader, tmp_path):
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def live_through(data):
+        path = data.draw(st.sampled_from(inputs(reader.name)))
+        target = tmp_path / path.name
+        target.write_bytes(data.draw(damaged(path)))
+        read_by_everyone(target, reader)
+
+    live_through()
+
+
+def test_no_two_formats_are_equally_confident_about_a_real_file():
+    folder = shared("transcripts")
+    for path in filter(lambda path: path.is_file(), folder.rglob("*")):
+        try:
+            source = Source(path)
+            confidences = sorted(reader.detect(source) for reader in all_formats())
+        except NotText:
+            continue
+        assert confidences[-1] == 0 or confidences[-2] < confidences[-1], path

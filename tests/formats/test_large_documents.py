@@ -1,0 +1,114 @@
+"""A large document is read piece by piece and gives the same turns as the same document read whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from golden import inputs
+
+from pastchats_memory.formats import generic
+from pastchats_memory.formats.base import source
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.registry import detect_format
+
+SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
+CHATS = [{"id": f"c{number}", "title": f"Chat {number}", "messages": SAID[number : number + 4]} for number in range(60)]
+DOCUMENTS = {
+    "messages": SAID,
+    "messages below a key": {"id": "one", "messages": SAID, "title": "behind them", "model": "m"},
+    "messages two keys down": {"data": {"conversation": SAID, "cwd": "/home/mira/src/courier"}},
+    "conversations": CHATS,
+    "conversations below a key": {"exported": 1, "conversations": CHATS, "name": "all"},
+    "lists of messages": [SAID[:4], SAID[4:8]],
+    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(SAID)}},
+    "a map of conversations": {chat["id"]: {"messages": chat["messages"]} for chat in CHATS},
+    "a tree": {"messages": [{**said, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, said in enumerate(SAID)]},
+    "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
+}
+
+NEWEST_FIRST = "shape-61-newest-first.json"
+"""Turned around where it is read whole; by items its order is that of the file, since its end is not there yet."""
+
+
+def _turns(path, monkeypatch, large):
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
+    monkeypatch.setattr(generic, "LARGE_DOCUMENT", large)
+    reader = detect_format(Source(path))
+    return reader, list(reader.read(Source(path))) if reader else []
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeypatch, name, indent):
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(DOCUMENTS[name], indent=indent), encoding="utf-8")
+    whole = _turns(path, monkeypatch, 1 << 30)
+    assert whole[1]
+    assert _turns(path, monkeypatch, 0) == whole
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for folder in ("chatgpt", "messages", "claude-code", "codex", "opencode")
+        for path in inputs(folder)
+        if path.suffix == ".json" and path.name != NEWEST_FIRST
+    ],
+    ids=lambda path: path.name,
+)
+def test_every_fixture_that_is_a_document_is_read_alike(path, monkeypatch):
+    assert _turns(path, monkeypatch, 0) == _turns(path, monkeypatch, 1 << 30)
+
+
+def test_a_list_that_begins_with_the_newest_keeps_its_order_where_it_is_read_by_items(monkeypatch):
+    (path,) = (path for path in inputs("messages") if path.name == NEWEST_FIRST)
+    reader, turns = _turns(path, monkeypatch, 0)
+    assert (reader, turns[::-1]) == _turns(path, monkeypatch, 1 << 30)
+
+
+def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monkeypatch):
+    path = tmp_path / "chat.json"
+    for value in (SAID, CHATS):
+        path.write_text(json.dumps(value, indent=1)[:-100], encoding="utf-8")
+        _, rows = _turns(path, monkeypatch, 0)
+        assert rows[-1].reason == "not JSON: the document is cut short"
+        assert len(rows) > len(value) - 5
+
+
+def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeypatch):
+    told = [
+        {"info": {"id": f"msg_{number:03}", "role": role}, "parts": [{"type": "text", "text": f"{role} {number}"}]}
+        for number, role in enumerate(("user", "assistant") * 30)
+    ]
+    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": told})
+    path = tmp_path / "export.json"
+    path.write_text(text.replace('"msg_050"', "nope"), encoding="utf-8")
+    reader, read = _turns(path, monkeypatch, 0)
+    assert reader.name == "opencode"
+    assert "not JSON" in read[0].reason
+    assert [turn.content for turn in read[1:]] == [part["parts"][0]["text"] for part in told if part is not told[50]]
+
+
+@pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])
+def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypatch):
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
+    for path in inputs(folder):
+        opened = Source(path)
+        if opened.shape == "json" and detect_format(opened) is not None:
+            assert not {"document", "text"} & vars(opened).keys(), path.name
+
+
+def test_a_message_that_is_no_json_costs_itself_in_a_large_export_of_goose(tmp_path, monkeypatch):
+    path = tmp_path / "session.json"
+    said = [
+        json.dumps({"role": "user", "created": 1780387201, "content": [{"type": "text", "text": word}]})
+        for word in "ab"
+    ]
+    messages_of = f"{said[0]}, {{,}}, {said[1]}"
+    path.write_text(f'{{"working_dir": "/home/ada/kiln", "conversation": [{messages_of}]}}', encoding="utf-8")
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
+    reader, rows = _turns(path, monkeypatch, 0)
+    assert reader.name == "goose"
+    assert [getattr(row, "content", "not JSON") for row in rows] == ["not JSON", "a", "b"]

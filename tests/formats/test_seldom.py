@@ -1,0 +1,188 @@
+"""What seldom stands in a file, and is read all the same."""
+
+import io
+import json
+import sqlite3
+
+import pytest
+from golden import inputs, rows, turns
+
+from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
+from pastchats_memory.formats.agents.codex import CODEX
+from pastchats_memory.formats.agents.cursor import CURSOR
+from pastchats_memory.formats.base import source
+from pastchats_memory.formats.base.markdown import front_matter, in_details
+from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, Source, Torn
+from pastchats_memory.formats.base.tools import Output, output_of
+from pastchats_memory.formats.exports.chatgpt import CHATGPT
+from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
+from pastchats_memory.formats.generic import MESSAGES
+from pastchats_memory.formats.registry import detect_format
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.clean import clean_turn, clean_value
+
+
+def written(path, *records):
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return path
+
+
+def claude(content, role="user", **keys):
+    return {"type": role, "sessionId": "s", "message": {"role": role, "content": content}} | keys
+
+
+def test_a_database_of_no_known_program_is_named(tmp_path):
+    with sqlite3.connect(tmp_path / "x.db") as database:
+        database.execute("CREATE TABLE t (a)")
+    database.close()
+    with pytest.raises(NotText, match="no known program"):
+        detect_format(Source(tmp_path / "x.db"))
+
+
+def test_a_line_of_an_export_that_is_no_conversation_is_told(tmp_path):
+    node = {"message": {"author": {"role": "user"}, "content": {"parts": ["Hello."]}}}
+    path = written(tmp_path / "x.jsonl", {"mapping": {"a": node}}, {"x": 1}, 7)
+    assert [row.content if isinstance(row, Turn) else row.reason for row in rows(CHATGPT, path)] == [
+        "Hello.",
+        "no conversation",
+        "no conversation",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["words " * 100 + '\n```json\n{"mapping": {}}\n```\n', '```json\n{"mapping": 7}\n```\n']
+)
+def test_a_text_about_exports_is_none(text, tmp_path):
+    path = tmp_path / "x.md"
+    path.write_text(text)
+    assert not CHATGPT.detect(Source(path))
+
+
+def test_a_web_session_on_one_line_is_one(tmp_path):
+    path = written(tmp_path / "x.jsonl", {"loglines": [claude("Hello."), claude(7, "assistant")]})
+    found = rows(CLAUDE_CODE, path)
+    assert [row.content for row in found if isinstance(row, Turn)] == ["Hello."]
+    assert [row.reason for row in found if isinstance(row, Unreadable)] == ["content of a message is a int"]
+
+
+def test_the_same_message_far_on_in_a_session_is_a_copy(tmp_path, monkeypatch):
+    monkeypatch.setattr(index_pass, "MESSAGE_SPREAD", 2)
+    answer = claude([{"type": "text", "text": "One."}], "assistant")
+    answer["message"]["id"] = "msg_1"
+    progress = [{"type": "progress", "sessionId": "s"}] * 2
+    path = written(tmp_path / "x.jsonl", claude("Count."), answer, answer, *progress, answer)
+    assert [turn.content for turn in turns(CLAUDE_CODE, path)] == ["Count.", "One."]
+
+
+def test_a_note_beside_a_result_is_no_result(tmp_path):
+    blocks = [{"type": "text", "text": "a note"}, {"type": "tool_result", "tool_use_id": "t", "content": "ok"}]
+    assert turns(CLAUDE_CODE, written(tmp_path / "x.jsonl", claude(blocks))) == []
+
+
+def test_a_rollback_of_nothing_takes_nothing_back(tmp_path):
+    event = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+    said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
+    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, event, said)
+    assert [(turn.content, turn.branch) for turn in turns(CODEX, path)] == [("Hello.", "main")]
+
+
+def test_a_turn_of_nothing_that_can_be_read_is_none():
+    assert clean_turn(Turn("user", "\0 \0", 1)) is None
+    assert clean_value({"big": 1 << 70, "small": 7}) == {"big": str(1 << 70), "small": 7}
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ([{"user": "Hello."}, {"assistant": "Hello to you."}], ["Hello.", "Hello to you."]),
+        (
+            [{"role": "user", "content": "Hello.", "odd": [1, float("nan")]}, {"role": "assistant", "content": "Yes."}],
+            ["Hello.", "Yes."],
+        ),
+        ({"a": {"messages": [{"role": "user", "content": "Alone."}]}}, None),
+    ],
+)
+def test_messages_of_seldom_shapes(document, said, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(document))
+    found = [turn.content for turn in MESSAGES.read(Source(path)) if isinstance(turn, Turn)]
+    assert found == (said or [])
+
+
+def test_messages_and_parts_that_are_nested_too_deep_are_not_looked_for(tmp_path):
+    deep = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+    for _ in range(12):
+        deep = {"data": deep}
+    part = "too deep"
+    for _ in range(12):
+        part = [part]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(deep))
+    assert not MESSAGES.detect(Source(path))
+    path.write_text(json.dumps([{"role": "user", "content": part}, {"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]))  # fmt: skip
+    assert [turn.content for turn in turns(MESSAGES, path)] == ["x", "y"]
+
+
+def test_a_document_that_is_no_json_says_so_when_it_is_read(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("{")
+    (row,) = MESSAGES.read(Source(path))
+    assert row.reason.startswith("not JSON")
+
+
+def test_front_matter_begins_with_a_key():
+    found = front_matter(["---", "  - stray", "title: Latch", "---", "text"])
+    assert (dict(found.fields), found.lines) == ({"title": "Latch"}, 4)
+
+
+def test_details_in_details_are_hidden_with_them():
+    lines = ["<details>", "<details>", "x", "</details>", "</details>", "y"]
+    assert in_details(lines, [False] * 6) == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize("text", [b'{"a\xff": 1}', b'{"a" 1}', b"{1: 2}", b'{"a": }', b'{"\\x": 1}'])
+def test_an_object_without_a_key_or_a_value_is_torn(text):
+    scanner = Scanner(io.BytesIO(text))
+    with pytest.raises(Torn):
+        [scanner.value() for _ in scanner.members()]
+
+
+@pytest.mark.parametrize(
+    "text", [b"[12345678]", b"12345678", b'"abcdefgh"', b'["abcdefgh", [1, [2, [3, [4, [5, [6]]]]]], 7]']
+)
+def test_a_value_may_stand_across_pieces(text, monkeypatch):
+    monkeypatch.setattr(source, "CHUNK", 3)
+    assert json.loads(Scanner(io.BytesIO(text)).value()) == json.loads(text)
+
+
+def test_the_size_of_what_was_packed_is_that_of_what_is_in_it(tmp_path, monkeypatch):
+    content = b'{"messages": [tru]}'
+    packed = Source(tmp_path / "x.json", unpacked=lambda: io.BytesIO(content))
+    assert packed.size == len(content)
+    monkeypatch.setattr(source, "LARGE_DOCUMENT", 3)
+    assert isinstance(packed.outline, BadJson)
+
+
+def test_an_answer_that_only_begins_as_json_is_text():
+    assert output_of('{"torn') == Output('{"torn')
+
+
+def test_a_text_without_roles_is_no_transcript_of_cursors(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("words\nand more\n")
+    assert list(CURSOR.read(Source(path))) == []
+
+
+def test_what_became_of_a_turn_is_told_once(tmp_path):
+    aborted = {"type": "event_msg", "payload": {"type": "turn_aborted"}}
+    said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
+    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, said, aborted, aborted)
+    assert [turn.metadata["flags"] for turn in turns(CODEX, path)] == [["interrupted"]]
+
+
+def test_an_item_of_an_open_webui_export_that_is_no_chat_is_told(tmp_path):
+    first = next(path for path in inputs("open-webui") if path.suffix == ".json")
+    chats = json.loads(first.read_text(encoding="utf-8"))
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([*(chats if isinstance(chats, list) else [chats]), 7]))
+    assert any(isinstance(row, Unreadable) for row in rows(OPEN_WEBUI, path))

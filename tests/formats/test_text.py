@@ -1,0 +1,36 @@
+import pytest
+
+from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, ending, shortened
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a\r\nb\rc", "a\nb\nc"),
+        ("a\0b", "ab"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\ud83d\ude00", "😀"),
+        ("lone \ud83d end", "lone � end"),
+        ("  kept  ", "  kept  "),
+    ],
+)
+def test_text_is_made_fit_to_be_stored(raw, shown):
+    assert clean(raw) == shown
+
+
+def test_a_long_output_keeps_its_beginning_and_its_end():
+    text = "a" * KEPT_HEAD + "b" * 500 + "c" * KEPT_TAIL
+    assert shortened(text) == "a" * KEPT_HEAD + "\n[… 500 characters left out …]\n" + "c" * KEPT_TAIL
+    assert shortened("short") == "short"
+
+
+def test_a_run_without_an_end_in_sight_is_cut_where_the_room_ends():
+    assert beginning("A" * 1000, 500) == "A" * 500
+    assert ending("short", 500) == "short"
+    assert beginning("see " + "A" * 150 + " there", 100) == "see "
+
+
+def test_a_made_id_depends_on_the_first_three_messages_alone():
+    said = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
+    assert conversation_hash(said) == conversation_hash(said[:3]) != conversation_hash(said[:2])
+    assert conversation_hash([("user", "ab")]) != conversation_hash([("usera", "b")])

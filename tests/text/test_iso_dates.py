@@ -1,0 +1,28 @@
+"""Dates in the other forms that ISO 8601 has."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+
+from pastchats_memory.text.dates import moment
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("20260131", "2026-01-31T00:00:00.000Z", "2026-01-31T23:59:59.999Z"),
+        ("2026-W05-6", "2026-01-31T00:00:00.000Z", "2026-01-31T23:59:59.999Z"),
+        ("2026-01-31T08", "2026-01-31T08:00:00.000Z", "2026-01-31T08:59:59.999Z"),
+        ("2026-01-31T08+02:00", "2026-01-31T06:00:00.000Z", "2026-01-31T06:59:59.999Z"),
+        ("20260131T0815", "2026-01-31T08:15:00.000Z", "2026-01-31T08:15:59.999Z"),
+        ("20260131T081507Z", "2026-01-31T08:15:07.000Z", "2026-01-31T08:15:07.999Z"),
+        ("20260131T081507,250", "2026-01-31T08:15:07.250Z", "2026-01-31T08:15:07.250Z"),
+    ],
+)
+def test_a_day_an_hour_a_minute_or_a_second_is_meant_whole_in_the_basic_form_too(
+    text: str, first: str, last: str
+) -> None:
+    assert moment(text, is_end=False, zone=UTC) == first
+    assert moment(text, is_end=True, zone=UTC) == last

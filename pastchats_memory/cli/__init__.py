@@ -46,7 +46,7 @@ COMMANDS = {
     "consult-episodic-memory": "How similar problems were solved",
     "status": "What the memory holds, and how it answers",
     "verify": "Whether what is cited still stands there",
-    "doctor": "Whether all is whole; saves what can be saved",
+    "doctor": "Check the database; recover what is left of a damaged one",
     "sources": "The histories that programs keep here",
     "config": "Every setting, and who said it",
     "reindex": "Embed anew, also with another model",

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, counted, emit_json, hanging
-from pastchats_memory.health import Status
+from pastchats_memory.maintenance.health import Status
 from pastchats_memory.render import local_time
 
 OUT = "taken out by the rules of this release"

@@ -12,7 +12,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.anchors import note_passages
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
@@ -167,7 +167,7 @@ def _index_file(
 
 
 def _read(
-    database: Database, writer: Writer, plan: Plan, source: Source, reader: Format, options: IndexOptions
+    database: Database, writer: Writer, plan: Plan, source: SourceFile, reader: Format, options: IndexOptions
 ) -> Iterator[int]:
     file = writer.open(plan, reader.name)
     characters = 0

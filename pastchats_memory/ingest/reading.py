@@ -11,7 +11,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import BadJson, NotText, Source
+from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
 from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
@@ -121,10 +121,10 @@ NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --n
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Format | None, str]:
+def opened(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
     """Open a file; return it, its format or None, and the reason for None. Raises OSError."""
     candidate = plan.candidate
-    source = Source(
+    source = SourceFile(
         candidate.path,
         named=candidate.named,
         notes=options.wants_notes_at(candidate.path),
@@ -142,7 +142,7 @@ def opened(plan: Plan, options: IndexOptions) -> tuple[Source, Format | None, st
     return source, reader, reason
 
 
-def _choose_format(source: Source, read_as: ReadAs, options: IndexOptions) -> Format | None:
+def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -> Format | None:
     """Choose the format or map that the user named, if the file is of its kind; else the most confident format.
 
     Raises NotText, OSError.
@@ -161,7 +161,7 @@ def _choose_format(source: Source, read_as: ReadAs, options: IndexOptions) -> Fo
     return next((mapped for mapped in configured if mapped.detect(source)), detected)
 
 
-def suggested_map(source: Source, reader: Format | None) -> str | None:
+def suggested_map(source: SourceFile, reader: Format | None) -> str | None:
     """Return the value of `--map` by which a file is read, or for a file that is not read one that fits it.
 
     None for a file of a known format, and for one that no map fits. Raises OSError.
@@ -186,7 +186,7 @@ def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState]
         return
     mapped, missing, is_fitting, seen = mapped_format(key_map), key_map.keys, False, ""
     for candidate in found:
-        source = Source(candidate.path, unpacked=candidate.unpacked)
+        source = SourceFile(candidate.path, unpacked=candidate.unpacked)
         try:
             if source.shape not in ("json", "jsonl"):
                 continue
@@ -203,7 +203,7 @@ def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState]
     raise UsageFault(f"--map: no record has {what}", f"{seen} `index --dry-run` suggests a map.")
 
 
-def _reason_against(source: Source) -> str:
+def _reason_against(source: SourceFile) -> str:
     """Why a file that no reader claims is left. Raises NotText, OSError."""
     if source.shape == "markdown":
         return NOTES_NOT_TAKEN
@@ -214,7 +214,7 @@ def _reason_against(source: Source) -> str:
     return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
 
 
-def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
+def resumed(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force:
@@ -228,10 +228,10 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
         return None
     known = json.loads(resume)
     checkpoint = Checkpoint(known["offset"], known["line"], known["state"])
-    return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
+    return SourceFile(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
-def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
+def turns_of(source: SourceFile, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -254,7 +254,7 @@ def turns_of(source: Source, reader: Format, file: Reading, options: IndexOption
 
 
 def prompts_of(
-    database: Database, source: Source, reader: Format, file: Reading, options: IndexOptions
+    database: Database, source: SourceFile, reader: Format, file: Reading, options: IndexOptions
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.generic import MESSAGES, containers, mapped_format, message, roles
 from pastchats_memory.formats.generic.key_map import KeyMap
 
@@ -71,7 +71,7 @@ class GoldenFile:
     def _read(self) -> object:
         """Return confidence, turns and suggested map as plain values; of a refused file the confidence."""
         key_map = self._map()
-        reader, source = mapped_format(key_map), Source(self._path)
+        reader, source = mapped_format(key_map), SourceFile(self._path)
         confidence = reader.detect(source)
         if self._path.parent != FIXTURES:
             return confidence

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.generic import KNOWN_ROLES, MAPPED, MESSAGES, NAMES_ONLY, mapped_format
 from pastchats_memory.formats.markdown.notes import NOTES
@@ -24,13 +24,13 @@ def test_a_file_with_messages_gives_its_turns(path):
 
 @pytest.mark.parametrize("path", refused("messages"), ids=lambda path: path.name)
 def test_a_file_without_a_conversation_is_left(path):
-    assert MESSAGES.detect(Source(path)) == 0
+    assert MESSAGES.detect(SourceFile(path)) == 0
 
 
 @pytest.mark.parametrize("path", [path for path in inputs("messages") if key_map(path)], ids=lambda path: path.name)
 def test_a_map_reads_a_file_that_known_keys_do_not_read_as_well(path):
-    assert mapped_format(key_map(path)).detect(Source(path)) == MAPPED
-    known = [plain(row) for row in MESSAGES.read(Source(path)) if not isinstance(row, Checkpoint)]
+    assert mapped_format(key_map(path)).detect(SourceFile(path)) == MAPPED
+    known = [plain(row) for row in MESSAGES.read(SourceFile(path)) if not isinstance(row, Checkpoint)]
     assert known != expected(path)
 
 
@@ -39,7 +39,7 @@ def test_known_roles_are_more_certain_than_names(tmp_path):
     for words, confidence in ((("user", "assistant"), KNOWN_ROLES), (("Ada", "Grace"), NAMES_ONLY), ((1, 2), 0)):
         talk = [{"speaker": words[place % 2], "text": f"sentence {place} is this"} for place in range(4)]
         path.write_text(json.dumps([{"who": one["speaker"], "text": one["text"]} for one in talk]), encoding="utf-8")
-        assert MESSAGES.detect(Source(path)) == confidence
+        assert MESSAGES.detect(SourceFile(path)) == confidence
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.name)
@@ -74,7 +74,7 @@ def test_a_conversation_without_an_id_keeps_its_made_one_when_the_file_moves_and
 def test_a_message_a_line_is_streamed(tmp_path):
     path = tmp_path / "long.jsonl"
     path.write_text(json.dumps({"role": "user", "content": "word"}) + "\n" + "{broken\n" * 10, encoding="utf-8")
-    reading = MESSAGES.read(Source(path))
+    reading = MESSAGES.read(SourceFile(path))
     assert next(reading).content == "word"
     assert next(reading).line == 2
 
@@ -93,7 +93,7 @@ def test_metadata_is_limited_in_depth_and_size(tmp_path):
 def test_a_broken_document_is_reported(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text('[{"role": "user"', encoding="utf-8")
-    (row,) = MESSAGES.read(Source(path))
+    (row,) = MESSAGES.read(SourceFile(path))
     assert row.reason.startswith("not JSON")
 
 
@@ -152,7 +152,7 @@ def test_task_files_and_sidecars_among_real_files_are_left():
     folder = shared("transcripts")
     for part in ("beads", "taskmaster", "vscode-copilot-chat", "backlog-md", "chatgpt"):
         for path in (folder / part).iterdir():
-            assert detect_format(Source(path)) is not MESSAGES, path
+            assert detect_format(SourceFile(path)) is not MESSAGES, path
 
 
 def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
@@ -160,7 +160,7 @@ def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
     read = 0
     for path in sorted(folder.glob("*/*.jsonl")):
         if path.name == "queries.jsonl":
-            assert not MESSAGES.detect(Source(path))
+            assert not MESSAGES.detect(SourceFile(path))
             continue
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         wanted = [
@@ -189,7 +189,7 @@ JSON_FIXTURES = [
 
 def read_by_everyone(path):
     """Raises nothing, and every turn is fit to be stored."""
-    source = Source(path, named=True)
+    source = SourceFile(path, named=True)
     for reader in (CHATGPT, MESSAGES, NOTES, CODEX):
         if reader.detect(source):
             for row in reader.read(source):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from golden import FIXTURES, key_map, turns
 
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.generic import MESSAGES, mapped_format
 from pastchats_memory.formats.generic.containers import decode_nested_json
 from pastchats_memory.formats.generic.message import is_prose, is_question
@@ -36,7 +36,7 @@ def test_no_file_of_an_installed_package_is_read_as_a_conversation():
     until = time.monotonic() + SECONDS
     for path in paths:
         try:
-            assert detect_format(Source(path)) is None, path
+            assert detect_format(SourceFile(path)) is None, path
         except NotText:
             continue
         if time.monotonic() > until:
@@ -59,11 +59,11 @@ def test_no_file_of_an_installed_package_is_read_as_a_conversation():
 )
 def test_a_dry_run_shows_the_keys_for_role_text_time_and_conversation(name, keys):
     reader = mapped_format(key_map(SHAPES / name))
-    assert keys.items() <= reader.explain(Source(SHAPES / name)).items()
+    assert keys.items() <= reader.explain(SourceFile(SHAPES / name)).items()
 
 
 def test_a_known_format_shows_no_keys():
-    source = Source(next((FIXTURES / "codex").glob("*.jsonl")))
+    source = SourceFile(next((FIXTURES / "codex").glob("*.jsonl")))
     assert detect_format(source).explain is None
 
 
@@ -117,7 +117,7 @@ def test_request_tags_are_not_the_request(tmp_path):
     ],
 )
 def test_half_an_exchange_is_not_read(value, tmp_path):
-    assert not MESSAGES.detect(Source(written(tmp_path, value)))
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))
 
 
 SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
@@ -264,7 +264,7 @@ def test_numbered_speakers_are_speakers(tmp_path):
     ],
 )
 def test_files_with_only_the_words_of_a_conversation_are_left(value, tmp_path):
-    assert not MESSAGES.detect(Source(written(tmp_path, value)))
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))
 
 
 def interleave(names, roles="uaauuaua"):
@@ -288,7 +288,7 @@ def test_interleaved_conversations_are_separated_by_a_thread_key_or_by_turns(tmp
     assert conversations(tmp_path, opened) == 3
     path = written(tmp_path, {"id": "desk", "messages": rooms})
     assert {turn.conversation_id for turn in turns(MESSAGES, path)} == {"desk/x", "desk/y"}
-    assert MESSAGES.explain(Source(path))["conversation"] == "room"
+    assert MESSAGES.explain(SourceFile(path))["conversation"] == "room"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from golden import inputs, key_map, turns
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Source
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, SourceFile
 from pastchats_memory.formats.generic import MESSAGES, mapped_format
 from pastchats_memory.formats.generic.key_map import KeyMap, look_up
 
@@ -148,10 +148,10 @@ def test_lists_under_several_keys_are_conversations_of_these_names(tmp_path):
 )
 def test_a_large_document_gives_the_same_turns(path, monkeypatch):
     reader = mapped_format(key_map(path))
-    whole = list(reader.read(Source(path)))
+    whole = list(reader.read(SourceFile(path)))
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     monkeypatch.setattr("pastchats_memory.formats.generic.LARGE_DOCUMENT", 0)
-    assert list(reader.read(Source(path))) == whole
+    assert list(reader.read(SourceFile(path))) == whole
 
 
 def test_lines_are_read_on_from_a_checkpoint_by_the_same_map(tmp_path):
@@ -159,11 +159,11 @@ def test_lines_are_read_on_from_a_checkpoint_by_the_same_map(tmp_path):
     reader = mapped_format(KeyMap.parse("role=who,text=words"))
     whole = turns(reader, write(tmp_path, lines, "whole.jsonl"))
     path = write(tmp_path, lines[:-2], "grown.jsonl")
-    *first, checkpoint = reader.read(Source(path))
+    *first, checkpoint = reader.read(SourceFile(path))
     assert isinstance(checkpoint, Checkpoint)
     write(tmp_path, lines, "grown.jsonl")
     resumed = Checkpoint(checkpoint.offset, checkpoint.line, json.loads(json.dumps(checkpoint.state)))
-    rest = [row for row in MESSAGES.read(Source(path, resumed=resumed)) if not isinstance(row, Checkpoint)]
+    rest = [row for row in MESSAGES.read(SourceFile(path, resumed=resumed)) if not isinstance(row, Checkpoint)]
     assert first + rest == whole
 
 
@@ -177,7 +177,7 @@ SUGGESTED = [
 
 @pytest.mark.parametrize("path", SUGGESTED, ids=lambda path: path.name)
 def test_a_map_that_fits_is_suggested(path):
-    assert (MESSAGES.suggest_map(Source(path))) == path.with_suffix(".map").read_text(encoding="utf-8").strip()
+    assert (MESSAGES.suggest_map(SourceFile(path))) == path.with_suffix(".map").read_text(encoding="utf-8").strip()
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_map_that_fits_is_suggested(path):
     ],
 )
 def test_no_map_is_suggested_for_other_files(value, tmp_path):
-    assert MESSAGES.suggest_map(Source(write(tmp_path, value))) is None
+    assert MESSAGES.suggest_map(SourceFile(write(tmp_path, value))) is None
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,6 @@ def test_no_map_is_suggested_for_other_files(value, tmp_path):
 )
 def test_a_file_with_known_keys_shows_the_map_by_which_it_is_read(value, line, tmp_path):
     path = write(tmp_path, value)
-    assert (MESSAGES.suggest_map(Source(path))) == line
+    assert (MESSAGES.suggest_map(SourceFile(path))) == line
     known = [(turn.role, turn.content) for turn in turns(MESSAGES, path)]
     assert read(line, path) == known

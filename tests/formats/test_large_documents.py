@@ -9,7 +9,7 @@ from golden import inputs
 
 from pastchats_memory.formats import generic
 from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 
 SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
@@ -34,8 +34,8 @@ NEWEST_FIRST = "shape-61-newest-first.json"
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
     monkeypatch.setattr(generic, "LARGE_DOCUMENT", large)
-    reader = detect_format(Source(path))
-    return reader, list(reader.read(Source(path))) if reader else []
+    reader = detect_format(SourceFile(path))
+    return reader, list(reader.read(SourceFile(path))) if reader else []
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -95,7 +95,7 @@ def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeyp
 def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypatch):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     for path in inputs(folder):
-        opened = Source(path)
+        opened = SourceFile(path)
         if opened.shape == "json" and detect_format(opened) is not None:
             assert not {"document", "text"} & vars(opened).keys(), path.name
 

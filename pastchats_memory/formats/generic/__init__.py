@@ -24,7 +24,7 @@ from pastchats_memory.formats.base.source import (
     Places,
     Record,
     Records,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
 )
@@ -65,7 +65,7 @@ class GenericReader:
 
     key_map: KeyMap | None = None
 
-    def detect(self, source: Source) -> int:
+    def detect(self, source: SourceFile) -> int:
         """Return the confidence, 0 to 100, that the file has messages. Raises NotText, OSError."""
         if source.shape == "jsonl":
             opening = _list_opening(source)
@@ -84,7 +84,7 @@ class GenericReader:
         known = {speaker.role for speaker in speakers if speaker.certainty}.union(roles_of_names(speakers).values())
         return KNOWN_ROLES if known & SIDES else NAMES_ONLY
 
-    def read(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+    def read(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
         """Read the turns in the order of the file, each with the line on which its text begins.
 
         JSONL that has grown is read from where the last run stopped, if its opening was complete then. Raises OSError.
@@ -98,7 +98,7 @@ class GenericReader:
         else:
             yield from self._read_document(source)
 
-    def explain(self, source: Source) -> dict[str, str]:
+    def explain(self, source: SourceFile) -> dict[str, str]:
         """Return the keys of the file for role, text, time and conversation, the most frequent first."""
         keys: dict[str, Counter[str]] = {name: Counter() for name in FIELDS}
         for conversation in self._find_in_opening(source):
@@ -114,7 +114,7 @@ class GenericReader:
         }
         return {name: ", ".join(found) for name, found in listed.items() if found}
 
-    def suggest_map(self, source: Source) -> str | None:
+    def suggest_map(self, source: SourceFile) -> str | None:
         """Return the value of `--map` by which the file is read; for a file that is not read, one that fits it, or None.
 
         Raises NotText, OSError.
@@ -124,7 +124,7 @@ class GenericReader:
         key_map = self.key_map or self._describe(source)
         return str(key_map) if key_map else None
 
-    def _describe(self, source: Source) -> KeyMap | None:
+    def _describe(self, source: SourceFile) -> KeyMap | None:
         """Return the map that reads the file as known keys do; for a file without known keys one that fits it."""
         messages = [message for one in self._find_in_opening(source) for message in one.messages]
         if not messages:
@@ -164,12 +164,12 @@ class GenericReader:
         ]
         return is_dialogue(messages, len(objects)) and not is_other_list(messages)
 
-    def _find_in_outline(self, source: Source) -> list[Conversation]:
+    def _find_in_outline(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document; of a large one those of its outline."""
         found = self._find_conversations(source.outline)
         return found if self.key_map or is_other_document(source.outline) else select_conversations(found)
 
-    def _find_in_opening(self, source: Source) -> list[Conversation]:
+    def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document or of the first lines."""
         if source.shape != "jsonl":
             return source.once(self._find_in_outline)
@@ -180,7 +180,7 @@ class GenericReader:
 
     # Files to turns
 
-    def _read_lines(self, source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+    def _read_lines(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
         state = source.resumed.state if source.resumed else None
         opening = _list_opening(source) if state is None else list_of(state.get("opening"))
         records = source.records()
@@ -192,7 +192,7 @@ class GenericReader:
             table = self.key_map.to_table() if self.key_map else {}
             yield from records.checkpoint({"opening": opening, "map": table})
 
-    def _read_document(self, source: Source) -> Iterator[Turn | Unreadable]:
+    def _read_document(self, source: SourceFile) -> Iterator[Turn | Unreadable]:
         if isinstance(source.outline, BadJson):
             yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
         elif source.size <= LARGE_DOCUMENT:
@@ -205,7 +205,7 @@ class GenericReader:
             context = replace(long.context, conversation_id=None)
             yield from self._read_conversations(source.elements(*long.keys), context)
 
-    def _read_whole(self, source: Source, found: list[Conversation]) -> Iterator[Turn]:
+    def _read_whole(self, source: SourceFile, found: list[Conversation]) -> Iterator[Turn]:
         places, ends = Places(source.text), dict[str, str]()
         for conversation in found:
             yield from self._build_turns(_drop_repeated(conversation, ends), places)
@@ -225,7 +225,7 @@ class GenericReader:
 
     def _read_messages(
         self,
-        source: Source,
+        source: SourceFile,
         items: Iterable[Record | Element | Unreadable],
         opening: list[object],
         context: Context = NO_CONTEXT,
@@ -309,26 +309,26 @@ class ListFacts:
         return (outer or self.fallback_id) + (f"/{thread}" if thread is not None else "")
 
 
-def list_missing_keys(key_map: KeyMap, source: Source) -> list[str]:
+def list_missing_keys(key_map: KeyMap, source: SourceFile) -> list[str]:
     """List the keys of a map that no record of the file has. Raises NotText, OSError."""
     return key_map.list_missing(_sample_of(source))
 
 
-def list_keys(source: Source) -> list[str]:
+def list_keys(source: SourceFile) -> list[str]:
     """List keys of the file's records, for a message. Raises NotText, OSError."""
     return list_record_keys(_sample_of(source))
 
 
-def _sample_of(source: Source) -> object:
+def _sample_of(source: SourceFile) -> object:
     return _list_opening(source) if source.shape == "jsonl" else source.outline
 
 
-def _list_opening(source: Source) -> list[object]:
+def _list_opening(source: SourceFile) -> list[object]:
     """List the values of the first lines."""
     return source.once(_read_opening)
 
 
-def _read_opening(source: Source) -> list[object]:
+def _read_opening(source: SourceFile) -> list[object]:
     return list(islice((item.value for item in source.records() if isinstance(item, Record)), SAMPLE_RECORDS))
 
 

@@ -22,7 +22,7 @@ from pastchats_memory.formats.base.source import (
     mapping_of,
     parse_json,
 )
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.generic.message import (
     Message,
     are_exchanges,
@@ -104,7 +104,7 @@ class Conversation:
     def abandoned(self) -> frozenset[int]:
         """Return the places of the messages on branches beside the path to the current one."""
         links = [(message.own_id, message.parent_id) for message in self.messages]
-        return abandoned(links, self.context.current)
+        return abandoned_places(links, self.context.current)
 
 
 def find_conversations(value: object, context: Context = NO_CONTEXT) -> list[Conversation]:

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pastchats_memory import Memory, recall
-from pastchats_memory.citations import QUICK, Files
-from pastchats_memory.episodes import around, threads
+from pastchats_memory.episodes import load, threads
+from pastchats_memory.episodes.cite import MAX_WAITING_BYTES, CitedFiles
 from pastchats_memory.store import citations
 
 SESSIONS, TURNS, ASKED = 40, 50, 60
@@ -46,12 +46,12 @@ def session(number: int, filler: int) -> str:
 @contextmanager
 def without_check() -> Iterator[None]:
     """Recall as it would be if nothing was checked: neither its entries nor what shows outcomes nor other attempts."""
-    hits, items = recall.cited_hits, threads.cited_items
-    recall.cited_hits = around.cited_items = threads.cited_items = lambda _, cited: list(cited)
+    hits, items = recall.cite_hits, threads.cite_items
+    recall.cite_hits = load.cite_items = threads.cite_items = lambda _, cited: list(cited)
     try:
         yield
     finally:
-        recall.cited_hits, around.cited_items, threads.cited_items = hits, items, items
+        recall.cite_hits, load.cite_items, threads.cite_items = hits, items, items
 
 
 def main() -> None:
@@ -97,14 +97,14 @@ def one_citation(memory: Memory, large: Path) -> None:
     rounds = 200
     began = time.process_time()
     for _ in range(rounds):
-        state = Files(QUICK).check(place, hit.content).state
+        state = CitedFiles(MAX_WAITING_BYTES).check(place, hit.content).state
     each = (time.process_time() - began) / rounds
     size = large.stat().st_size / 1e6
     print(f"one citation in a file of {size:.0f} MB: {each * 1e6:.0f} µs ({state})")
     large.write_bytes(b"\n" + large.read_bytes())
-    for most, name in ((QUICK, "while somebody waits"), (1 << 40, "by verify")):
+    for most, name in ((MAX_WAITING_BYTES, "while somebody waits"), (1 << 40, "by verify")):
         began = time.process_time()
-        state = Files(most).check(place, hit.content).state
+        state = CitedFiles(most).check(place, hit.content).state
         print(f"the same, pushed down by a line, {name}: {(time.process_time() - began) * 1000:.1f} ms ({state})")
 
 

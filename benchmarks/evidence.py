@@ -17,7 +17,7 @@ from pathlib import Path
 import citations
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes import around
+from pastchats_memory.episodes import load
 
 TOPICS = ("till", "basket", "coupons", "invoices", "delivery")
 RECORD = 4000
@@ -68,7 +68,7 @@ def main() -> None:
 
 def searched(memory: Memory) -> tuple[float, float]:
     """Lines looked for and seconds of the processor that they take, a recall."""
-    line_of, took = around.line_of, list[float]()
+    line_of, took = load.find_line, list[float]()
 
     def timed(*arguments):  # noqa: ANN002, ANN202 - stands in for the function
         start = time.process_time()
@@ -77,7 +77,7 @@ def searched(memory: Memory) -> tuple[float, float]:
         finally:
             took.append(time.process_time() - start)
 
-    around.line_of = timed
+    load.find_line = timed
     memory.recall(QUESTION)
     took.clear()
     for _ in range(ROUNDS):

@@ -24,12 +24,16 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from score import labels, rule, table, wilson
 
-from pastchats_memory.outcome import Row
-from pastchats_memory.outcome.answers import asks_back, ends_asking, is_finished
-from pastchats_memory.outcome.endings import is_shown
-from pastchats_memory.outcome.next_words import agreed, goes_on, is_at_length, went_on
-from pastchats_memory.outcome.requests import is_inquiry
-from pastchats_memory.outcome.rows import Episode as Judged
+from pastchats_memory.episodes.outcome import Row, has_visible_work
+from pastchats_memory.episodes.outcome.answers import ends_with_question, is_finished, requests_input
+from pastchats_memory.episodes.outcome.episode import Episode as Judged
+from pastchats_memory.episodes.outcome.feedback import (
+    agrees,
+    continues_from_answer,
+    is_long_without_complaint,
+    moves_to_new_request,
+)
+from pastchats_memory.episodes.outcome.requests import is_inquiry
 
 BEFORE = {
     "test": "0814db1", "later": "e85a34b", "last": "30701fd", "rest": "bd7d815",
@@ -158,19 +162,19 @@ def form_of(signal: str, episode: Episode) -> str:
     """What of today's conditions the episode has."""
     rows = tuple(Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns)
     one = Judged(rows, episode.next_words.strip(), tuple(each.status for each in episode.tasks))
-    waits = asks_back(one) or ends_asking(one)
+    waits = requests_input(one) or ends_with_question(one)
     if signal == "stands":
-        return "shown" if is_shown(one) else "claimed"
-    if signal == "moved_on" and waits and not is_shown(one):
+        return "shown" if has_visible_work(one) else "claimed"
+    if signal == "moved_on" and waits and not has_visible_work(one):
         return "the answer asks"
     if signal == "moved_on":
-        at_length = is_shown(one) and is_at_length(one)
+        at_length = has_visible_work(one) and is_long_without_complaint(one)
         stated = "states at length" if at_length else "states"
-        return "asks or goes on" if went_on(one) or goes_on(one) or agreed(one) else stated
+        return "asks or goes on" if moves_to_new_request(one) or continues_from_answer(one) or agrees(one) else stated
     if signal == "built_on":
-        return "of a question" if is_inquiry(one) and is_finished(one) and not asks_back(one) else "of a plan"
+        return "of a question" if is_inquiry(one) and is_finished(one) and not requests_input(one) else "of a plan"
     if signal in ("rejected", "still_so"):
-        return "the answer asks" if ends_asking(one) else "said"
+        return "the answer asks" if ends_with_question(one) else "said"
     return ""
 
 

@@ -47,10 +47,10 @@ LONGEST = 20_000
 """Characters of the longest text."""
 SHORT = {
     "redact.marks:_RUN_AT_END",
-    "outcome.answers:_ANNOUNCED._compiled",
-    "outcome.faults:OTHERWISE._compiled",
-    "outcome.faults:UNDONE._compiled",
-    "outcome.requests:_INQUIRES._compiled",
+    "episodes.outcome.answers:_ANNOUNCEMENT.compiled",
+    "episodes.outcome.feedback:_MISMATCH.compiled",
+    "episodes.outcome.feedback:_UNDO.compiled",
+    "episodes.outcome.requests:_INQUIRES.compiled",
 }
 """Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400

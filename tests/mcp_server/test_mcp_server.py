@@ -289,7 +289,7 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     )
     assert "Outcome: worked (judged: It runs, and for the well?); was unknown · id 1" in text_of(judged)
     assert refused.is_error
-    assert "in what was said next" in text_of(refused)
+    assert "the user's next message" in text_of(refused)
     assert none.is_error
     assert "there is no item 99" in text_of(none)
     assert "Outcome: worked (judged: It runs, and for the well?)" in program("show", "1").stdout

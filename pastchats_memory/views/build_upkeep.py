@@ -55,6 +55,7 @@ def build_index_preview(files: Iterable[Rehearsed]) -> views.IndexPreviewBody:
             "turns": turns,
             "project": project,
             "keys": cast("views.MessageKeys", dict(report.keys)),
+            "map": report.map,
         }
         for report, turns, project in files
     ]

@@ -734,6 +734,7 @@ class PreviewedFileView(IndexedFileView):
     turns: Annotated[Count, "Turns that would be read."]
     project: Annotated[str | None, "The project of its turns, if they belong to one."]
     keys: Annotated[MessageKeys, "Keys of messages of an unknown shape; empty for a known format."]
+    map: Annotated[str | None, "Of JSON of unknown shape: the value of --map that it is read by, or that fits it."]
 
 
 class IndexPreviewBody(TypedDict):

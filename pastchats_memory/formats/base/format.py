@@ -88,6 +88,8 @@ class Format(NamedTuple):
     """Return the program's own command that resumes a session, as a list of arguments."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
+    suggest_map: Callable[[SourceFile], str | None] | None = None
+    """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
 
     def __repr__(self) -> str:
         """Return the name: test ids and messages show it."""

@@ -18,7 +18,7 @@ from pastchats_memory.formats.agents.cline import SPOKEN
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.exports.chatgpt import NEVER_SHOWN
-from pastchats_memory.formats.generic.visible import shown_of
+from pastchats_memory.formats.generic.message import strip_wrappers
 from pastchats_memory.formats.registry import any_dialect
 
 # Calls of tools as exporters of agents' sessions write them into Markdown with what the tools answered beside them, unfenced.
@@ -421,7 +421,7 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
         )
     kind = "command" if typed.is_command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.is_interruption, notes)
+    return Told(strip_wrappers(typed.text, "user").strip(), kind, reading.used, typed.is_interruption, notes)
 
 
 class _Part:

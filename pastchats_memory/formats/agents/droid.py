@@ -80,7 +80,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
     builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.snapshot())
 
 
 def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:

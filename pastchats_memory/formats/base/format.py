@@ -100,6 +100,11 @@ class Format(NamedTuple):
         return hash(self.name)
 
 
+def resume_with(*command: str) -> Callable[[Session], list[str]]:
+    """Return a `resume` whose command ends in the session's id; a subagent resumes the session that called it."""
+    return lambda session: [*command, session.conversation_id.partition("/")[0]]
+
+
 def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:
     """Return a `detect` that has this confidence in every file for which a predicate holds."""
     return lambda source: confidence if matches(source) else 0

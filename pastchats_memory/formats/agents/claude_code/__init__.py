@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
@@ -70,4 +70,6 @@ CLAUDE_CODE = Format(
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="2.1.220, 2026-11",
+    resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

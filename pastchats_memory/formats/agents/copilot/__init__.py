@@ -112,6 +112,11 @@ COPILOT_CLI = Format(
     locations=cli_locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="1.0.10, 2026-11",
+    resume=lambda session: [
+        "copilot",
+        f"--resume={session.conversation_id}",
+    ],  # https://github.com/github/copilot-cli/issues/3458
 )
 
 
@@ -121,6 +126,7 @@ COPILOT_SHARE = Format(
     detect=detect_share,
     read=read_share,
     fidelity=1,
+    verified="2026-11",
 )
 
 
@@ -132,4 +138,5 @@ VSCODE_COPILOT = Format(
     program="Copilot Chat",
     locations=vscode_locations,
     dialect=dialect,
+    verified="session files of version 3, 2026-11",
 )

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from pastchats_memory.formats.agents.cline import SPOKEN
+from pastchats_memory.formats.agents.cline.model_messages import SPOKEN
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.exports.chatgpt import NEVER_SHOWN

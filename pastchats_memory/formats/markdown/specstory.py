@@ -22,7 +22,6 @@ from pastchats_memory.formats.agents.gemini.content import shell_output
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.questions import is_question_tool
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tags import span
 from pastchats_memory.formats.base.tools import (
@@ -32,6 +31,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
     parse_result,
 )
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash

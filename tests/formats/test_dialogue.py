@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from pastchats_memory.formats.base.markdown import front_matter, in_code, in_details
 from pastchats_memory.formats.base.source import NotText, SourceFile
-from pastchats_memory.formats.markdown.agent_exports import lists_calls
-from pastchats_memory.formats.markdown.dialogue import DIALOGUE, role_line
+from pastchats_memory.formats.markdown.dialogue import DIALOGUE
+from pastchats_memory.formats.markdown.dialogue.markers import parse_marker
+from pastchats_memory.formats.markdown.dialogue.parts import has_tool_lines
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.formats.markdown.perplexity import PERPLEXITY
 from pastchats_memory.formats.markdown.terminal import SCROLLBACK
@@ -86,7 +87,7 @@ def test_the_lines_of_a_turn_hold_its_text(path):
     ],
 )
 def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
-    found = role_line([line], 0)
+    found = parse_marker([line], 0)
     assert found is not None
     assert (found.role, found.syntax) == (role, syntax)
 
@@ -99,8 +100,8 @@ def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
         "User:name", "- User: ada", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
     ],
 )  # fmt: skip
-def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
-    assert role_line([line], 0) is None
+def test_a_line_that_only_mentions_a_role_is_no_parse_marker(line):
+    assert parse_marker([line], 0) is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
     ["#" * 100_000, "**" * 100_000, "> [!" * 50_000, "## User" + " —" * 50_000, "<h1" * 50_000, "## " + "(" * 100_000],
 )
 def test_hostile_lines_take_linear_time(text):
-    role_line([text], 0)
+    parse_marker([text], 0)
 
 
 def test_fences_take_linear_time_however_they_are_nested():
@@ -277,7 +278,7 @@ def test_calls_are_known_in_many_spellings(tmp_path, call, given, came):
 
 @pytest.mark.parametrize("line", ["- Tool: bash", "> Tool: bash", "# Tool: bash", "* Tool: bash", "Tool: bash"])
 def test_a_list_of_tools_is_no_call(line):
-    assert not lists_calls([line, line])
+    assert not has_tool_lines([line, line])
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 
 from pastchats_memory.formats.base.source import Json
-from pastchats_memory.formats.base.wrappers import injected_in_codex, span, typed_in_claude, without_rim
 from pastchats_memory.formats.generic.shapes.naming import TEXT, has, words_of
 from pastchats_memory.formats.generic.speakers import DOING, Speaker, kind_of
 from pastchats_memory.text.clean import IMAGE
@@ -38,9 +36,6 @@ PART_KEYS = (
     "plain",
     "fragments",
 )
-USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
-"""What agents in editors wrap a person's words in; everything around is theirs."""
-EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
 MARKUP = frozenset({
     "code", "codeblock", "html", "quote", "heading", "header", "list", "bullet", "table", "paragraph", "bold", "italic", "link", "mention",
     "emoji", "image", "picture", "refusal",
@@ -50,16 +45,11 @@ HIDDEN_FLAGS = frozenset({
     "synthetic", "ignored", "thought", "hidden", "isthought", "isthinking", "isreasoning", "ishidden", "isinternal",
 })  # fmt: skip
 """Keys, without underscores, that are true of what nobody was shown."""
-WITHHELD = "[REDACTED]"
 DEEPEST_PART = 6
 
 _KIND = re.compile(r"[\w-]{1,32}")
-_TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
-_MARKED = re.compile(r"\s*<p(?:\s[^<>]{0,200})?>")
-_BLOCK = re.compile(r"<(?:/p|/div|/li|/h[1-6]|br ?/?)>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 
 
 def body_of(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
@@ -98,21 +88,6 @@ def _spells_a_text(key: str) -> bool:
 
 def _holds_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-
-
-def shown_of(text: str, role: str) -> str:
-    """The text of one part without what a program put around, or in the place of, a person's words."""
-    text = without_markup(text)
-    if role != "user":
-        return "" if text.strip() == WITHHELD else text
-    start = text.lstrip()
-    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
-        return text
-    if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
-        return span(text, tag).strip() or text
-    if injected_in_codex(text) or _TOOL_RESULT.match(start):
-        return ""
-    return without_rim(typed_in_claude(text).text, EDITOR_TAGS)
 
 
 def _pasted(fields: Json) -> list[str]:
@@ -186,11 +161,3 @@ def _is_hidden(part: Json) -> bool:
     annotations = part.get("annotations")
     audience = annotations.get("audience") if isinstance(annotations, dict) else None
     return isinstance(audience, list) and "user" not in audience
-
-
-def without_markup(text: str) -> str:
-    """The words of a text that is HTML as a whole, a line a block; any other text as it is."""
-    if not (_MARKED.match(text) and text.rstrip().endswith(">")):
-        return text
-    lines = (" ".join(line.split()) for line in _BLOCK.sub("\n", text).split("\n"))
-    return unescape(_TAG.sub("", "\n".join(line for line in lines if line)))

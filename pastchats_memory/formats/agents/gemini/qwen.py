@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.agents.gemini.content import shell_output, typed
+from pastchats_memory.formats.agents.gemini.content import typed
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -105,4 +106,4 @@ def _command(builder: SessionBuilder, text: str, at: Position) -> None:
 def _output(record: Json, response: Json) -> ToolResult:
     fault = text_of(response.get("error"))
     failed = bool(fault) or mapping_of(record.get("toolCallResult")).get("status") == "error"
-    return shell_output(fault or text_of(response.get("output")), failed=failed)
+    return parse_gemini_output(fault or text_of(response.get("output")), failed=failed)

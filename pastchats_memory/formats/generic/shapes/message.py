@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of
+from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.shapes.naming import has
 from pastchats_memory.formats.generic.speakers import HOLDERS, Speaker, speaker_of
-from pastchats_memory.formats.generic.visible import TEXT_KEYS, body_of, shown_of
+from pastchats_memory.formats.generic.visible import TEXT_KEYS, body_of
 from pastchats_memory.text.clean import IMAGE, clean
 from pastchats_memory.text.dates import iso_utc
 
@@ -113,7 +114,7 @@ def message_of(fields: Json, named_by: str = "") -> Message | None:
     key, pieces = body_of(fields, speaker)
     if key is None:
         return None
-    shown = [text for piece in pieces if (text := shown_of(clean(piece), speaker.role)).strip()]
+    shown = [text for piece in pieces if (text := visible_words(clean(piece), speaker.role)).strip()]
     shown = [text for text in shown if text != IMAGE] or shown
     seen = _nested(fields)
     own_key, own_id = first_text(seen, OWN_ID_KEYS)

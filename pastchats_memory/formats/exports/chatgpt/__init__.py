@@ -1,14 +1,14 @@
-"""ChatGPT data exports and single conversations: a tree of messages each, walked from the current one to the root.
+"""ChatGPT data exports and single conversations: a tree of messages each.
 
-The main path is the chain of parents of `current_node`; edited prompts and regenerated answers are `abandoned` and come
-before the branch that replaced them, as they were said.
+The main path is the chain of parents of `current_node`. Edited prompts and regenerated answers are `abandoned`; they come
+before the branch that replaced them, in the order in which they were written.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,136 +27,10 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
+from pastchats_memory.formats.exports.chatgpt.message import parse_message
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import IMAGE, clean, conversation_hash, shortened
+from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import iso_utc, to_the_minute
-
-# One message of a ChatGPT conversation: what a person saw of it, if anything.
-
-NEVER_SHOWN = frozenset(
-    {
-        "user_editable_context",
-        "model_editable_context",
-        "thoughts",
-        "reasoning_recap",
-        "tether_quote",
-        "tether_browsing_display",
-    }
-)
-"""Custom instructions, memory, hidden reasoning, pages that were read."""
-MEMORY = "bio"
-CANVAS = "canmore.create_textdoc"
-EVERYONE = ("all", "")
-
-_CITATION = re.compile(r"\ue200([^\ue200\ue201]*)\ue201")
-_PRIVATE = re.compile(r"[\ue200-\ue206]")
-_SOURCE = re.compile(r"【[^【】\n]{1,200}†[^【】\n]{0,200}】")
-_FAULT = re.compile(r"^Traceback |^\w*(Error|Exception)\b", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A message that is worth a turn."""
-
-    role: str
-    kind: str
-    text: str
-    first_piece: str
-    """The beginning of the text as it stands in the file, for finding its line."""
-    message_id: str
-    timestamp: str | None
-    metadata: Mapping[str, object]
-
-
-def said_in(message: Json) -> Said | None:
-    """What the message says to a person; None for hidden ones, instructions, memory, calls and results without an error."""
-    content, metadata = mapping_of(message.get("content")), mapping_of(message.get("metadata"))
-    author = mapping_of(message.get("author"))
-    content_type = text_of(content.get("content_type"))
-    recipient = text_of(message.get("recipient")) or "all"
-    hidden = metadata.get("is_visually_hidden_from_conversation") is True or content_type in NEVER_SHOWN
-    if hidden or MEMORY in (recipient, author.get("name")):
-        return None
-    pieces = _pieces(content)
-    text = without_citations(clean("\n".join(pieces))).strip()
-    role, kind, text = _classified(text_of(author.get("role")), content_type, recipient, text, message)
-    if not text:
-        return None
-    return Said(
-        role=role,
-        kind=kind,
-        text=text,
-        first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
-        message_id=text_of(message.get("id")),
-        timestamp=iso_utc(message.get("create_time")),
-        metadata=_noted(message, metadata),
-    )
-
-
-def without_citations(text: str) -> str:
-    """The text without source markers; of a marker that carries visible words (an entity, a link) the words stay."""
-    return _SOURCE.sub("", _PRIVATE.sub("", _CITATION.sub(_visible, text)))
-
-
-def _visible(marker: re.Match[str]) -> str:
-    kind, _, rest = marker[1].partition("\ue202")
-    if kind == "entity":
-        named = list_of(parse_json(rest))
-        return text_of(named[1]) if len(named) > 1 else ""
-    return rest.partition("\ue202")[0] if kind == "url" else ""
-
-
-def _classified(author: str, content_type: str, recipient: str, text: str, message: Json) -> tuple[str, str, str]:
-    """Role, kind and text; no text for what is not worth a turn."""
-    if author == "user":
-        return "user", "prompt", text
-    if content_type == "system_error":
-        return "tool", "error", shortened(text)
-    if author == "tool":
-        failed = content_type == "execution_output" and _FAULT.search(text)
-        return "tool", "error", shortened(text) if failed else ""
-    if author == "system":
-        return "system", "prompt", "" if message.get("weight") == 0 else text
-    if recipient in EVERYONE:
-        return "assistant", "answer", text
-    return "tool", "result", _document(text) if recipient == CANVAS else ""
-
-
-def _document(call: str) -> str:
-    """The document that was written to a canvas: it is the answer, and stands nowhere else."""
-    fields = mapping_of(parse_json(call))
-    text = text_of(fields.get("content"))
-    return shortened(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
-
-
-def _pieces(content: Json) -> list[str]:
-    parts = content.get("parts")
-    if isinstance(parts, list):
-        return [piece for part in parts if (piece := _part(part))]
-    named = [text_of(content.get(key)) for key in ("name", "text", "result", "content")]
-    return [piece for piece in named if piece]
-
-
-def _part(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    fields = mapping_of(part)
-    if "image" in text_of(fields.get("content_type")):
-        return IMAGE
-    return text_of(fields.get("text"))
-
-
-def _noted(message: Json, metadata: Json) -> dict[str, object]:
-    """The model, the names of attached files, and whether the answer was cut off."""
-    files = [name for item in list_of(metadata.get("attachments")) if (name := text_of(mapping_of(item).get("name")))]
-    status = text_of(message.get("status"))
-    noted = {
-        "model": text_of(metadata.get("model_slug")),
-        "attachments": files,
-        "status": status if status == "in_progress" else "",
-    }
-    return {key: value for key, value in noted.items() if value}
-
 
 FORMAT = "chatgpt"
 VERSION = 4
@@ -175,37 +49,37 @@ def recognise(source: SourceFile) -> bool:
     if source.shape == "jsonl":
         return any(is_conversation(record) for record in source.sample)
     if source.shape == "json":
-        return any(is_conversation(item) for item in _listed(source.outline)[:SAMPLE_RECORDS])
-    return any(is_conversation(item) for part in _fenced(source) for item in part.conversations[:SAMPLE_RECORDS])
+        return any(is_conversation(item) for item in _list_conversations(source.outline)[:SAMPLE_RECORDS])
+    return any(is_conversation(item) for part in _parse_fences(source) for item in part.conversations[:SAMPLE_RECORDS])
 
 
 def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation, abandoned ones among them, with the line on which the text of each begins."""
     if source.shape == "jsonl":
         yield from conversations(
-            source, is_conversation, lambda found, places: _turns(found, _Lines("", places.line("")))
+            source, is_conversation, lambda found, places: _read_turns(found, _Lines("", places.line("")))
         )
     elif source.shape == "json":
-        yield from _from_export(source)
+        yield from _read_export(source)
     else:
-        yield from _from_markdown(source)
+        yield from _read_markdown(source)
 
 
-def _from_export(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    for place, element in enumerate(_elements(source)):
+def _read_export(source: SourceFile) -> Iterator[Turn | Unreadable]:
+    for place, element in enumerate(_list_elements(source)):
         if isinstance(element, Unreadable):
             yield element
         elif is_conversation(element.value):
-            yield from _turns(mapping_of(element.value), _Lines(element.text, element.line))
+            yield from _read_turns(mapping_of(element.value), _Lines(element.text, element.line))
         else:
             yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
 
 
-def _from_markdown(source: SourceFile) -> Iterator[Turn]:
-    for part in _fenced(source):
+def _read_markdown(source: SourceFile) -> Iterator[Turn]:
+    for part in _parse_fences(source):
         lines = _Lines(part.text, part.first_line)
         for value in filter(is_conversation, part.conversations):
-            yield from _turns(mapping_of(value), lines)
+            yield from _read_turns(mapping_of(value), lines)
 
 
 NO_MESSAGE = object()
@@ -218,13 +92,15 @@ def is_conversation(value: object) -> bool:
     if not isinstance(nodes, dict):
         return False
     messages = [mapping_of(node).get("message", NO_MESSAGE) for node in nodes.values()]
-    told = [mapping_of(message) for message in messages if isinstance(message, dict)]
-    if told and not any("author" in message or "content" in message for message in told):
+    messages_with_fields = [mapping_of(message) for message in messages if isinstance(message, dict)]
+    if messages_with_fields and not any(
+        "author" in message or "content" in message for message in messages_with_fields
+    ):
         return False  # another program's tree, as DeepSeek's
     return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
 
 
-def _elements(source: SourceFile) -> Iterator[Element | Unreadable]:
+def _list_elements(source: SourceFile) -> Iterator[Element | Unreadable]:
     """The items of the export one by one, whatever its size; a single conversation is one of its own."""
     if is_conversation(source.outline):
         yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
@@ -233,7 +109,7 @@ def _elements(source: SourceFile) -> Iterator[Element | Unreadable]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Fence:
     """A JSON text within Markdown, the line of the file at which it starts, and the items of its list of conversations."""
 
     text: str
@@ -241,18 +117,18 @@ class _Part:
     conversations: list[object]
 
 
-def _fenced(source: SourceFile) -> Iterator[_Part]:
+def _parse_fences(source: SourceFile) -> Iterator[_Fence]:
     if source.shape == "markdown" and '"mapping"' in source.text:
         for opening in _FENCE.finditer(source.text):
             text = source.text[opening.end() :].partition("\n```")[0]
             if len(text) < len(source.text) * FENCED_SHARE:
                 continue
             value = parse_json(text)
-            if not isinstance(value, BadJson) and any(is_conversation(item) for item in _listed(value)):
-                yield _Part(text, source.text.count("\n", 0, opening.end()) + 1, _listed(value))
+            if not isinstance(value, BadJson) and any(is_conversation(item) for item in _list_conversations(value)):
+                yield _Fence(text, source.text.count("\n", 0, opening.end()) + 1, _list_conversations(value))
 
 
-def _listed(document: object) -> list[object]:
+def _list_conversations(document: object) -> list[object]:
     if isinstance(document, list):
         return document
     return [document] if is_conversation(document) else list_of(mapping_of(document).get("conversations"))
@@ -333,18 +209,18 @@ def _created(node: Json) -> str:
     return iso_utc(mapping_of(node.get("message")).get("create_time")) or ""
 
 
-def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
+def _read_turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
     nodes = {node_id: mapping_of(node) for node_id, node in mapping_of(conversation.get("mapping")).items()}
     tree = _Tree(nodes, text_of(conversation.get("current_node")))
     said = [
         (node_id, main, words)
         for node_id, main in tree.walk()
-        if (words := said_in(mapping_of(nodes[node_id].get("message"))))
+        if (words := parse_message(mapping_of(nodes[node_id].get("message"))))
     ]
     conversation_id = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
     conversation_id = conversation_id or conversation_hash((words.role, words.text) for _, _, words in said)
     started = to_the_minute(iso_utc(conversation.get("create_time")))
-    about = _about(conversation)
+    about = _metadata(conversation)
     for node_id, main, words in said:
         own_id = words.message_id or node_id
         yield Turn(
@@ -360,7 +236,7 @@ def _turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
         )
 
 
-def _about(conversation: Json) -> dict[str, object]:
+def _metadata(conversation: Json) -> dict[str, object]:
     """What holds for every turn: the title, and the custom GPT or project, of which the export tells only the id."""
     gizmo = text_of(conversation.get("gizmo_id"))
     about = {

@@ -34,7 +34,8 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
 
 FORMAT = "agent-log"
 VERSION = 3

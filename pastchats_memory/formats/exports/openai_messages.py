@@ -12,7 +12,8 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 

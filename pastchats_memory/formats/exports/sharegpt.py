@@ -17,7 +17,8 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 

@@ -15,14 +15,14 @@ from html import unescape
 import orjson
 
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.markdown import blocks
+from pastchats_memory.formats.base.questions import is_question_tool
 from pastchats_memory.formats.base.source import Json, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import (
-    BOOKKEEPING,
     UNKNOWN_CALL,
     ToolCall,
     ToolResult,
-    is_question_tool,
     parse_call,
     parse_result,
 )
@@ -41,7 +41,7 @@ REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "Us
 
 NO_CODE = ("run_terminal", "run_in_terminal")
 """Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
-ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit", *BOOKKEEPING)
+ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit", *COMMON.noise)
 """Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
@@ -139,7 +139,9 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     call = parse_call(name, inputs)
     if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
-    return ParsedFold(call, output, _parse_replies(fold.outside) if is_question_tool(name) else "")
+    return ParsedFold(
+        call, output, _parse_replies(fold.outside) if is_question_tool(name, COMMON.question_tools) else ""
+    )
 
 
 def _collect_inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:

@@ -11,7 +11,6 @@ from pathlib import Path
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     Element,
@@ -25,7 +24,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.exports.llm.database import read_rows
-from pastchats_memory.formats.exports.llm.printed import parse_entries
+from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_entries
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import shortened
 
@@ -45,7 +44,7 @@ def recognise(source: SourceFile) -> bool:
         return any(_is_row(record) for record in source.sample)
     if source.shape == "json":
         return any(_is_row(item) for item in list_of(source.outline))
-    return source.shape == "markdown" and has_marks_of_its_own(source.head) and bool(list(parse_entries(source.head)))
+    return source.shape == "markdown" and is_printed_log(source.head)
 
 
 def _is_early(source: SourceFile) -> bool:

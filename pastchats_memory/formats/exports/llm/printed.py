@@ -18,11 +18,14 @@ SECTIONS = (
 """In the order in which they are printed: any other heading, and one out of order, belongs to the text."""
 REACH = 6
 """Lines after an entry's heading within which its first section stands."""
+OPENING = 4096
+"""Characters within which the first response stands."""
 INDENT = "    "
 
 _ENTRY = re.compile(
     r"# (\d{4}-\d\d-\d\dT[\d:.]{8,20})(?:[ \t]+conversation:[ \t]*(\S+))?(?:[ \t]+id:[ \t]*(\S+))?[ \t]*\Z"
 )
+_FIRST_ENTRY = re.compile(r"^# \d{4}-\d\d-\d\dT[\d:.]{8,20}\s+conversation: ", re.MULTILINE)
 _MODEL = re.compile(r"Model: \*\*(.+?)\*\*")
 _SECTION = re.compile(r"(?:##|###) ([A-Z][a-z ]++):?[ \t]*\Z")
 _TOOL = re.compile(r"- \*\*(.+?)\*\*: `([^`]*)`[ \t]*\Z")
@@ -98,6 +101,11 @@ def _make_result(name: str, own_id: str, text: str) -> Json:
         "output": output[2].strip() if output else "",
         "exception": fault[1].strip() if fault else None,
     }
+
+
+def is_printed_log(head: str) -> bool:
+    """Return whether a response that names its conversation stands near the beginning of a file."""
+    return _FIRST_ENTRY.search(head[:OPENING]) is not None and any(parse_entries(head))
 
 
 def parse_entries(text: str) -> Iterator[Entry]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
+from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
@@ -86,7 +86,7 @@ _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 def recognise(source: SourceFile) -> bool:
     """Whether at least two roles speak, one after the other, under markers of one style that fill the file."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+    if source.shape != "markdown":
         return False
     return bool(_Dialogue(source.text.split("\n"), source.path).markers)
 
@@ -370,6 +370,6 @@ def _is_rim(line: str) -> bool:
 DIALOGUE = Format(
     name="markdown",
     version=20,
-    detect=confident(recognise, 90),
+    detect=confident(recognise, 75),
     read=read,
 )

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise, takewhile
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -104,7 +103,7 @@ _FENCE = "```"
 
 def recognise(source: SourceFile) -> bool:
     """Whether prompts and answers of such a screen stand at the beginnings of lines."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+    if source.shape != "markdown":
         return False
     lines = _screen_lines(source)
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.jsonl_agent import conversations
+from pastchats_memory.formats.base.conversation_export import ConversationFile
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
     BadJson,
-    Element,
     Json,
     Places,
     SourceFile,
@@ -32,110 +31,97 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
-FORMAT = "chatgpt"
-VERSION = 4
-
 UNIQUE_LENGTH = 16
+"""Characters of an id from which on it is unique in every export."""
 FENCED_SHARE = 0.5
-"""Of a Markdown file, the JSON in it must be so much: else it is a text about exports."""
+"""The least share of JSON in a Markdown file: with less it is a text about exports."""
 PROJECT_PREFIX = "g-p-"
+NO_MESSAGE = object()
 
 _FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
 _NODE_KEY = re.compile(r'"([\w-]{1,64})"\s{0,8}:\s{0,8}\{')
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether a conversation with a `mapping` of nodes is in it; the sidecars of an export have none."""
-    if source.shape == "jsonl":
-        return any(is_conversation(record) for record in source.sample)
-    if source.shape == "json":
-        return any(is_conversation(item) for item in _list_conversations(source.outline)[:SAMPLE_RECORDS])
-    return any(is_conversation(item) for part in _parse_fences(source) for item in part.conversations[:SAMPLE_RECORDS])
+class ChatGpt(ConversationFile):
+    """Conversations with a `mapping` of nodes; the other files of an export have none."""
 
+    list_keys = ("conversations",)
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """The turns of every conversation, abandoned ones among them, with the line on which the text of each begins."""
-    if source.shape == "jsonl":
-        yield from conversations(
-            source, is_conversation, lambda found, places: _read_turns(found, _Lines("", places.line("")))
-        )
-    elif source.shape == "json":
-        yield from _read_export(source)
-    else:
-        yield from _read_markdown(source)
+    def is_conversation(self, value: object) -> bool:
+        """Return whether a value has nodes that hold messages, or an empty mapping and a current node."""
+        fields = mapping_of(value)
+        nodes = fields.get("mapping")
+        if not isinstance(nodes, dict):
+            return False
+        messages = [mapping_of(node).get("message", NO_MESSAGE) for node in nodes.values()]
+        filled = [mapping_of(message) for message in messages if isinstance(message, dict)]
+        if filled and not any("author" in message or "content" in message for message in filled):
+            return False  # a tree of another program, such as DeepSeek
+        return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
 
+    def detect(self, source: SourceFile) -> int:
+        """Return 90 for a file with a conversation, also for Markdown that consists of one as JSON; else 0."""
+        if source.shape != "markdown":
+            return super().detect(source)
+        found = (item for fence in self._fences(source) for item in fence.conversations[:SAMPLE_RECORDS])
+        return CERTAIN if any(map(self.is_conversation, found)) else 0
 
-def _read_export(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    for place, element in enumerate(_list_elements(source)):
-        if isinstance(element, Unreadable):
-            yield element
-        elif is_conversation(element.value):
-            yield from _read_turns(mapping_of(element.value), _Lines(element.text, element.line))
+    def read(self, source: SourceFile) -> Iterator[Row]:
+        """Yield the turns of each conversation, those on abandoned branches too."""
+        if source.shape == "json":
+            yield from self._read_export(source)
+        elif source.shape == "jsonl":
+            yield from super().read(source)
         else:
-            yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
+            for fence in self._fences(source):
+                lines = _NodeLines(fence.text, fence.first_line)
+                for value in filter(self.is_conversation, fence.conversations):
+                    yield from _read_turns(mapping_of(value), lines)
 
+    def _read_export(self, source: SourceFile) -> Iterator[Turn | Unreadable]:
+        for place, element in enumerate(self.elements(source)):
+            if isinstance(element, Unreadable):
+                yield element
+            elif self.is_conversation(element.value):
+                yield from self.read_conversation(mapping_of(element.value), element.text, element.line, source)
+            else:
+                yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
 
-def _read_markdown(source: SourceFile) -> Iterator[Turn]:
-    for part in _parse_fences(source):
-        lines = _Lines(part.text, part.first_line)
-        for value in filter(is_conversation, part.conversations):
-            yield from _read_turns(mapping_of(value), lines)
+    def read_conversation(self, conversation: Json, text: str, line: int, _source: SourceFile) -> Iterator[Turn]:
+        """Yield the turns of one conversation, each with the line at which its text begins."""
+        yield from _read_turns(conversation, _NodeLines(text, line))
 
+    def _fences(self, source: SourceFile) -> Iterator[_Fence]:
+        """Yield the JSON blocks with conversations that make up most of a Markdown file."""
+        if source.shape == "markdown" and '"mapping"' in source.text:
+            for opening in _FENCE.finditer(source.text):
+                text = source.text[opening.end() :].partition("\n```")[0]
+                if len(text) < len(source.text) * FENCED_SHARE:
+                    continue
+                value = parse_json(text)
+                listed = [] if isinstance(value, BadJson) else self._listed(value)
+                if any(map(self.is_conversation, listed)):
+                    yield _Fence(text, source.text.count("\n", 0, opening.end()) + 1, listed)
 
-NO_MESSAGE = object()
-
-
-def is_conversation(value: object) -> bool:
-    """Whether the value has a mapping of nodes that hold messages, or an empty one that names the current node."""
-    fields = mapping_of(value)
-    nodes = fields.get("mapping")
-    if not isinstance(nodes, dict):
-        return False
-    messages = [mapping_of(node).get("message", NO_MESSAGE) for node in nodes.values()]
-    messages_with_fields = [mapping_of(message) for message in messages if isinstance(message, dict)]
-    if messages_with_fields and not any(
-        "author" in message or "content" in message for message in messages_with_fields
-    ):
-        return False  # another program's tree, as DeepSeek's
-    return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
-
-
-def _list_elements(source: SourceFile) -> Iterator[Element | Unreadable]:
-    """The items of the export one by one, whatever its size; a single conversation is one of its own."""
-    if is_conversation(source.outline):
-        yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
-    else:
-        yield from source.elements(*(() if isinstance(source.outline, list) else ("conversations",)))
+    def _listed(self, document: object) -> list[object]:
+        if isinstance(document, list):
+            return document
+        return [document] if self.is_conversation(document) else list_of(mapping_of(document).get("conversations"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
-    """A JSON text within Markdown, the line of the file at which it starts, and the items of its list of conversations."""
+    """A JSON text within Markdown."""
 
     text: str
     first_line: int
+    """The 1-based line of the file at which it starts."""
     conversations: list[object]
+    """The items of its list."""
 
 
-def _parse_fences(source: SourceFile) -> Iterator[_Fence]:
-    if source.shape == "markdown" and '"mapping"' in source.text:
-        for opening in _FENCE.finditer(source.text):
-            text = source.text[opening.end() :].partition("\n```")[0]
-            if len(text) < len(source.text) * FENCED_SHARE:
-                continue
-            value = parse_json(text)
-            if not isinstance(value, BadJson) and any(is_conversation(item) for item in _list_conversations(value)):
-                yield _Fence(text, source.text.count("\n", 0, opening.end()) + 1, _list_conversations(value))
-
-
-def _list_conversations(document: object) -> list[object]:
-    if isinstance(document, list):
-        return document
-    return [document] if is_conversation(document) else list_of(mapping_of(document).get("conversations"))
-
-
-class _Lines:
-    """The line of a node's text: from the node's key on, since equal words occur in many nodes."""
+class _NodeLines:
+    """Finds the line of a node's text: searched from the node's key on, since equal words occur in many nodes."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._places = Places(text, first_line)
@@ -146,14 +132,14 @@ class _Lines:
         for positions in self._keys.values():
             positions.reverse()
 
-    def of(self, node_id: str, words: str) -> int:
+    def line_of(self, node_id: str, words: str) -> int:
         positions = self._keys.get(node_id)
         return self._places.line(words, positions.pop() if positions else None)
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """The nodes of one conversation. Parents and children are taken from both ends of a link, and cycles are cut."""
+    """The nodes of one conversation. Links come from parents and from children; cycles are cut."""
 
     nodes: dict[str, Json]
     current: str
@@ -170,7 +156,7 @@ class _Tree:
 
     @cached_property
     def children(self) -> dict[str, list[str]]:
-        """By parent, in the order of the file."""
+        """The children of each node, in the order of the file."""
         children: dict[str, list[str]] = {}
         for node_id in self.nodes:
             children.setdefault(self.parents.get(node_id, ""), []).append(node_id)
@@ -178,9 +164,9 @@ class _Tree:
 
     @cached_property
     def path(self) -> list[str]:
-        """From the root to the current node, or where that is missing to the newest leaf."""
+        """The nodes from the root to the current one; without a current node to the newest leaf."""
         leaves = [node_id for node_id in self.nodes if node_id not in self.children] or list(self.nodes)
-        newest = {node_id: (_created(self.nodes[node_id]), place) for place, node_id in enumerate(leaves)}
+        newest = {node_id: (_time_of(self.nodes[node_id]), place) for place, node_id in enumerate(leaves)}
         at = self.current if self.current in self.nodes else max(leaves, key=newest.__getitem__, default="")
         path: dict[str, None] = {}
         while at and at not in path:
@@ -189,7 +175,7 @@ class _Tree:
         return list(path)[::-1]
 
     def walk(self) -> Iterator[tuple[str, bool]]:
-        """Every node once, a parent before its children and the main child last, and whether it is on the main path."""
+        """Yield each node once with whether it is on the main path: parents first, the main child last."""
         main = set(self.path)
         roots = [node_id for node_id in self.nodes if node_id not in self.parents and node_id not in main]
         stack = [*reversed(list(self.nodes)), *self.path[:1], *reversed(roots)]
@@ -205,50 +191,52 @@ class _Tree:
             stack.extend(child for child in reversed(children) if child not in main)
 
 
-def _created(node: Json) -> str:
+def _time_of(node: Json) -> str:
     return iso_utc(mapping_of(node.get("message")).get("create_time")) or ""
 
 
-def _read_turns(conversation: Json, lines: _Lines) -> Iterator[Turn]:
+def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
     nodes = {node_id: mapping_of(node) for node_id, node in mapping_of(conversation.get("mapping")).items()}
     tree = _Tree(nodes, text_of(conversation.get("current_node")))
-    said = [
-        (node_id, main, words)
-        for node_id, main in tree.walk()
-        if (words := parse_message(mapping_of(nodes[node_id].get("message"))))
+    shown = [
+        (node_id, is_main, message)
+        for node_id, is_main in tree.walk()
+        if (message := parse_message(mapping_of(nodes[node_id].get("message"))))
     ]
     conversation_id = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
-    conversation_id = conversation_id or conversation_hash((words.role, words.text) for _, _, words in said)
+    conversation_id = conversation_id or conversation_hash((message.role, message.text) for _, _, message in shown)
     started = to_the_minute(iso_utc(conversation.get("create_time")))
-    about = _metadata(conversation)
-    for node_id, main, words in said:
-        own_id = words.message_id or node_id
+    metadata = _metadata(conversation)
+    for node_id, is_main, message in shown:
+        own_id = message.message_id or node_id
         yield Turn(
-            role=words.role,
-            content=words.text,
-            line=lines.of(node_id, words.first_piece),
+            role=message.role,
+            content=message.text,
+            line=lines.line_of(node_id, message.first_text),
             conversation_id=conversation_id,
-            timestamp=words.timestamp or started,
+            timestamp=message.timestamp or started,
             native_id=own_id if len(own_id) >= UNIQUE_LENGTH else None,
-            branch="main" if main else "abandoned",
-            kind=words.kind,
-            metadata=about | dict(words.metadata),
+            branch="main" if is_main else "abandoned",
+            kind=message.kind,
+            metadata=metadata | dict(message.metadata),
         )
 
 
 def _metadata(conversation: Json) -> dict[str, object]:
-    """What holds for every turn: the title, and the custom GPT or project, of which the export tells only the id."""
+    """Return the title, and the id of the custom GPT or project; the export has no name of either."""
     gizmo = text_of(conversation.get("gizmo_id"))
-    about = {
+    metadata = {
         "title": text_of(conversation.get("title")),
         "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id": gizmo,
     }
-    return {key: value for key, value in about.items() if value}
+    return {key: value for key, value in metadata.items() if value}
 
+
+_READER = ChatGpt()
 
 CHATGPT = Format(
     name="chatgpt",
     version=4,
-    detect=confident(recognise, 90),
-    read=read,
+    detect=_READER.detect,
+    read=_READER.read,
 )

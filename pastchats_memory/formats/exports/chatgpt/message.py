@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES
-from pastchats_memory.formats.base.source import (
-    Json,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.text.clean import IMAGE, clean, shortened
 from pastchats_memory.text.dates import iso_utc
 
@@ -24,34 +18,37 @@ EVERYONE = ("all", "")
 _CITATION = re.compile(r"\ue200([^\ue200\ue201]*)\ue201")
 _PRIVATE = re.compile(r"[\ue200-\ue206]")
 _SOURCE = re.compile(r"【[^【】\n]{1,200}†[^【】\n]{0,200}】")
-_FAULT = re.compile(r"^Traceback |^\w*(Error|Exception)\b", re.MULTILINE)
+_ERROR = re.compile(r"^Traceback |^\w*(Error|Exception)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """A message that is worth a turn."""
+    """A message that becomes a turn."""
 
     role: str
     kind: str
     text: str
-    first_piece: str
-    """The beginning of the text as it stands in the file, for finding its line."""
+    first_text: str
+    """The beginning of the text as it stands in the file, which tells its line."""
     message_id: str
     timestamp: str | None
     metadata: Mapping[str, object]
 
 
 def parse_message(message: Json) -> ShownMessage | None:
-    """What the message says to a person; None for hidden ones, instructions, memory, calls and results without an error."""
+    """Return what a message shows to a person.
+
+    None for hidden messages, instructions, memory, calls, and results without an error.
+    """
     content, metadata = mapping_of(message.get("content")), mapping_of(message.get("metadata"))
     author = mapping_of(message.get("author"))
     content_type = text_of(content.get("content_type"))
     recipient = text_of(message.get("recipient")) or "all"
-    hidden = metadata.get("is_visually_hidden_from_conversation") is True or content_type in CHATGPT_HIDDEN_TYPES
-    if hidden or MEMORY in (recipient, author.get("name")):
+    is_hidden = metadata.get("is_visually_hidden_from_conversation") is True or content_type in CHATGPT_HIDDEN_TYPES
+    if is_hidden or MEMORY in (recipient, author.get("name")):
         return None
-    pieces = _texts(content)
-    text = remove_citations(clean("\n".join(pieces))).strip()
+    texts = _texts(content)
+    text = remove_citations(clean("\n".join(texts))).strip()
     role, kind, text = _classify(text_of(author.get("role")), content_type, recipient, text, message)
     if not text:
         return None
@@ -59,7 +56,7 @@ def parse_message(message: Json) -> ShownMessage | None:
         role=role,
         kind=kind,
         text=text,
-        first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
+        first_text=next((piece for piece in texts if piece.strip() and piece != IMAGE), ""),
         message_id=text_of(message.get("id")),
         timestamp=iso_utc(message.get("create_time")),
         metadata=_metadata(message, metadata),
@@ -67,7 +64,7 @@ def parse_message(message: Json) -> ShownMessage | None:
 
 
 def remove_citations(text: str) -> str:
-    """The text without source markers; of a marker that carries visible words (an entity, a link) the words stay."""
+    """Return the text without source markers; the words of an entity or a link stay."""
     return _SOURCE.sub("", _PRIVATE.sub("", _CITATION.sub(_visible_words, text)))
 
 
@@ -80,13 +77,13 @@ def _visible_words(marker: re.Match[str]) -> str:
 
 
 def _classify(author: str, content_type: str, recipient: str, text: str, message: Json) -> tuple[str, str, str]:
-    """Role, kind and text; no text for what is not worth a turn."""
+    """Return role, kind and text; no text for a message that becomes no turn."""
     if author == "user":
         return "user", "prompt", text
     if content_type == "system_error":
         return "tool", "error", shortened(text)
     if author == "tool":
-        failed = content_type == "execution_output" and _FAULT.search(text)
+        failed = content_type == "execution_output" and _ERROR.search(text)
         return "tool", "error", shortened(text) if failed else ""
     if author == "system":
         return "system", "prompt", "" if message.get("weight") == 0 else text
@@ -96,7 +93,7 @@ def _classify(author: str, content_type: str, recipient: str, text: str, message
 
 
 def _format_document(call: str) -> str:
-    """The document that was written to a canvas: it is the answer, and stands nowhere else."""
+    """Return the document that a call wrote to a canvas: it is the answer, and stands nowhere else."""
     fields = mapping_of(parse_json(call))
     text = text_of(fields.get("content"))
     return shortened(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
@@ -105,9 +102,9 @@ def _format_document(call: str) -> str:
 def _texts(content: Json) -> list[str]:
     parts = content.get("parts")
     if isinstance(parts, list):
-        return [piece for part in parts if (piece := _text_of_part(part))]
+        return [text for part in parts if (text := _text_of_part(part))]
     named = [text_of(content.get(key)) for key in ("name", "text", "result", "content")]
-    return [piece for piece in named if piece]
+    return [text for text in named if text]
 
 
 def _text_of_part(part: object) -> str:
@@ -120,12 +117,12 @@ def _text_of_part(part: object) -> str:
 
 
 def _metadata(message: Json, metadata: Json) -> dict[str, object]:
-    """The model, the names of attached files, and whether the answer was cut off."""
+    """Return the model, the names of attached files, and whether the answer was cut off."""
     files = [name for item in list_of(metadata.get("attachments")) if (name := text_of(mapping_of(item).get("name")))]
     status = text_of(message.get("status"))
-    noted = {
+    values = {
         "model": text_of(metadata.get("model_slug")),
         "attachments": files,
         "status": status if status == "in_progress" else "",
     }
-    return {key: value for key, value in noted.items() if value}
+    return {key: value for key, value in values.items() if value}

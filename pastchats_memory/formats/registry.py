@@ -70,7 +70,7 @@ BUILT_IN = {
     "issue-files": "tasks.issue_files:ISSUE_FILES",
     "checklist": "tasks.checklist:CHECKLIST",
     "agent-log": "agents.agent_log:AGENT_LOG",
-    "messages": "generic.messages:MESSAGES",
+    "messages": "generic:MESSAGES",
     "scrollback": "markdown.terminal:SCROLLBACK",
     "notes": "markdown.notes:NOTES",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,9 +21,9 @@ from pastchats_memory.formats.base.session import (
     texts_of,
 )
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import text_of_result
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.tree import BranchTree
-from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
 
 FORMAT = "droid"
 VERSION = 2
@@ -65,7 +66,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
     builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.snapshot())
 
 
 def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Json, Places, SourceFile, list_of, mapping_of
@@ -113,6 +114,10 @@ class ConversationExport(ConversationFile):
     def describe(self, conversation: Json, source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, its title, and its time."""
 
+    def dialect(self) -> Dialect:
+        """Return the spellings of tools; by default those that several agents share."""
+        return COMMON
+
     def current_message(self, _conversation: Json, _messages: Sequence[Message]) -> str | None:
         """Return the id of the message that ends the main branch; None means the last one."""
         return None
@@ -121,7 +126,7 @@ class ConversationExport(ConversationFile):
         """Yield the turns of one conversation; messages on other branches are abandoned."""
         places = Places(text, line)
         messages = self.messages(conversation)
-        builder = SessionBuilder(self.describe(conversation, source))
+        builder = SessionBuilder(self.describe(conversation, source), self.dialect())
         links = [(message.id or None, message.parent) for message in messages]
         abandoned = abandoned_places(links, self.current_message(conversation, messages))
         for place, message in enumerate(messages):

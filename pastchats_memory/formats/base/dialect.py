@@ -10,14 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pastchats_memory.formats.base.questions import (
-    AnswerParser,
-    parse_choice,
-    parse_feedback,
-    parse_json_answers,
-    parse_lines,
-    parse_pairs,
-)
+from pastchats_memory.formats.base.questions import AnswerParser, parse_json_answers, parse_pairs
 
 Spelling = TypeVar("Spelling")
 
@@ -45,8 +38,8 @@ class Dialect:
 
     commands: frozenset[str] = frozenset()
     """Commands, without their slash and in small letters, that steer the client and ask the model nothing."""
-    prompts: tuple[Callable[[str], UserText | None], ...] = ()
-    """Each takes the client's wrappers off a text in the user's role, or returns None for a text without them."""
+    prompts: tuple[Callable[[str], UserText], ...] = ()
+    """Each takes one client's wrappers off a text in the user's role."""
     todo_tools: frozenset[str] = frozenset()
     """Tools whose call replaces the whole todo list; names as `model.folded` writes them."""
     question_tools: frozenset[str] = frozenset()
@@ -83,11 +76,13 @@ class Dialect:
         )
 
     def parse_prompt(self, text: str) -> UserText:
-        """Return what the person typed, by the first client that knows the text's wrappers."""
+        """Return what the person typed of a text in the user's role, without the wrappers of each client in turn."""
+        typed = UserText(text)
         for parse in self.prompts:
-            if (found := parse(text)) is not None:
-                return found
-        return UserText(text)
+            typed = parse(typed.text)
+            if not typed.text or typed.is_command or typed.is_summary:
+                break
+        return typed
 
 
 def _union(first: tuple[Spelling, ...], second: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
@@ -110,21 +105,11 @@ COMMON = Dialect(
         "todolist", "checklist",
     }),
     question_tools=frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"}),
-    answers=(parse_pairs, parse_feedback, parse_json_answers, parse_lines, parse_choice),
     editors=(
         "text_editor", "file_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool", "fs_write", "fs_read",
     ),
     whole_editors=frozenset({"editor", "read", "write"}),
-    polling=("BashOutput", "TaskOutput", "AgentOutput", "write_stdin"),
-    never_ran=("exec_command failed", "failed in sandbox", "execution error", "apply_patch verification failed"),
-    noise=(
-        "File has not been read yet", "File has been modified since read", "File has been unexpectedly modified",
-        "Sibling tool call errored", "The user doesn't want to", "User chose to stay in plan mode",
-        "InputValidationError", "No task found with ID", "Unknown skill", "String to replace not found",
-        "No changes to make: old_string", "EISDIR", "oldString not found in content", "Tool execution aborted",
-        "Tool execution interrupted", "Could not find oldString in", "No changes to apply: oldString",
-        "The user rejected permission to use", "The user has specified a rule which prevents", "The user dismissed this question",
-    ),
-    refusals=("the user said:", "tool call with the following feedback:"),
+    answers=(parse_pairs, parse_json_answers),
+    noise=("EISDIR",),
 )  # fmt: skip
 """Spellings that more than one agent has."""

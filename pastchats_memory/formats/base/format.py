@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Row = Turn | Task | Unreadable | Checkpoint
     """What a reader yields."""
 
-CERTAIN = 90
-"""The confidence of a unique marker: no other format needs to be asked."""
+CERTAIN, TABLE_LAYOUT, SHAPE, DIALOGUE, NOTES = 90, 70, 50, 20, 10
+"""Confidences: of a unique marker, which ends the search; of tables; of a shape; of a likely dialogue; of notes."""
 
 TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
 """Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""
@@ -88,6 +88,8 @@ class Format(NamedTuple):
     """Return the program's own command that resumes a session, as a list of arguments."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
+    suggest_map: Callable[[SourceFile], str | None] | None = None
+    """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
 
     def __repr__(self) -> str:
         """Return the name: test ids and messages show it."""

@@ -1,7 +1,6 @@
 """Questions that an agent puts to the person by a tool, and how clients write the answers for the model.
 
-Five spellings: `"question"="answer"` pairs, JSON by the question's place or id, a line for each heading, the choice alone,
-and feedback on a plan. Each parser returns None for a result in another spelling.
+Two spellings that several agents share are here: pairs `"question"="answer"`, and JSON by the question's place or id.
 """
 
 from __future__ import annotations
@@ -27,10 +26,6 @@ _BETWEEN, _NEXT, _END = '"="', ', "', ". You can now continue"
 _NOTES_OF_PAIR, _NOTE_OF_JSON = '" user notes: ', "user_note: "
 """Before what the person wrote in addition to a choice."""
 _PREVIEW = '" selected preview:'
-_LINES = "User has provided the following answers:"
-_LINE = re.compile(r"^\*\*([^*\n]{1,200})\*\*: ", re.MULTILINE)
-_CHOICES = ("User selected:", "User responded:", "The user responded:")
-_REJECTED, _STORED = "Plan rejected. User feedback:", "\n\nThe plan is stored at:"
 _SEPARATORS = re.compile(r"[^a-z]")
 
 
@@ -93,23 +88,3 @@ def parse_json_answers(questions: Questions, text: str) -> Answers | None:
 def _words(answer: object) -> str:
     chosen = mapping_of(answer).get("answers", answer)
     return text_of(chosen) or "\n".join(text_of(each).removeprefix(_NOTE_OF_JSON) for each in list_of(chosen))
-
-
-def parse_lines(questions: Questions, text: str) -> Answers | None:
-    """Parse a line `**heading**: answer` for each question, whose key is the heading."""
-    if not questions or not text.startswith(_LINES):
-        return None
-    _, *parts = _LINE.split(text)
-    words = dict(questions)
-    return [(words.get(heading, heading), answer) for heading, answer in zip(parts[::2], parts[1::2], strict=True)]
-
-
-def parse_choice(questions: Questions, text: str) -> Answers | None:
-    """Parse `User selected: answer`, the answer to the first question."""
-    choice = next((text.removeprefix(opening) for opening in _CHOICES if text.startswith(opening)), None)
-    return [(questions[0][1], choice)] if questions and choice is not None else None
-
-
-def parse_feedback(_: Questions, text: str) -> Answers | None:
-    """Parse what the person answered to a plan that they rejected; it has no question."""
-    return [("", text.removeprefix(_REJECTED).partition(_STORED)[0])] if text.startswith(_REJECTED) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from pastchats_memory.formats.base.wrappers import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.base.tags import span, without_rim
 
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """Tags of editors' agents around the user's words; the rest of such a text is the editor's."""
@@ -18,7 +19,7 @@ _BLOCK = re.compile(r"<(?:/p|/div|/li|/h[1-6]|br ?/?)>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 
 
-def visible_words(text: str, role: str) -> str:
+def visible_words(text: str, role: str, dialect: Dialect) -> str:
     """Return the words of one part of a message; "" for a text that a client wrote in the user's role."""
     text = strip_html(text)
     if role != "user":
@@ -28,9 +29,9 @@ def visible_words(text: str, role: str) -> str:
         return text
     if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
         return span(text, tag).strip() or text
-    if injected_in_codex(text) or _TOOL_RESULT.match(start):
+    if _TOOL_RESULT.match(start):
         return ""
-    return without_rim(typed_in_claude(text).text, EDITOR_TAGS)
+    return without_rim(dialect.parse_prompt(text).text, EDITOR_TAGS)
 
 
 def strip_html(text: str) -> str:

@@ -6,6 +6,8 @@ results come in any order, and their name (`custom_id`) is unique within one bat
 
 from __future__ import annotations
 
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
@@ -29,6 +31,10 @@ IMAGE_TYPES = ("image_url", "image", "input_image")
 
 class OpenAiMessages(ConversationExport):
     """Lines with `messages`, with `input` and two outputs, or of a batch."""
+
+    def dialect(self) -> Dialect:
+        """Return the spellings of all agents: such a set may hold the session of any."""
+        return any_dialect()
 
     def detect(self, source: SourceFile) -> int:
         """Return 90 if a line, or an item of a list, is a conversation; a single object may be any program's."""

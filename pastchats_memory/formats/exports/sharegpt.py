@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
@@ -34,6 +36,10 @@ RESULT, RESULT_END = "<tool_response>", "</tool_response>"
 
 class ShareGpt(ConversationExport):
     """Conversations with `conversations: [{from, value}]`, and perhaps two answers to choose from."""
+
+    def dialect(self) -> Dialect:
+        """Return the spellings of all agents: such a set may hold the session of any."""
+        return any_dialect()
 
     def is_conversation(self, value: object) -> bool:
         """Return whether a turn has a known role and a value."""

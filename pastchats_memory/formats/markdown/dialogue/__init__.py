@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
@@ -117,7 +118,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
     draft.timestamp = to_the_minute(dialogue.started)
-    queue, call = TurnQueue(), UNKNOWN_CALL
+    queue, call = TurnQueue(any_dialect()), UNKNOWN_CALL
     following = [*(part.marker.role for part, _ in told[1:]), "user"]
     for (part, what), next_role in zip(told, following, strict=False):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
@@ -147,10 +148,10 @@ def _add_part(part: _Part, what: ParsedPart, call: ToolCall, like: PendingTurn, 
     for use in what.uses:
         line = part.start + use.line + 1
         if use.name:
-            call = parse_call(use.name, use.arguments)
+            call = parse_call(use.name, use.arguments, any_dialect())
             queue.add_tool(call.label)
             queue.add_plan(use.name, use.arguments, line=line)
-        output = parse_result(use.answered)
+        output = parse_result(use.answered, any_dialect())
         if use.answered and (worth := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
             queue.add(_copy_turn(like, *worth, line, end))
     return call

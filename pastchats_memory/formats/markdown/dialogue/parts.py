@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
-from pastchats_memory.formats.base.wrappers import BUILT_INS, CONTINUED, is_pressed, typed_in_claude
 from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
 from pastchats_memory.formats.markdown.dialogue.tool_sections import OPENCODE, ToolUse, extract_calls, in_exported_code
 
@@ -89,18 +89,18 @@ def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> P
         text = _BLANKS.sub("\n\n", text)
     if not person:
         return ParsedPart("" if text in NO_WORDS else text, "answer", reader.uses)
-    if text.startswith(CONTINUED):
+    typed = any_dialect().parse_prompt(text)
+    if typed.is_summary:
         return ParsedPart(text, "summary", reader.uses)
     if command := _COMMAND.match(text):
         return ParsedPart(
-            "" if command[1].lower() in BUILT_INS else command[0].strip("*[]").removeprefix("Command: "),
+            "" if command[1].lower() in any_dialect().commands else command[0].strip("*[]").removeprefix("Command: "),
             "command",
             reader.uses,
         )
-    typed = typed_in_claude("" if is_pressed(text) else text)
-    kind = "command" if typed.command else "prompt"
+    kind = "command" if typed.is_command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return ParsedPart(visible_words(typed.text, "user").strip(), kind, reader.uses, typed.interrupted, notes)
+    return ParsedPart(visible_words(typed.text, "user", any_dialect()).strip(), kind, reader.uses, typed.is_interruption, notes)
 
 
 class _PartReader:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.wrappers import CONTINUED, is_pressed, span, typed_in_claude
+from pastchats_memory.formats.base.tags import span
 from pastchats_memory.formats.markdown.specstory.calls import parse_fold
 from pastchats_memory.formats.markdown.specstory.folds import (
     RULE,
@@ -177,7 +178,7 @@ def _parse_title_time(text: str) -> str | None:
 def _read_turns(
     session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None
 ) -> Iterator[Turn | Task]:
-    spoken, aside = TurnQueue(), TurnQueue()
+    spoken, aside = TurnQueue(any_dialect()), TurnQueue(any_dialect())
     starts = [fold.start for fold in folds]
     for part in session.parts:
         drafts = aside if part.sidechain else spoken
@@ -238,13 +239,13 @@ def _add_words(part: _Part, session: _Session, shown: Sequence[tuple[int, str]],
     asked = part.person or (part.sidechain and not part.model)
     role, kind = ("user", "prompt") if asked else ("assistant", "answer")
     if asked:
-        typed = typed_in_claude("" if is_pressed(text) else _text_of_query(text))
-        if typed.interrupted:
+        typed = any_dialect().parse_prompt(_text_of_query(text))
+        if typed.is_interruption:
             drafts.flag("interrupted")
-        text, kind = typed.text, "command" if typed.command else kind
+        text, kind = typed.text, "command" if typed.is_command else kind
         if local := _LOCAL.match(text):
             text, kind = local[1], "command"
-        if text.startswith(CONTINUED):
+        if typed.is_summary:
             role, kind = "system", "summary"
         elif part.sidechain:
             role = "system"

@@ -14,8 +14,8 @@ from html import unescape
 
 import orjson
 
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
-from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.questions import is_question_tool
 from pastchats_memory.formats.base.source import Json, mapping_of, number_of, text_of
@@ -41,7 +41,7 @@ REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "Us
 
 NO_CODE = ("run_terminal", "run_in_terminal")
 """Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
-ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit", *COMMON.noise)
+ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit")
 """Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
@@ -136,11 +136,11 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
         )
     if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
-    call = parse_call(name, inputs)
+    call = parse_call(name, inputs, any_dialect())
     if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
     return ParsedFold(
-        call, output, _parse_replies(fold.outside) if is_question_tool(name, COMMON.question_tools) else ""
+        call, output, _parse_replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else ""
     )
 
 
@@ -268,8 +268,8 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
     """The answer with its exit code, in the spelling of the agent."""
     if name == "run_shell_command":
         return parse_gemini_output(text, failed=failed)
-    output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text)
-    return replace(output, failed=output.failed or failed or text.startswith(ERROR_BEGINNINGS))
+    output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
+    return replace(output, failed=output.failed or failed or text.startswith((*ERROR_BEGINNINGS, *any_dialect().noise)))
 
 
 def _parse_replies(outside: Sequence[str]) -> str:

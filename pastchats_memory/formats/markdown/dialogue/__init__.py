@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
@@ -23,6 +22,7 @@ from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find
 from pastchats_memory.formats.markdown.dialogue.markers import RoleMarker, parse_marker, parse_signed_markers
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
 from pastchats_memory.formats.markdown.dialogue.tool_sections import in_exported_code, is_result_heading
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
@@ -29,6 +28,7 @@ from pastchats_memory.formats.markdown.specstory.folds import (
     find_folds,
     parse_todos,
 )
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute

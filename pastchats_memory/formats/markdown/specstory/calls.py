@@ -14,7 +14,6 @@ from html import unescape
 
 import orjson
 
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.questions import is_question_tool
@@ -27,6 +26,7 @@ from pastchats_memory.formats.base.tools import (
     parse_result,
 )
 from pastchats_memory.formats.markdown.specstory.folds import Summary, parse_summary
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor, is_look, is_shell, says_failure
 
 SHELLS = ("bash", "sh", "shell", "zsh")

@@ -17,7 +17,7 @@ from corpus import database as built
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.tokenizer import wordpieces
-from pastchats_memory.recall.budget import ContextRequest, assemble
+from pastchats_memory.recall.context import ContextRequest, assemble
 from pastchats_memory.text.tokens import count_tokens
 
 QUESTIONS = (

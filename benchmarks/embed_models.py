@@ -29,7 +29,8 @@ from tiny_bert import graph
 from pastchats_memory.embed.onnx import BATCH_TOKENS, LocalEmbedder, batches
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.runtime import open_graph
-from pastchats_memory.embed.tokenizer import FOLDER, padded
+from pastchats_memory.embed.tokenizer import FOLDER
+from pastchats_memory.embed.windows import padded
 
 if TYPE_CHECKING:
     from pastchats_memory.embed.tokenizer import Ids

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.recall import LEAST_RELEVANCE
+from pastchats_memory.recall.selection import LEAST_RELEVANCE
 from pastchats_memory.search import rank
 from pastchats_memory.search.lexical import terms_of
 from pastchats_memory.search.query import asked_in

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import Passage, digest, located, place_of_text, places_of, unpacked
+from pastchats_memory.files.line_anchor import Passage, digest, place_of_text, places_of, unpacked
+from pastchats_memory.files.stored_path import located
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import Cited

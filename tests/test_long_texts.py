@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.key_sentences import decisive
 
 
 def test_an_excerpt_of_a_megabyte_that_repeats_one_word_takes_no_longer_than_the_megabyte() -> None:

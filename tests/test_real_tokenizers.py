@@ -15,7 +15,7 @@ from program import REPOSITORY, Reader
 from pastchats_memory import Memory
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.model import Hit
-from pastchats_memory.recall.budget import ContextRequest, assemble
+from pastchats_memory.recall.context import ContextRequest, assemble
 from pastchats_memory.text.tokens import count_tokens
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs, which ships the vocabularies, is not installed")

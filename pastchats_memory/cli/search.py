@@ -12,7 +12,7 @@ from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.render import local_time, one_line, time_text
 from pastchats_memory.render_json import search_json
-from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.search.request import MODES, MOST_HITS
 
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""

@@ -19,7 +19,7 @@ from pastchats_memory.render import one_line, sanitised
 from pastchats_memory.render_json import search_json
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 
 
 @click.group(

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
+from pastchats_memory.embed.hub import PATIENCE, missing, on_stderr, within
 from pastchats_memory.embed.profiles import PROFILES
-from pastchats_memory.embed.registry import PATIENCE, missing, on_stderr, within
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
 

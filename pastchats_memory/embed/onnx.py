@@ -21,7 +21,7 @@ import numpy as np
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.tokenizer import Windows, padded
+from pastchats_memory.embed.windows import Windows, padded
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import registry
+from pastchats_memory.embed import hub
 from pastchats_memory.embed.onnx import BATCH_TOKENS, Files, LocalModel, batches
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.registry import ModelSettings
-from pastchats_memory.embed.tokenizer import padded
+from pastchats_memory.embed.windows import padded
 from pastchats_memory.errors import ModelUnavailable
 
 NAME = "Xenova/ms-marco-MiniLM-L-6-v2"
@@ -60,12 +60,12 @@ def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
     """The one that searches are ordered by again; nothing is loaded yet, and what it lacks is known when it is."""
 
     def find() -> Files:
-        found = registry.snapshot(settings.caches, PROFILE)
+        found = hub.snapshot(settings.caches, PROFILE)
         if found is not None:
             return found
         cache = settings.caches[0] if settings.caches else Path()
         if not may_fetch:
-            raise registry.missing(NAME, cache, "only search --rerank fetches it", WITHOUT)
-        return registry.fetch(NAME, PROFILE, cache, registry.on_stderr, WITHOUT)
+            raise hub.missing(NAME, cache, "only search --rerank fetches it", WITHOUT)
+        return hub.fetch(NAME, PROFILE, cache, hub.on_stderr, WITHOUT)
 
     return CrossEncoder(NAME, find, settings.threads)

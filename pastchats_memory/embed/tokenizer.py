@@ -19,7 +19,6 @@ from pastchats_memory.errors import ModelUnavailable
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,77 +113,6 @@ def whole(text: str) -> str:
 
 
 # The tokenizer of a model's folder, cut as its own files say: the same ids that fastembed gives its graphs.
-
-USUAL_WINDOW = 512
-"""Tokens, where a model's files do not say."""
-LONGEST_LIMIT = 1 << 20
-"""Some files say 1e30 for "as many as you like"."""
-CHARACTERS_A_TOKEN = 16
-"""No more of a text is looked at for each token of the window: megabytes cost no more than a page."""
-
-
-class Windows:
-    """Texts to token ids, at most a window of each."""
-
-    def __init__(self, folder: Path, tokens: int | None) -> None:
-        """Read the folder's tokenizer; `tokens` is the window, None for what the folder says.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a file does not say what it should.
-        """
-        from tokenizers import AddedToken, Tokenizer
-
-        tokenizer: Tokenizer = Tokenizer.from_buffer((folder / "tokenizer.json").read_bytes())
-        for token in _special_tokens(folder):
-            tokenizer.add_special_tokens([token if isinstance(token, str) else AddedToken(**token)])
-        tokenizer.encode_special_tokens = True  # a text that says "[SEP]" says five characters
-        tokenizer.no_padding()
-        self.tokens = tokens or _window(folder)
-        side = _json(folder / "tokenizer_config.json").get("truncation_side")
-        direction = side or (tokenizer.truncation or {}).get("direction", "right")
-        tokenizer.enable_truncation(max_length=self.tokens, direction=direction)
-        self._tokenizer = tokenizer
-
-    def of(self, texts: Sequence[str]) -> list[Ids]:
-        """For each text its ids, special ones among them, of shape (tokens,), at most a window long."""
-        most = self.tokens * CHARACTERS_A_TOKEN
-        cut = [whole(text[:most]) for text in texts]
-        return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
-
-    def of_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
-        """For each text the ids of the question and it, and of which of the two each is; a window in all, the longer one cut."""
-        most = self.tokens * CHARACTERS_A_TOKEN
-        pairs = [(whole(question[:most]), whole(text[:most])) for text in texts]
-        return [
-            (np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64))
-            for encoding in self._tokenizer.encode_batch(pairs)
-        ]
-
-
-def padded(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """The rows side by side, of shape (rows, longest), and a mask that is 1 where a row goes so far."""
-    lengths = np.array([len(row) for row in rows])
-    mask = (np.arange(lengths.max())[None, :] < lengths[:, None]).astype(np.int64)
-    ids = np.zeros(mask.shape, np.int64)
-    ids[mask.astype(bool)] = np.concatenate(rows)
-    return ids, mask
-
-
-def _window(folder: Path) -> int:
-    """The stricter of the two limits that a tokenizer's configuration may have, or what the folder says of sentences."""
-    said = _json(folder / "tokenizer_config.json")
-    limits = [said.get("model_max_length"), said.get("max_length")]
-    limits.append(_json(folder / "sentence_bert_config.json").get("max_seq_length"))
-    real = [limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT]
-    return min(real, default=USUAL_WINDOW)
-
-
-def _special_tokens(folder: Path) -> list[Any]:
-    listed: list[Any] = []
-    for value in _json(folder / "special_tokens_map.json").values():
-        listed += value if isinstance(value, list) else [value]
-    return listed
 
 
 def _json(path: Path) -> dict[str, Any]:

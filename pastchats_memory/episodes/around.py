@@ -7,7 +7,7 @@ from pastchats_memory.episodes import asking, episodes, spoken_first
 from pastchats_memory.episodes.citing import line_near, line_of
 from pastchats_memory.episodes.judged import SIGNAL
 from pastchats_memory.model import Evidence, Item, Outcome
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending, Judgement

@@ -13,8 +13,8 @@ from pastchats_memory.episodes.around import episode_around, run_in
 from pastchats_memory.episodes.done import CUT, Run, runs_of
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, superseding
 from pastchats_memory.model import Command, Filters, Hit
-from pastchats_memory.search import Request
 from pastchats_memory.search.lexical import Terms
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending

@@ -14,7 +14,7 @@ from pastchats_memory.episodes.judged import SIGNAL, ending_by, read_of
 from pastchats_memory.episodes.quoting import LONGEST, found_in
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters, Item, Sheet, Unjudged
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database

@@ -15,12 +15,13 @@ from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes.around import NEIGHBOURS
 from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
 from pastchats_memory.model import Attempt, Hit, Item
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import filed_place
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
-from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.key_sentences import decisive
 from pastchats_memory.text.shell import wanted
 
 ALIKE = 0.8

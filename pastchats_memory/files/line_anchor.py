@@ -6,15 +6,10 @@ found again where lines were added or taken away above them.
 
 from __future__ import annotations
 
-import os
 import struct
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a question has no use for
 from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
-
-from pastchats_memory.model import utf8
 
 LONGEST = 8 << 20
 """Bytes of the lines of one text; what is longer is known by its file alone."""
@@ -142,32 +137,3 @@ def place_of_text(content: bytes, text: str) -> int | None:
 
 
 # From the name under which a file is stored to the file: names with a token in them are stored without it.
-
-MARKS = ("[redacted:", "\\udc")
-"""What stands in a stored name in the place of a token, and of a byte that is no UTF-8."""
-MOST_NAMES = 10_000
-"""Of a folder, among which the one is looked for."""
-
-
-def located(stored: str) -> Path:
-    """The file of that name, or the first whose name would be stored so; the name as it is where there is none."""
-    path = Path(stored)
-    if not any(mark in stored for mark in MARKS) or os.path.lexists(path):
-        return path
-    found = Path(path.anchor)
-    for part in path.parts[len(found.parts) :]:
-        found = found / part if not any(mark in part for mark in MARKS) else _among(found, part)
-    return found if os.path.lexists(found) else path
-
-
-def _among(folder: Path, stored: str) -> Path:
-    from pastchats_memory.redact import redact_path  # many patterns, and hardly a name has had a token in it
-
-    try:
-        with os.scandir(folder) as entries:
-            for entry in islice(entries, MOST_NAMES):
-                if Path(redact_path(utf8(entry.path))).name == stored:
-                    return Path(entry.path)
-    except OSError:
-        pass
-    return folder / stored

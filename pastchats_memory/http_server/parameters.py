@@ -10,7 +10,7 @@ from typing import Any
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import TYPES
-from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.search.request import MODES, MOST_HITS
 
 TEXT = r"[^\s\u001c-\u001f]"
 """Something other than blanks."""

@@ -23,7 +23,7 @@ from pastchats_memory.render_json import (
     search_json,
     with_warnings,
 )
-from pastchats_memory.search import MOST_HITS
+from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.task_render import task_json
 
 NARROWER = "Narrow the search with project, since or role."

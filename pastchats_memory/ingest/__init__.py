@@ -16,21 +16,15 @@ from pastchats_memory.formats.base.source import Source
 from pastchats_memory.ingest.anchors import note_passages
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
-from pastchats_memory.ingest.discover import Candidate, IndexOptions, candidates, name_of
+from pastchats_memory.ingest.detect import BY_FORMAT, opened, resumed
+from pastchats_memory.ingest.discover import Candidate, candidates, name_of
 from pastchats_memory.ingest.dry_run import dry_run, rehearse
-from pastchats_memory.ingest.reading import BY_FORMAT, opened, prompts_of, resumed
-from pastchats_memory.ingest.report import (
-    FileReport,
-    Forecast,
-    IndexReport,
-    Progress,
-    failed,
-    forecast,
-    refused,
-    runs_under_way,
-    standing,
-)
-from pastchats_memory.ingest.writer import Reading, Writer
+from pastchats_memory.ingest.forecast import Forecast, forecast, runs_under_way
+from pastchats_memory.ingest.open_file import Reading
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.reading import prompts_of
+from pastchats_memory.ingest.report import FileReport, IndexReport, Progress, failed, refused, standing
+from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState

@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import LONGEST, digest, located, passage_of, unpacked
+from pastchats_memory.files.line_anchor import LONGEST, digest, passage_of, unpacked
+from pastchats_memory.files.stored_path import located
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations

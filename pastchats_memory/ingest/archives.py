@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 from pastchats_memory.files.archives import ARCHIVES, Broken, is_archive, is_bomb, unpacking
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES
 from pastchats_memory.ingest.changes import recipe_of_left
-from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate, IndexOptions
+from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate
+from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import IndexReport, failed, refused
 from pastchats_memory.model import Unreadable, utf8
 from pastchats_memory.store.sources import SourceState

@@ -12,8 +12,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from pastchats_memory.formats.registry import all_formats, formats_of_kind
-from pastchats_memory.ingest.discover import Candidate, IndexOptions
+from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.identity import RECIPE
+from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 

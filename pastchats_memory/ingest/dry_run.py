@@ -9,11 +9,13 @@ from pathlib import Path
 
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans
-from pastchats_memory.ingest.discover import IndexOptions, candidates
+from pastchats_memory.ingest.detect import opened
+from pastchats_memory.ingest.discover import candidates
 from pastchats_memory.ingest.identity import project_of
-from pastchats_memory.ingest.reading import is_wanted, opened, turns_of
+from pastchats_memory.ingest.open_file import Reading
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.reading import is_wanted, turns_of
 from pastchats_memory.ingest.report import FileReport, IndexReport, failed, refused, standing
-from pastchats_memory.ingest.writer import Reading
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 

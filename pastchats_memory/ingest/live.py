@@ -10,16 +10,16 @@ from uuid import uuid4
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import opted_out, project_at
-from pastchats_memory.ingest.discover import ALL, Wanted
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
-from pastchats_memory.ingest.reading import prompt_of, without_our_words
+from pastchats_memory.ingest.options import ALL, Wanted
+from pastchats_memory.ingest.turn_rows import prompt_of, without_our_words
 from pastchats_memory.model import Turn, utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 
 @dataclass(frozen=True, slots=True)

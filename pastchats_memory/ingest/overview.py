@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pastchats_memory.files.archives import is_archive
-from pastchats_memory.ingest.discover import ALL, Wanted, candidates
+from pastchats_memory.ingest.discover import candidates
+from pastchats_memory.ingest.options import ALL, Wanted
 from pastchats_memory.model import LeftOut, utf8
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database

@@ -4,162 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import BadJson, NotText, Source
-from pastchats_memory.formats.registry import all_formats, detect_format
-from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
-from pastchats_memory.ingest.discover import Candidate, IndexOptions
-from pastchats_memory.ingest.identity import Identities, project_of, text_hash
-from pastchats_memory.ingest.writer import Reading, wrong_with
-from pastchats_memory.model import Origin, Prompt, Task, Turn, Unreadable, utf8
-from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.ingest.identity import Identities, project_of
+from pastchats_memory.ingest.open_file import Reading
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.task_rows import wrong_with
+from pastchats_memory.ingest.turn_rows import Placed, prompt_of_export, without_our_words, without_split_secrets
+from pastchats_memory.model import Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.clean import clean_turn
-from pastchats_memory.text.recall_block import without_echoes
 
 # What becomes of a turn between its reader and the table, whichever way it came.
-
-
-def without_our_words(turn: Turn) -> Turn | None:
-    """The turn clean and without the recall blocks that it quotes; None where nothing else was said."""
-    cleaned = clean_turn(turn)
-    words = without_echoes(cleaned.content) if cleaned else ""
-    return cleaned._replace(content=words) if cleaned and words else None
-
-
-def prompt_of(
-    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
-) -> Prompt:
-    """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
-    safe = _safe(turn)
-    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
-    metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
-    return Prompt(
-        source_path=source_path,
-        project=_name(project),
-        turn_index=turn_index,
-        turn=safe,
-        content_hash=hashes[0],
-        echo_hash=hashes[1],
-        text_hash=text_hash(safe.content),
-        metadata=metadata,
-    )
-
-
-def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
-    """A turn that an export tells of as it was stored, without what is known for a secret by now."""
-    safe = _safe(turn)
-    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
-    return Prompt(
-        source_path=redact_path(origin.source_path),
-        project=_name(project or turn.project or ""),
-        turn_index=origin.turn_index,
-        turn=safe._replace(origin=origin._replace(places=places)),
-        content_hash=origin.hashes[0],
-        echo_hash=origin.hashes[1],
-        text_hash=text_hash(safe.content),
-        metadata=redact_json(dict(turn.metadata)),
-    )
-
-
-def _safe(turn: Turn) -> Turn:
-    return turn._replace(
-        role=_name(turn.role),
-        content=redact(turn.content).text,
-        conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
-        native_id=None if turn.native_id is None else redact(turn.native_id).text,
-        cwd=None if turn.cwd is None else redact_path(turn.cwd),
-    )
-
-
-@lru_cache(maxsize=64)
-def _name(text: str) -> str:
-    """What many turns have alike: a role, a project, a conversation."""
-    return redact(text).text
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A turn with its place in the conversation and the hashes of its text as it was."""
-
-    turn: Turn
-    project: str
-    index: int
-    hashes: tuple[str, str | None]
-
-    def prompt(self, name: str, format_: str) -> Prompt:
-        """The row of it, in a file of that name and format."""
-        return prompt_of(self.turn, name, self.project, self.index, format_, self.hashes)
-
-    def saying(self, content: str) -> Placed:
-        """The same turn with another text."""
-        return replace(self, turn=self.turn._replace(content=content))
-
-
-def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed]:
-    """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
-    if before.turn.conversation_id != after.turn.conversation_id:
-        return before, after
-    said = redact_split(before.turn.content, after.turn.content)
-    return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))
-
-
-NOT_TAKEN = "no conversation found in it"
-NOTHING_IN_IT = "an empty list or object"
-TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
-TABLES = frozenset({".csv", ".tsv"})
-NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
-
-
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
-    """The file, its reader or None, and the reason for None. Raises OSError."""
-    source = Source(
-        candidate.path,
-        named=candidate.named,
-        notes=options.wants_notes_at(candidate.path),
-        chunk_size=options.chunk_size,
-        chunk_overlap=options.overlap,
-        unpacked=candidate.unpacked,
-    )
-    try:
-        reader = detect_format(source)
-        reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
-    except NotText as fault:
-        return source, None, str(fault)
-    return source, reader, reason
-
-
-def _reason_against(source: Source) -> str:
-    """Why a file that no reader claims is left. Raises NotText, OSError."""
-    if source.shape == "markdown":
-        return NOTES_NOT_TAKEN
-    if source.shape == "json" and isinstance(source.outline, BadJson):
-        return f"not whole JSON: {source.outline.reason}"
-    if source.shape == "json" and source.outline in ([], {}):
-        return NOTHING_IN_IT
-    return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
-
-
-def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
-    """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
-    state = plan.state
-    if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
-        return None
-    resume = (
-        sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
-    )
-    if resume is None or plan.candidate.size <= state.size or not has_still(state, plan.candidate):
-        return None
-    known = json.loads(resume)
-    checkpoint = Checkpoint(known["offset"], known["line"], known["state"])
-    return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
 def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:

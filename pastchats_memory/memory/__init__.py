@@ -15,7 +15,7 @@ from pastchats_memory.embed.registry import embedder_of
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory.requests import about_the_model, hidden_projects, model_settings
 from pastchats_memory.model import Item, number_of
-from pastchats_memory.search import Request
+from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import DAMAGED, Database, open_database
 from pastchats_memory.store.deletion import finish_at_opening
 from pastchats_memory.store.sources import meta
@@ -33,7 +33,8 @@ from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.memory.requests import OUTCOMES, filters_of, source_named, standing_here
 from pastchats_memory.model import Block, Command, Context, Filters, Hit, Hits, Lesson, Outcome, Sheet, Unjudged, utf8
-from pastchats_memory.search import Scoring, search, search_terms, with_snippet
+from pastchats_memory.search import Scoring, search, search_terms
+from pastchats_memory.search.hits import with_snippet
 
 if TYPE_CHECKING:
     from datetime import date
@@ -339,7 +340,9 @@ class Asking(Opened):
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import LEAST_RELEVANCE, RecallRequest, recall
+        from pastchats_memory.recall import recall
+        from pastchats_memory.recall.request import RecallRequest
+        from pastchats_memory.recall.selection import LEAST_RELEVANCE
 
         filters = filters_of(project=project, since=since, outcome=outcome)
         request = RecallRequest(
@@ -395,8 +398,8 @@ class Asking(Opened):
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import worth_saying
-        from pastchats_memory.recall.budget import ContextRequest, assemble
+        from pastchats_memory.recall.context import ContextRequest, assemble
+        from pastchats_memory.recall.selection import worth_saying
 
         request = ContextRequest(budget, limit, width)
         filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
@@ -467,7 +470,7 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.judging import listed
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import nothing_passes
 
         hidden = hidden_projects(self._database, None)
         wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
@@ -508,7 +511,7 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.lessons import lessons
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import nothing_passes
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
@@ -521,7 +524,7 @@ class Asking(Opened):
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
         from pastchats_memory.episodes.how import commands
-        from pastchats_memory.recall import worth_saying
+        from pastchats_memory.recall.selection import worth_saying
 
         filters = filters_of(project=project, outcome="worked")
         behind = self._outcomes_behind(filters)

@@ -13,16 +13,16 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import CustomModel, ModelSettings, cores, is_model, leaves_for
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.line_anchor import located
+from pastchats_memory.files.stored_path import located
 from pastchats_memory.model import STATUSES, Filters, priority_of, utf8, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.registry import History
-    from pastchats_memory.ingest.discover import IndexOptions, Wanted
+    from pastchats_memory.ingest.options import IndexOptions, Wanted
     from pastchats_memory.tasks.desk import Standing
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
@@ -212,7 +212,7 @@ def index_options(
     follow: bool,
 ) -> IndexOptions:
     """What an index run is asked for, by arguments and by the configuration together."""
-    from pastchats_memory.ingest.discover import IndexOptions
+    from pastchats_memory.ingest.options import IndexOptions
 
     return IndexOptions(
         project=project and utf8(project),
@@ -229,7 +229,7 @@ def wanted_files(
     config: Config, include: Sequence[str] = (), exclude: Sequence[str] = (), *, follow: bool = False
 ) -> Wanted:
     """Which files, and which projects' turns, may be stored."""
-    from pastchats_memory.ingest.discover import Wanted
+    from pastchats_memory.ingest.options import Wanted
 
     return Wanted((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
 

@@ -15,7 +15,7 @@ from pastchats_memory.questions.phrases import (
     any_of,
     longest_first,
 )
-from pastchats_memory.text.dates import NUMBERS, number_of
+from pastchats_memory.text.time_spans import NUMBERS, number_of
 
 _BUT = r"\b(?:not|aren't|isn't|but|except(?: for)?|excluding|other than|apart from)(?: the)?"
 

@@ -9,7 +9,7 @@ from pastchats_memory.model import OPEN
 from pastchats_memory.questions.draft import Draft
 from pastchats_memory.questions.phrases import DUE_BY, UNTOUCHED
 from pastchats_memory.questions.reading import Span
-from pastchats_memory.text.dates import NUMBERS, TIMES, to_come
+from pastchats_memory.text.time_spans import NUMBERS, TIMES, to_come
 
 _DUE = re.compile(r"(?:due|deadlines?)\b")
 _CREATED = re.compile(

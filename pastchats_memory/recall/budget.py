@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
-from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Block, Context, ContextItem, Hit, Outcome, Recollection
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, citation, entry_text, local_time, one_line, quoted
-from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.model import Block, Outcome, Recollection
+from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.key_sentences import decisive
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Of an excerpt where there is no room for more; the steps are small so that little room is left over."""
@@ -89,80 +88,3 @@ def _shortened(memory: Recollection, weights: Mapping[str, float], width: int) -
 
 
 # Context for a question: the best few items, each an excerpt with its id and its source, within a strict token budget.
-
-MOST_ITEMS = 5
-EXCERPT_WIDTH = 200
-"""Characters of an item's text; the whole stays in the database, and `show` has it."""
-SHARES = (1.0, 0.5, 0.25, 0.0)
-"""Of that width, tried in this order where an item does not fit; at none its line with id and status is left."""
-HEADING = "# Context"
-NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    """How much may be said. Raises UsageFault for a budget or a number that leaves nothing."""
-
-    budget: int = 1500
-    limit: int = MOST_ITEMS
-    width: int = EXCERPT_WIDTH
-
-    def __post_init__(self) -> None:
-        if self.budget < 1 or self.limit < 1 or self.width < 1:
-            raise UsageFault("budget, limit and excerpt start at 1", "Leave them out for the usual ones.")
-
-
-def assemble(
-    hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
-) -> Context:
-    """As many of the hits as fit, best first; one that does not fit is shortened before it and all after it are left out.
-
-    Args:
-        hits: best first.
-        weights: of the question's words, around which excerpts are cut.
-        request: the limits.
-        count_tokens: of a text.
-    """
-    items: list[ContextItem] = []
-    for hit in hits[: request.limit]:
-        fitting = next(
-            (
-                item
-                for item in _shorter(hit, weights, request.width)
-                if count_tokens(text_of([*items, item])) <= request.budget
-            ),
-            None,
-        )
-        if fitting is None:
-            break
-        items.append(fitting)
-    text = text_of(items)
-    tokens = count_tokens(text)
-    if tokens > request.budget:
-        text, tokens = "", 0
-    return Context(tuple(items), text, tokens)
-
-
-def _shorter(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
-    for share in SHARES:
-        letters = int(width * share)
-        yield ContextItem(hit, " ".join(excerpt(hit.content, weights, letters).split()) if letters else "")
-
-
-def text_of(items: Sequence[ContextItem]) -> str:
-    """The context as Markdown: an entry an item, then the sources by id."""
-    if not items:
-        return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
-    entries = "".join(_entry(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {citation(item.hit)}\n" for item in items)
-    return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
-
-
-def _entry(place: int, item: ContextItem) -> str:
-    hit = item.hit
-    similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
-    kind = hit.role if hit.type == "prompt" else hit.type
-    task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
-    facts = (f"[{one_line(hit.id)}] {kind}", *task, one_line(hit.source_project), local_time(hit.timestamp), similarity)
-    line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
-    return f"{line}{quoted(item.excerpt)}\n" if item.excerpt else line

@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from pastchats_memory.embed import Embedder, Vector, is_english
 from pastchats_memory.errors import ModelChanged, ModelUnavailable, UsageFault
 from pastchats_memory.model import Filters, Hit, Hits, Item, Place, TaskText
+from pastchats_memory.search.background import _Beside
 from pastchats_memory.search.candidates import by_evidence, by_words
+from pastchats_memory.search.hits import Fit, hit_of, with_snippet
 from pastchats_memory.search.lexical import NO_FILTERS, Matches, Terms, best, matches_of, shares, terms_of
+from pastchats_memory.search.no_results import nothing_passes
 from pastchats_memory.search.query import asked_in
 from pastchats_memory.search.rank import (
     MEANING,
@@ -30,6 +33,7 @@ from pastchats_memory.search.rank import (
     read_again,
     relevance,
 )
+from pastchats_memory.search.request import EVEN, MOST_HITS, Request
 from pastchats_memory.search.times import Times, times_of
 from pastchats_memory.store import sources, tasks, vectors
 from pastchats_memory.store import turns as turn_rows
@@ -42,126 +46,12 @@ from pastchats_memory.text.identifiers import is_spaceless
 
 # A ranked row as the hit that callers are given, and where its text can be read now.
 
-NOT_RANKED: Any = {
-    "rank": 0,
-    "score": 0.0,
-    "relevance": None,
-    "lexical_rank": None,
-    "semantic_rank": None,
-    "similarity": None,
-    "snippet": "",
-}
-"""The fields of a hit that say how it was found."""
-
-
-class Fit(NamedTuple):
-    """How well a row fits the question, in itself rather than among others."""
-
-    similarity: float
-    """Cosine."""
-    relevance: float
-    """0 to 1."""
-
-
-def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
-    """The hit at a place, counted from 1; without a fit where the question has no vector."""
-    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
-    return hit._replace(
-        rank=place,
-        score=row.score,
-        relevance=None if fit is None else fit.relevance,
-        lexical_rank=row.ranks.get(WORDS),
-        semantic_rank=row.ranks.get(MEANING),
-        similarity=None if fit is None else fit.similarity,
-        contributions=row.contributions,
-    )
-
-
-def _turn_hit(item: Item) -> Hit:
-    """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
-    where = filed_place(item)
-    return Hit(
-        **NOT_RANKED,
-        id=str(item.id),
-        type="note" if item.role == "note" else "prompt",
-        content=item.content,
-        role=item.role,
-        source_path=where.path,
-        source_line=where.line or None,
-        source_project=item.project,
-        conversation_id=item.conversation_id,
-        turn_index=item.turn_index,
-        timestamp=item.timestamp,
-        metadata=item.metadata,
-    )
-
-
-def hit_at(hit: Hit, item: Item) -> Hit:
-    """The hit, found as it was, of another turn."""
-    if hit.id == str(item.id):
-        return hit
-    other = _turn_hit(item)
-    return other._replace(**{name: getattr(hit, name) for name in NOT_RANKED}, contributions=hit.contributions)
-
-
-def _task_hit(text: TaskText) -> Hit:
-    task = text.task
-    return Hit(
-        **NOT_RANKED,
-        id=text.shown_id,
-        type=task.type if text.kind == "task" else text.kind,
-        content=text.content,
-        role="task",
-        source_path=task.source_path,
-        source_line=task.source_line,
-        source_project=task.project,
-        conversation_id=task.conversations[0] if task.conversations else None,
-        turn_index=0,
-        timestamp=text.timestamp,
-        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
-        task=task,
-    )
-
-
-def filed_place(item: Item) -> Place:
-    """Where the turn is cited."""
-    return item.places[0] if item.places else Place(item.source_path, 0, None)
-
 
 # Why nothing was found, where that is not for the question.
 
-ALIKE = 3
-"""Projects that are named in the place of one that is not there."""
 
-
-def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
-    """A warning where the filters would let nothing through whatever was asked. Raises StoreFault."""
-    if is_any(database, filters):
-        return ()
-    if not is_any(database, NO_FILTERS):
-        return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
-    of_project = Filters(project=filters.project, hidden=filters.hidden)
-    if filters.since and filters.until and filters.since > filters.until:
-        return ("no row passes the filters: `since` names a later time than `until`",)
-    if filters.project is None or is_any(database, of_project):
-        return ("no row passes the filters, whatever is asked",)
-    from difflib import get_close_matches
-
-    named = {name.lower(): name for name in sources.names(database) if name not in filters.hidden}
-    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, ALIKE)]
-    others = f"; there is {', '.join(alike)}" if alike else ""
-    return (f"nothing is stored of the project {filters.project}{others}",)
-
-
-Value = TypeVar("Value")
-
-MODES = ("hybrid", "keyword", "semantic")
-MOST_HITS = 1000
 DEPTH = 100
 """Rows of each list whose evidence is weighed; further ones follow in the order of the plain lists."""
-SNIPPET_WIDTH = 240
-EVEN = 0.5
-"""Balance of words and meaning."""
 UNREAD = (
     "the model knows English only, so these results are by words alone; "
     "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
@@ -174,69 +64,6 @@ READ_AGAIN = 30
 
 Scoring = Callable[[str, Sequence[str]], NDArray[np.float64]]
 """Of a question and texts a number for each text, larger is better: a cross-encoder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A search, checked: what cannot be asked is refused when it is made. Raises UsageFault."""
-
-    text: str
-    mode: str = "hybrid"
-    limit: int = 10
-    page: int = 1
-    filters: Filters = NO_FILTERS
-    threshold: float | None = None
-    """Least relevance, 0 to 1."""
-    min_similarity: float | None = None
-    """Least cosine."""
-    meaning: float = EVEN
-    """0 is words alone, 1 meaning alone."""
-    today: date = field(default_factory=date.today)
-    """What "last week" in the text counts from."""
-    time_filters: bool = False
-    """Whether a time in the text may leave rows out, rather than only speak for what was said then."""
-
-    def __post_init__(self) -> None:
-        if not self.text.strip():
-            raise UsageFault("the query is empty", "Say what to look for: pastchats-memory search 'retry strategy'.")
-        if self.mode not in MODES:
-            raise UsageFault(f"unknown mode {self.mode!r}", f"Use one of {', '.join(MODES)}.")
-        if self.limit < 1 or self.page < 1:
-            raise UsageFault("limit and page start at 1", "Leave them out for the first ten results.")
-        if self.limit * self.page > MOST_HITS:
-            raise UsageFault(
-                f"limit × page is at most {MOST_HITS}", "Narrow the search with --project, --since or --role."
-            )
-        if any(least is not None and not -1 <= least <= 1 for least in (self.threshold, self.min_similarity)):
-            raise UsageFault("a threshold runs from -1 to 1", "Leave it out for all results.")
-        if not 0 <= self.meaning <= 1:
-            raise UsageFault("meaning runs from 0 (words) to 1 (meaning)", "Leave it out for the usual balance.")
-
-    @property
-    def needs_vector(self) -> bool:
-        """Whether the model has to be asked."""
-        return self.mode != "keyword" or self.is_selective
-
-    @property
-    def asks_meaning(self) -> bool:
-        """Whether the nearest neighbours are among what is ranked."""
-        return self.mode != "keyword" and self.meaning > 0
-
-    @property
-    def is_selective(self) -> bool:
-        """Whether hits are kept by what they are worth, so that more have to be looked at than are shown."""
-        return self.threshold is not None or self.min_similarity is not None
-
-    @property
-    def last(self) -> int:
-        """Place of the last hit that is looked at."""
-        return MOST_HITS if self.is_selective else self.limit * self.page
-
-    def takes(self, fit: Fit) -> bool:
-        """Whether a row that fits so well is a hit."""
-        return (self.threshold is None or fit.relevance >= self.threshold) and (
-            self.min_similarity is None or fit.similarity >= self.min_similarity
-        )
 
 
 def search(database: Database, embedder: Embedder, request: Request, scoring: Scoring | None = None) -> Hits:
@@ -290,35 +117,6 @@ def _is_unread(request: Request, said: str, matches: Matches, embedder: Embedder
     """Whether the question is in a script that the model never learnt, and its characters lead somewhere without it."""
     asks_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN
     return asks_both and len(matches.ids) > 0 and is_english(embedder.name) and is_spaceless(said)
-
-
-def with_snippet(hit: Hit, terms: Terms) -> Hit:
-    """The hit with the part of its text that is about the question, on one line."""
-    return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
-
-
-class _Beside(Generic[Value]):
-    """What a call says, made in a thread: models, NumPy and SQLite all leave Python's lock alone."""
-
-    def __init__(self, call: Callable[[], Value]) -> None:
-        self._call = call
-        self._said: list[Value] = []
-        self._fault: ModelUnavailable | None = None
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._said.append(self._call())
-        except ModelUnavailable as fault:
-            self._fault = fault
-
-    def value(self) -> Value:
-        """Wait for it. Raises ModelUnavailable."""
-        self._thread.join()
-        if not self._said:
-            raise self._fault or AssertionError("the thread ended with a traceback of its own")
-        return self._said[0]
 
 
 class _Near(NamedTuple):

@@ -15,7 +15,7 @@ from pastchats_memory.search.rank import timeliness
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.tasks import beginnings
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 
 _TIMELY = re.compile(
     r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"

@@ -13,12 +13,13 @@ from pastchats_memory.likeness import AT_RELATED
 from pastchats_memory.model import TYPES, Filters, StoredTask
 from pastchats_memory.questions import read_question
 from pastchats_memory.questions.reading import Reading
-from pastchats_memory.search import Request, search
+from pastchats_memory.search import search
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, tasks
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.desk import Standing
 from pastchats_memory.tasks.near import asked, near
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 
 MOST, MOST_ABOUT = 50, 200
 LEAST_SIMILARITY = 0.3

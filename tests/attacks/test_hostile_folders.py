@@ -17,7 +17,8 @@ from inprocess import Shell
 from program import REPOSITORY, Program
 
 from pastchats_memory.formats.base import source
-from pastchats_memory.ingest.discover import Wanted, candidates
+from pastchats_memory.ingest.discover import candidates
+from pastchats_memory.ingest.options import Wanted
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.ingest.discover import Wanted
+from pastchats_memory.ingest.options import Wanted
 
 
 @pytest.mark.parametrize(

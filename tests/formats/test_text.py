@@ -1,6 +1,8 @@
 import pytest
 
-from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, ending, shortened
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.truncate import KEPT_HEAD, KEPT_TAIL, beginning, ending, shortened
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
-from pastchats_memory.text.excerpt import decisive
+from pastchats_memory.text.key_sentences import decisive
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."

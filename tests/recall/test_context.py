@@ -12,7 +12,7 @@ from program import Reader
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Hit
-from pastchats_memory.recall.budget import NOTHING_RELEVANT, ContextRequest, assemble
+from pastchats_memory.recall.context import NOTHING_RELEVANT, ContextRequest, assemble
 from pastchats_memory.text.tokens import count_tokens
 
 

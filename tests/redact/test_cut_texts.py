@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.tools import (
     finding,
 )
 from pastchats_memory.redact import redact
-from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, shortened
+from pastchats_memory.text.truncate import KEPT_HEAD, KEPT_TAIL, shortened
 
 TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 LINE = "a line of what was put out\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.search.query import FUNCTION_WORD, MOST_ROWS, Term, coverage, looked_up, term
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 CORPUS = 1000

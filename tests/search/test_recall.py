@@ -15,7 +15,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.outcome import Row, outcome_of
-from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
+from pastchats_memory.recall.entries import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.desk import Change

@@ -6,7 +6,7 @@ from datetime import UTC
 
 import pytest
 
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import moment
 
 
 @pytest.mark.parametrize(

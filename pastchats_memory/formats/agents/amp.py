@@ -10,7 +10,7 @@ from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
 from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import Output, text_in
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "amp"
 VERSION = 5

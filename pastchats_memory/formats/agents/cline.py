@@ -28,7 +28,7 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tools import Output, output_of, text_in
 from pastchats_memory.formats.base.wrappers import span, without_spans
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 # What Cline sent to the model: Anthropic messages, in which almost everything in the user's role is a program's.
 #

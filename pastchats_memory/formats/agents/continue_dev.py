@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.session import About, At, Row, Telling, folde
 from pastchats_memory.formats.base.sibling_files import is_beside
 from pastchats_memory.formats.base.source import BadJson, Json, Source, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import Output
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "continue"
 VERSION = 6

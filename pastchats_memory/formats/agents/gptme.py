@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.session import About, At, Row, Telling, folde
 from pastchats_memory.formats.base.sibling_files import text_beside
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import Output, without_thoughts
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "gptme"
 VERSION = 2

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.sibling_files import field_beside, is_beside
 from pastchats_memory.formats.base.source import BadJson, Json, Record, Source, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.tools import Output, printed_in
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "openhands"
 VERSION = 3

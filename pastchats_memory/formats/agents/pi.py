@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.session import About, At, Row, Telling, folde
 from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import Output, text_in
 from pastchats_memory.formats.base.tree import Branches
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "pi"
 VERSION = 8

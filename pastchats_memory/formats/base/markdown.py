@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pastchats_memory.formats.base.source import Json
-from pastchats_memory.text.clean import beginning
+from pastchats_memory.text.truncate import beginning
 
 MOST_FRONT_MATTER = 400
 MOST_KEYS = 100

@@ -14,8 +14,9 @@ import orjson
 from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tasks import names_of, short_hash, titled, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
-from pastchats_memory.text.clean import beginning, clean, ending
+from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import check_of, ends_badly, is_look
+from pastchats_memory.text.truncate import beginning, ending
 
 # Questions that an agent puts to the person midway, through a tool made for that, and what the person answered.
 #

@@ -28,8 +28,10 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import IMAGE, clean, conversation_hash, shortened
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.clean import IMAGE, clean
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.truncate import shortened
 
 # One message of a ChatGPT conversation: what a person saw of it, if anything.
 

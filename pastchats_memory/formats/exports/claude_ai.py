@@ -12,8 +12,10 @@ from pastchats_memory.formats.base.source import Json, Places, Source, list_of, 
 from pastchats_memory.formats.base.tools import Output, text_in
 from pastchats_memory.formats.base.tree import abandoned
 from pastchats_memory.model import Turn
-from pastchats_memory.text.clean import IMAGE, conversation_hash, shortened
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.clean import IMAGE
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.truncate import shortened
 
 FORMAT = "claude-ai"
 VERSION = 3

@@ -29,7 +29,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import Output
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import shortened
+from pastchats_memory.text.truncate import shortened
 
 # The database in which the `llm` tool logs, as the rows that `llm logs --json` prints of it, the responses of a conversation together.
 #

@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.tools import output_of, without_thoughts
 from pastchats_memory.model import Turn
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "lm-studio"
 VERSION = 3

@@ -24,8 +24,8 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tools import output_of
 from pastchats_memory.formats.base.tree import abandoned
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "open-webui"
 VERSION = 4

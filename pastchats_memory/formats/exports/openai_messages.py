@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.session import About, At, Row, Telling
 from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import Output, without_thoughts
 from pastchats_memory.model import Turn
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 
 FORMAT = "openai-messages"
 VERSION = 4

@@ -43,8 +43,9 @@ from pastchats_memory.formats.generic.shapes.understood import amended, conversa
 from pastchats_memory.formats.generic.shapes.windows import Nest, longest_within, windows
 from pastchats_memory.formats.generic.speakers import roles_of_names
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash, shortened
-from pastchats_memory.text.dates import to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import to_the_minute
+from pastchats_memory.text.truncate import shortened
 
 FORMAT = "messages"
 VERSION = 16

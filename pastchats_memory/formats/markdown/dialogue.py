@@ -28,8 +28,8 @@ from pastchats_memory.formats.markdown.agent_exports import (
     told_in,
 )
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
 
 # Lines that say who speaks next in a Markdown dialogue, in all the ways people and exporters write them.
 

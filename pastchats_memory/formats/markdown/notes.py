@@ -17,8 +17,8 @@ from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, Source
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import beginning
-from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.truncate import beginning
 
 FORMAT = "notes"
 VERSION = 4

@@ -26,9 +26,9 @@ from pastchats_memory.formats.base.source import Json, Source, mapping_of, numbe
 from pastchats_memory.formats.base.tools import BOOKKEEPING, NO_CALL, Call, Output, asks, call_of, output_of
 from pastchats_memory.formats.base.wrappers import CONTINUED, is_pressed, span, typed_in_claude
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_editor, is_look, is_shell, says_failure
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
 
 # What SpecStory's Markdown folds away: a tool's call with its output, an agent's thoughts.
 

@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.source import Source
 from pastchats_memory.formats.base.tools import Output
 from pastchats_memory.formats.base.wrappers import BUILT_INS, typed_in_claude
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_editor, is_shell
 
 # The boxes on the screens of Gemini CLI and Qwen Code: calls with what they answered, in earlier versions prompts, too.

@@ -20,8 +20,9 @@ from pastchats_memory.formats.agents.claude_code.records import (
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.text.clean import beginning, clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.truncate import beginning
 
 # Going on in a Claude Code transcript that has grown: what must be known of the lines before, as small JSON.
 #

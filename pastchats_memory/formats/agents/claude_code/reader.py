@@ -23,7 +23,7 @@ from pastchats_memory.formats.base.session import Draft, Drafts
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, Source, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import NO_CALL, Call, Output, call_again, call_of, kept, output_of
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "claude-code"
 VERSION = 6

@@ -29,7 +29,7 @@ from pastchats_memory.formats.base.tools import NO_CALL, Call, call_again, call_
 from pastchats_memory.formats.base.wrappers import shell_in_codex, typed_in_codex
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "codex"
 VERSION = 4

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.source import Json, Record, Source, list_of, 
 from pastchats_memory.formats.base.tools import Output, text_in
 from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, handwritten, iso_utc, to_the_minute
 
 FORMAT = "copilot-cli"
 VERSION = 6

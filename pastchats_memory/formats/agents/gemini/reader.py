@@ -26,7 +26,7 @@ from pastchats_memory.formats.base.session import About, At, Draft, Row, Telling
 from pastchats_memory.formats.base.sibling_files import is_beside, text_beside
 from pastchats_memory.formats.base.source import Element, Json, Record, Records, Source, list_of, mapping_of, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 # A Gemini CLI session as a list of changes, whether it is one document or a log, and which messages outlived them.
 

@@ -13,7 +13,7 @@ from pastchats_memory.formats.generic.shapes.naming import has
 from pastchats_memory.formats.generic.speakers import HOLDERS, Speaker, speaker_of
 from pastchats_memory.formats.generic.visible import TEXT_KEYS, body_of, shown_of
 from pastchats_memory.text.clean import IMAGE, clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 WRAPPERS = ("payload", "data", "utterance", "turn", "msg", "entry", "attributes", "record", "event", "node")
 """Keys under which a whole message stands, with what is said of it beside."""

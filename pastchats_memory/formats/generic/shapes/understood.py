@@ -23,7 +23,7 @@ from pastchats_memory.formats.generic.shapes.naming import PERSPECTIVE, SIDES
 from pastchats_memory.formats.generic.shapes.spelled import spelled_out
 from pastchats_memory.formats.generic.shapes.values import LONGEST_WORD, is_prose
 from pastchats_memory.formats.generic.speakers import Speaker, roles_of_names
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 
 
 def conversations_in(value: object) -> list[Conversation]:

@@ -13,7 +13,7 @@ from pastchats_memory.formats.generic.shapes.inference.columns import PIECE
 from pastchats_memory.formats.generic.shapes.inference.pages import MOST_SPEAKERS, marked_texts
 from pastchats_memory.formats.generic.shapes.naming import SIDES, side_of
 from pastchats_memory.formats.generic.shapes.values import is_prose, is_word
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 SPEAKER = "speaker"
 FEWEST_SWITCHES = 4

@@ -46,7 +46,7 @@ from pastchats_memory.formats.generic.shapes.naming import (
 )
 from pastchats_memory.formats.generic.shapes.values import asks, is_choice, is_prose, may_hold_prose, prose_share
 from pastchats_memory.formats.generic.speakers import known_role
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 MADE_OF_ROWS = (("#rows",), ("#columns",))
 """Ends of the places of tables whose records are no objects of the document."""

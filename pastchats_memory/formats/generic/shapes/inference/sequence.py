@@ -23,7 +23,7 @@ from pastchats_memory.formats.generic.shapes.naming import (
     words_of,
 )
 from pastchats_memory.formats.generic.shapes.values import LONGEST_WORD, is_choice, is_prose
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 NEXT = frozenset({"next", "following", "successor", "then", "followed", "nexts", "child", "down"})
 PARTS = frozenset({"part", "chunk", "segment", "piece", "fragment", "slice", "frame"})

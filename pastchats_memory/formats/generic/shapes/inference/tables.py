@@ -33,7 +33,7 @@ from pastchats_memory.formats.generic.shapes.naming import (
     side_of_path,
 )
 from pastchats_memory.formats.generic.shapes.values import is_prose
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 TURN = "#turn"
 """In a list of plain texts the column with whose turn it would be of two."""

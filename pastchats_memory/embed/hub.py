@@ -1,0 +1,155 @@
+"""Describe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pastchats_memory.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from pastchats_memory.embed.profiles import Profile
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from threading import Thread
+from typing import TypeVar
+
+from pastchats_memory.embed.profiles import Profile
+from pastchats_memory.embed.runtime import be_discreet
+
+TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+PATIENCE = 2.5
+"""Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
+
+
+OTHERWISE = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
+
+
+LINKED = "onnx_snapshots"
+"""Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""
+
+
+Found = tuple[Path, Profile]
+
+
+T = TypeVar("T")
+
+
+def snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
+    """The folder of the first cache that has all of a model, and the profile to use it with. Looks at names only."""
+    needed = ("tokenizer.json", profile.file, *profile.further)
+    wanted = f"models--{profile.repository.replace('/', '--')}"
+    for cache in caches:
+        for repository in _named(cache, wanted):
+            for folder in _revisions(repository):
+                if all((folder / name).is_file() for name in needed):
+                    graph = repository / LINKED / folder.name / profile.file
+                    return folder, replace(profile, file=str(graph)) if graph.is_file() else profile
+    return None
+
+
+def _named(cache: Path, wanted: str) -> list[Path]:
+    """The repository's folder, then one that is spelled in other case, as older releases of fastembed left them."""
+    if (cache / wanted).is_dir():
+        return [cache / wanted]
+    try:
+        return [entry for entry in cache.iterdir() if entry.name.lower() == wanted.lower()]
+    except OSError:
+        return []
+
+
+def _revisions(repository: Path) -> list[Path]:
+    """Snapshots, the one that `main` stands for first, then the newest."""
+    try:
+        main = (repository / "refs" / "main").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        main = ""
+    try:
+        folders = list((repository / "snapshots").iterdir())
+        newest = sorted(folders, key=lambda folder: -folder.stat().st_mtime)
+    except OSError:
+        return []
+    return sorted(newest, key=lambda folder: folder.name != main)
+
+
+def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHERWISE) -> Found:
+    """Bring a model from the hub into the cache, showing how far it is on a terminal; `otherwise` is as for `missing`.
+
+    Raises:
+        ModelUnavailable: the hub cannot be reached (known within seconds), does not have it, or broke off.
+    """
+    be_discreet()
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.utils import httpx
+
+    faults = (OSError, ValueError, httpx.HTTPError)
+    hub = HfApi()
+    wanted = (*TOKENIZER_FILES, profile.file, *profile.further)
+
+    def ask() -> Sequence[int]:
+        about = hub.model_info(profile.repository, files_metadata=True, timeout=PATIENCE)
+        return [file.size or 0 for file in about.siblings or [] if file.rfilename in wanted]
+
+    try:
+        megabytes = sum(within(PATIENCE, ask)) / 1e6
+        say(f"Downloading {name} ({megabytes:,.0f} MB) from {hub.endpoint} to {cache}")
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        snapshot_download(profile.repository, cache_dir=cache, allow_patterns=list(wanted))
+        found = snapshot([cache], profile)
+        if found is None:
+            raise FileNotFoundError(f"{profile.repository} lacks one of {', '.join(wanted)}")
+        return _linked(found)
+    except faults as fault:
+        raise missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}", otherwise) from fault
+
+
+def missing(name: str, cache: Path, why: str, otherwise: str = OTHERWISE) -> ModelUnavailable:
+    """What is said of a model that cannot be had, with the ways out, of which `otherwise` ends the list."""
+    hint = (
+        f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
+        f"{cache}{otherwise}."
+    )
+    return ModelUnavailable(f"the model {name} is not on this machine, and it cannot be fetched ({why})", hint)
+
+
+def within(seconds: float, ask: Callable[[], T]) -> T:
+    """What a call returns or raises; TimeoutError where it takes longer, as looking up a host's name may."""
+    answers: list[T] = []
+    faults: list[Exception] = []
+
+    def run() -> None:
+        try:
+            answers.append(ask())
+        except Exception as fault:  # noqa: BLE001 - raised again below, in the thread that asked
+            faults.append(fault)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if faults:
+        raise faults[0]
+    if not answers:
+        raise TimeoutError(f"no answer within {seconds:g} seconds")
+    return answers[0]
+
+
+def _linked(found: Found) -> Found:
+    """The same, by way of fastembed's links where the graph has data of its own that onnxruntime would refuse."""
+    folder, profile = found
+    if not profile.further:
+        return found
+    from fastembed.common.onnx_external_data import link_external_data
+
+    return folder, replace(profile, file=str(link_external_data(folder, profile.file, list(profile.further))))
+
+
+def _first_line(fault: BaseException) -> str:
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
+
+
+def on_stderr(line: str) -> None:
+    """A notice where the person sees it."""
+    sys.stderr.write(f"{line}\n")

@@ -1,0 +1,100 @@
+"""Describe."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.ingest.changes import Plan
+from pastchats_memory.ingest.report import FileReport
+from pastchats_memory.model import Prompt, Task, Unreadable
+from pastchats_memory.redact import redact, redact_json
+from pastchats_memory.store.tasks import (
+    Filed,
+)
+from pastchats_memory.text.recall_block import without_echoes
+
+MOST_CONVERSATIONS = 1000
+"""In a file that is gone on with; how many turns each has is remembered."""
+
+
+OPTED_OUT = "turns of projects that are kept out were left out of it"
+
+
+@dataclass(slots=True)
+class Reading:
+    """A file whose turns are under way to the database."""
+
+    plan: Plan
+    format: str
+    places: Counter[str | None] = field(default_factory=Counter)
+    """Turns of each conversation so far."""
+    unreadable: list[Unreadable] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    filed: list[Filed] = field(default_factory=list)
+    is_cut_short: bool = False
+    """The disk or the permissions ended it before the file did."""
+    is_opted_out: bool = False
+    """Turns of it were left, since their project is not to be read."""
+    is_resumed: bool = False
+    resume: str | None = None
+    checkpoint: Checkpoint | None = None
+    waiting: dict[str, Prompt] = field(default_factory=dict)
+    """By content_hash, so that a turn that stands twice in a batch is one row."""
+    seen: set[int] = field(default_factory=set)
+    added: int = 0
+    updated: int = 0
+    forgotten: int = 0
+    read: int = 0
+    is_whole: bool = False
+    fingerprint: str | None = None
+
+    def reached(self, checkpoint: Checkpoint) -> None:
+        """Remember where to go on, with the turns that were counted up to there.
+
+        What waits there is text as it stands in the file: with a secret in it or a block of ours, which quotes what may be
+        forgotten, it is not to be kept, and the file is gone on with from an earlier place, or read again.
+        """
+        if _is_to_be_cleaned([*filter(None, self.places), checkpoint.state]):
+            return
+        self.checkpoint = checkpoint
+        if len(self.places) <= MOST_CONVERSATIONS:
+            places = [[conversation, count] for conversation, count in self.places.items()]
+            body = {"offset": checkpoint.offset, "line": checkpoint.line, "places": places, "state": checkpoint.state}
+            self.resume = json.dumps(body)  # orjson refuses lone surrogates
+
+    def report(self) -> FileReport:
+        """What became of it."""
+        return FileReport(
+            self.plan.candidate.name,
+            self.format,
+            added=self.added,
+            updated=self.updated,
+            skipped=self.read + len(self.filed) - self.added - self.updated - self.forgotten,
+            forgotten=self.forgotten,
+            reason=OPTED_OUT if self.is_opted_out else None,
+            unreadable=tuple(self.unreadable),
+        )
+
+
+def _is_to_be_cleaned(state: object) -> bool:
+    """Whether a text in it would be redacted or lose an echo; all are looked at as one first, since thousands of ids may be among them."""
+    together = "\n".join(_texts(state))
+    if without_echoes(together) != together:
+        return True
+    return redact(together).text != together and json.dumps(redact_json(state)) != json.dumps(state)
+
+
+def _texts(state: object) -> Iterator[str]:
+    if isinstance(state, str):
+        yield state
+    elif isinstance(state, Mapping):
+        for key, inner in state.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(state, list | tuple):
+        for inner in state:
+            yield from _texts(inner)

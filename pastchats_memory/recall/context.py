@@ -1,0 +1,96 @@
+"""Describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Context, ContextItem, Hit
+from pastchats_memory.render import citation, local_time, one_line, quoted
+from pastchats_memory.text.excerpt import excerpt
+
+MOST_ITEMS = 5
+
+
+EXCERPT_WIDTH = 200
+"""Characters of an item's text; the whole stays in the database, and `show` has it."""
+
+
+SHARES = (1.0, 0.5, 0.25, 0.0)
+"""Of that width, tried in this order where an item does not fit; at none its line with id and status is left."""
+
+
+HEADING = "# Context"
+
+
+NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """How much may be said. Raises UsageFault for a budget or a number that leaves nothing."""
+
+    budget: int = 1500
+    limit: int = MOST_ITEMS
+    width: int = EXCERPT_WIDTH
+
+    def __post_init__(self) -> None:
+        if self.budget < 1 or self.limit < 1 or self.width < 1:
+            raise UsageFault("budget, limit and excerpt start at 1", "Leave them out for the usual ones.")
+
+
+def assemble(
+    hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
+) -> Context:
+    """As many of the hits as fit, best first; one that does not fit is shortened before it and all after it are left out.
+
+    Args:
+        hits: best first.
+        weights: of the question's words, around which excerpts are cut.
+        request: the limits.
+        count_tokens: of a text.
+    """
+    items: list[ContextItem] = []
+    for hit in hits[: request.limit]:
+        fitting = next(
+            (
+                item
+                for item in _shorter(hit, weights, request.width)
+                if count_tokens(text_of([*items, item])) <= request.budget
+            ),
+            None,
+        )
+        if fitting is None:
+            break
+        items.append(fitting)
+    text = text_of(items)
+    tokens = count_tokens(text)
+    if tokens > request.budget:
+        text, tokens = "", 0
+    return Context(tuple(items), text, tokens)
+
+
+def _shorter(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
+    for share in SHARES:
+        letters = int(width * share)
+        yield ContextItem(hit, " ".join(excerpt(hit.content, weights, letters).split()) if letters else "")
+
+
+def text_of(items: Sequence[ContextItem]) -> str:
+    """The context as Markdown: an entry an item, then the sources by id."""
+    if not items:
+        return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
+    entries = "".join(_entry(place, item) for place, item in enumerate(items, start=1))
+    sources = "".join(f"- [{one_line(item.hit.id)}] {citation(item.hit)}\n" for item in items)
+    return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
+
+
+def _entry(place: int, item: ContextItem) -> str:
+    hit = item.hit
+    similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
+    kind = hit.role if hit.type == "prompt" else hit.type
+    task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
+    facts = (f"[{one_line(hit.id)}] {kind}", *task, one_line(hit.source_project), local_time(hit.timestamp), similarity)
+    line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
+    return f"{line}{quoted(item.excerpt)}\n" if item.excerpt else line

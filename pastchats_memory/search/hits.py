@@ -1,0 +1,107 @@
+"""Describe."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pastchats_memory.model import Hit, Item, Place, TaskText
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.search.rank import (
+    MEANING,
+    WORDS,
+    Ranked,
+)
+from pastchats_memory.text.excerpt import excerpt
+
+NOT_RANKED: Any = {
+    "rank": 0,
+    "score": 0.0,
+    "relevance": None,
+    "lexical_rank": None,
+    "semantic_rank": None,
+    "similarity": None,
+    "snippet": "",
+}
+"""The fields of a hit that say how it was found."""
+
+
+class Fit(NamedTuple):
+    """How well a row fits the question, in itself rather than among others."""
+
+    similarity: float
+    """Cosine."""
+    relevance: float
+    """0 to 1."""
+
+
+def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+    """The hit at a place, counted from 1; without a fit where the question has no vector."""
+    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    return hit._replace(
+        rank=place,
+        score=row.score,
+        relevance=None if fit is None else fit.relevance,
+        lexical_rank=row.ranks.get(WORDS),
+        semantic_rank=row.ranks.get(MEANING),
+        similarity=None if fit is None else fit.similarity,
+        contributions=row.contributions,
+    )
+
+
+def _turn_hit(item: Item) -> Hit:
+    """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
+    where = filed_place(item)
+    return Hit(
+        **NOT_RANKED,
+        id=str(item.id),
+        type="note" if item.role == "note" else "prompt",
+        content=item.content,
+        role=item.role,
+        source_path=where.path,
+        source_line=where.line or None,
+        source_project=item.project,
+        conversation_id=item.conversation_id,
+        turn_index=item.turn_index,
+        timestamp=item.timestamp,
+        metadata=item.metadata,
+    )
+
+
+def hit_at(hit: Hit, item: Item) -> Hit:
+    """The hit, found as it was, of another turn."""
+    if hit.id == str(item.id):
+        return hit
+    other = _turn_hit(item)
+    return other._replace(**{name: getattr(hit, name) for name in NOT_RANKED}, contributions=hit.contributions)
+
+
+def _task_hit(text: TaskText) -> Hit:
+    task = text.task
+    return Hit(
+        **NOT_RANKED,
+        id=text.shown_id,
+        type=task.type if text.kind == "task" else text.kind,
+        content=text.content,
+        role="task",
+        source_path=task.source_path,
+        source_line=task.source_line,
+        source_project=task.project,
+        conversation_id=task.conversations[0] if task.conversations else None,
+        turn_index=0,
+        timestamp=text.timestamp,
+        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
+        task=task,
+    )
+
+
+def filed_place(item: Item) -> Place:
+    """Where the turn is cited."""
+    return item.places[0] if item.places else Place(item.source_path, 0, None)
+
+
+SNIPPET_WIDTH = 240
+
+
+def with_snippet(hit: Hit, terms: Terms) -> Hit:
+    """The hit with the part of its text that is about the question, on one line."""
+    return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))

@@ -1,0 +1,31 @@
+"""Describe."""
+
+from __future__ import annotations
+
+from pastchats_memory.model import Filters
+from pastchats_memory.search.lexical import NO_FILTERS
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import is_any
+
+ALIKE = 3
+"""Projects that are named in the place of one that is not there."""
+
+
+def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
+    """A warning where the filters would let nothing through whatever was asked. Raises StoreFault."""
+    if is_any(database, filters):
+        return ()
+    if not is_any(database, NO_FILTERS):
+        return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
+    of_project = Filters(project=filters.project, hidden=filters.hidden)
+    if filters.since and filters.until and filters.since > filters.until:
+        return ("no row passes the filters: `since` names a later time than `until`",)
+    if filters.project is None or is_any(database, of_project):
+        return ("no row passes the filters, whatever is asked",)
+    from difflib import get_close_matches
+
+    named = {name.lower(): name for name in sources.names(database) if name not in filters.hidden}
+    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, ALIKE)]
+    others = f"; there is {', '.join(alike)}" if alike else ""
+    return (f"nothing is stored of the project {filters.project}{others}",)

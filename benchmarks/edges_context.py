@@ -17,7 +17,7 @@ from corpus import database as built
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.tokenizer import wordpieces
-from pastchats_memory.recall.context import ContextRequest, assemble
+from pastchats_memory.recall.context import ContextRequest, build_context
 from pastchats_memory.text.tokens import count_tokens
 
 QUESTIONS = (
@@ -54,7 +54,7 @@ def main() -> None:
         show("context, search included", memory.context)
         show(
             "assembly alone",
-            lambda _: assemble(hits, {}, ContextRequest(), lambda text: count_tokens(text, wordpieces)),
+            lambda _: build_context(hits, {}, ContextRequest(), lambda text: count_tokens(text, wordpieces)),
         )
 
 

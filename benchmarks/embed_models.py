@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "embed"))
 from embed_throughput import WORDS
 from tiny_bert import graph
 
-from pastchats_memory.embed.onnx import BATCH_TOKENS, LocalEmbedder, batches
+from pastchats_memory.embed.onnx import BATCH_TOKENS, LocalEmbedder, make_batches
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.runtime import open_graph
 from pastchats_memory.embed.tokenizer import FOLDER
-from pastchats_memory.embed.windows import padded
+from pastchats_memory.embed.windows import pad
 
 if TYPE_CHECKING:
     from pastchats_memory.embed.tokenizer import Ids
@@ -43,7 +43,7 @@ def runner(path: Path, threads: int, pool: int = 1) -> Callable[[list[Ids], Batc
     session = open_graph(path, threads)
 
     def run(rows: list[Ids], some: Sequence[int]) -> None:
-        ids, mask = padded([rows[place] for place in some])
+        ids, mask = pad([rows[place] for place in some])
         session.run(None, {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids * 0})
 
     def everything(rows: list[Ids], parts: Batches) -> None:
@@ -85,11 +85,11 @@ def main() -> None:
             "bare": lambda rows: one(rows, by_rows(rows, 1)),
             "in rows of 32": lambda rows: one(rows, by_rows(rows, 32)),
             "by tokens": lambda rows: one(rows, by_tokens(rows, BATCH_TOKENS)),
-            "sorted": lambda rows: one(rows, batches([len(row) for row in rows], BATCH_TOKENS)),
+            "sorted": lambda rows: one(rows, make_batches([len(row) for row in rows], BATCH_TOKENS)),
             "a thread a call": lambda rows: pooled(rows, by_rows(rows, 1)),
-            "both": lambda rows: pooled(rows, batches([len(row) for row in rows], BATCH_TOKENS)),
+            "both": lambda rows: pooled(rows, make_batches([len(row) for row in rows], BATCH_TOKENS)),
             "both, four times as large": lambda rows: pooled(
-                rows, batches([len(row) for row in rows], 4 * BATCH_TOKENS)
+                rows, make_batches([len(row) for row in rows], 4 * BATCH_TOKENS)
             ),
         }
         maker = random.Random(1)  # noqa: S311 - the same texts everywhere

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed.packaged import END, ROOM, START, PackagedEmbedder
+from pastchats_memory.embed.packaged import CLS_ID, SEP_ID, WINDOW, PackagedEmbedder
 from pastchats_memory.embed.tokenizer import encode
 
 Matrix = NDArray[np.float32]
@@ -88,7 +88,7 @@ ENDS = (32, 64, 127)
 LIMITS = ((2, False), (2, True), (4, False), (4, True), (8, True), (999, False))
 RECIPES: dict[str, tuple[str, int, bool, Pool]] = {
     "cut at one window": ("full", 1, False, plain),
-    **{f"one window: start {ROOM - end}, end {end}": (str(end), 1, False, plain) for end in ENDS},
+    **{f"one window: start {WINDOW - end}, end {end}": (str(end), 1, False, plain) for end in ENDS},
     **{
         f"{shape} {name} <={most}{' +last' if last else ''}": (shape, most, last, pool)
         for shape, name, pool in POOLS
@@ -103,11 +103,11 @@ def embed_windows(texts: list[str], shape: str) -> list[Windows]:
 
     def one(text: str) -> Windows:
         ids = encode(text[:CHARACTERS]).ids
-        if shape.isdecimal() and len(ids) > ROOM:
-            ids = [*ids[: ROOM - int(shape)], *ids[-int(shape) :]]
-        size = ROOM if shape != "even" else math.ceil(max(len(ids), 1) / math.ceil(max(len(ids), 1) / ROOM))
+        if shape.isdecimal() and len(ids) > WINDOW:
+            ids = [*ids[: WINDOW - int(shape)], *ids[-int(shape) :]]
+        size = WINDOW if shape != "even" else math.ceil(max(len(ids), 1) / math.ceil(max(len(ids), 1) / WINDOW))
         parts = [ids[at : at + size] for at in range(0, len(ids), size)] or [[]]
-        vectors = [session.run(None, {"ids": np.array([[START, *part, END]], np.int64)})[0][0] for part in parts]
+        vectors = [session.run(None, {"ids": np.array([[CLS_ID, *part, SEP_ID]], np.int64)})[0][0] for part in parts]
         return Windows(np.stack(vectors), np.array([len(part) for part in parts], np.float32))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 import pastchats_memory.search
 from pastchats_memory import Memory
-from pastchats_memory.search import candidates, rank
+from pastchats_memory.search import candidates, hits, rank
 
 GRID = {
     "GOOD_MATCH": (3.0, 3.5, 4.0, 4.5, 5.0),
@@ -36,12 +36,12 @@ GRID = {
     "SURPRISE": (1.5,),
     "PRESENCE": (0.0, 0.3, 0.6, 0.9),
     "PHRASE": (0.0, 0.4, 0.8, 1.2),
-    "BESIDE": (0.0, 0.25, 0.5),
+    "NEIGHBOURS": (0.0, 0.25, 0.5),
     "OTHER_ROLE": (0.0, 0.25, 0.5, 0.75, 1.0),
     "CONVERSATION": (0.0, 0.2, 0.4, 0.6),
     "TYPED": (0.0, 1.0, 2.0, 3.0, 4.0),
     "NAMED": (0.0, 1.0, 2.0),
-    "TOLD": (0.0, 1.0, 2.0),
+    "TELLS_TIME": (0.0, 1.0, 2.0),
     "DATED": (0.0, 4.0, 8.0),
 }
 START = {name: (min(values) + max(values)) / 2 for name, values in GRID.items()}
@@ -72,7 +72,7 @@ class Asked:
         """The order of `rank.fuse`, by the numbers that `rank` has now, without its explanation: many times as fast."""
         together = np.argsort(-rank.evidence(self.signals, 0.5), kind="stable")
         total = np.zeros(len(self.pool))
-        for name, places in {**self.places, rank.TOGETHER: together}.items():
+        for name, places in {**self.places, rank.EVIDENCE: together}.items():
             total[places] += rank.WEIGHTS[name] / (rank.RRF_K + np.arange(1, len(places) + 1))
         return [int(id_) for id_ in self.pool[np.argsort(-total, kind="stable")[:DEPTH]]]
 
@@ -84,7 +84,7 @@ class Recorded:
         path = of.indexed(databases)
         self.name = of.name
         self._scores = quality.Scores(of, quality.Plain(path).units())
-        with Memory.open(path) as memory, quality.instead(pastchats_memory.search, excerpt=lambda text, *_: text):
+        with Memory.open(path) as memory, quality.instead(hits, excerpt=lambda text, *_: text):
             self._scores.add("keyword", quality.searched(memory, "keyword"))
             self._asked = {asked["query_id"]: _recorded(memory, asked) for asked in of.queries}
         self._scores.add("semantic", lambda asked: self._asked[asked["query_id"]].by_meaning)

@@ -18,7 +18,8 @@ from judged import LEVELS, METRICS, Set, asked_for
 
 import pastchats_memory.search
 from pastchats_memory import Memory
-from pastchats_memory.search.query import Asked
+from pastchats_memory.search import hits
+from pastchats_memory.search.query import QueryText
 
 PASTES = sorted((Path(__file__).parents[1] / "fixtures" / "pastes").glob("*.txt"))
 EVERY = 5
@@ -46,7 +47,7 @@ def measure(of: Set, databases: Path) -> None:
     scores = quality.Scores(of, quality.Plain(path).units())
     with_paste = {asked["query_id"]: pasted(number, asked["text"]) for number, asked in enumerate(of.queries)}
 
-    with Memory.open(path) as memory, quality.instead(pastchats_memory.search, excerpt=lambda text, *_: text):
+    with Memory.open(path) as memory, quality.instead(hits, excerpt=lambda text, *_: text):
         search = quality.searched(memory, "hybrid")
 
         def asked_pasted(asked: Mapping[str, Any]) -> list[int]:
@@ -54,7 +55,7 @@ def measure(of: Set, databases: Path) -> None:
 
         scores.add("as it is", search)
         scores.add("pasted", asked_pasted)
-        with quality.instead(pastchats_memory.search, asked_in=lambda text: Asked(text, text)):
+        with quality.instead(pastchats_memory.search, query_text=lambda text: QueryText(text, text)):
             scores.add("as one text", asked_pasted)
     level = next(level for level in LEVELS if level in scores.rows)
     cells = [f"{values[:, METRICS.index('nDCG@10')].mean():.3f}" for values in scores.rows[level].values()]

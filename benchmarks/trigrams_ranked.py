@@ -24,7 +24,7 @@ import numpy as np
 from judged import Set, metrics, sets
 from numpy.typing import NDArray
 
-from pastchats_memory.text.identifiers import grams
+from pastchats_memory.text.identifiers import ngrams
 from pastchats_memory.text.words import FUNCTION_WORDS
 
 CHARACTERS = 3000
@@ -89,7 +89,7 @@ def scores(split: Callable[[str], list[str]], of: Set, haystack: Sequence[dict[s
 
 def main() -> None:
     """Measure and print."""
-    assert grams(without_spaces("retry policy"))  # noqa: S101 - what is made up here is what the product takes for such a script
+    assert ngrams(without_spaces("retry policy"))  # noqa: S101 - what is made up here is what the product takes for such a script
     print(f"| set | cut into | {' | '.join(RANKINGS)} |\n|---|---|{'--:|' * len(RANKINGS)}")
     ways: dict[str, Callable[[str], list[str]]] = {
         "pairs": pairs,

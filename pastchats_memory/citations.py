@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import Passage, digest, place_of_text, places_of, unpacked
-from pastchats_memory.files.stored_path import located
+from pastchats_memory.files.archives import archive_of, open_member
+from pastchats_memory.files.line_anchor import LineAnchor, digest, find_lines, find_text, unpack_anchor
+from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import Cited
@@ -167,11 +167,11 @@ class Files:
 
     def check(self, place: Cited, text: str) -> Citation:
         """Whether a text still stands where it was read."""
-        path = located(place.path)
+        path = resolve_path(place.path)
         archive = archive_of(path)
         file = archive or path
         try:
-            if archive is None and (passage := unpacked(place.passage)) is not None:
+            if archive is None and (passage := unpack_anchor(place.passage)) is not None:
                 if _stands(path, passage, text):
                     return Citation(HOLDS, place.line)
             elif _is_as_it_was(file, place, is_packed=archive is not None):
@@ -197,11 +197,11 @@ def _rank(found: Found) -> int:
 
 def _sought(content: bytes | None, place: Cited, text: str) -> Citation:
     """What becomes of a citation whose lines are not where they were."""
-    passage = unpacked(place.passage)
+    passage = unpack_anchor(place.passage)
     if content is None:
         return Citation(CHANGED if passage else UNCHECKED)
-    lines = [_line(content, start) for start in places_of(content, passage, text)] if passage else []
-    if not lines and (start := place_of_text(content, text)) is not None:
+    lines = [_line(content, start) for start in find_lines(content, passage, text)] if passage else []
+    if not lines and (start := find_text(content, text)) is not None:
         lines = [_line(content, start)]
     if not lines:
         return Citation(CHANGED if passage else UNCHECKED)
@@ -221,7 +221,7 @@ def _is_as_it_was(file: Path, place: Cited, *, is_packed: bool) -> bool:
     return mtime_ns == place.mtime_ns and (is_packed or size == place.size)
 
 
-def _stands(path: Path, passage: Passage, text: str) -> bool:
+def _stands(path: Path, passage: LineAnchor, text: str) -> bool:
     """Whether lines are where they were, by reading nothing else. Raises OSError."""
     with _opened(path) as file:
         before = min(1, passage.offset)
@@ -237,7 +237,7 @@ def _read(path: Path, archive: Path | None, most: int) -> bytes | None:
         with _opened(path) as file:
             content = None if os.fstat(file).st_size > most else _up_to(file, most)
     else:
-        with unpacking(archive, os.path.relpath(path, archive))() as stream:
+        with open_member(archive, os.path.relpath(path, archive))() as stream:
             content = stream.read(most + 1)
     if content is None or len(content) > most or content.count(b"\n") > most // FEWEST_BYTES:
         return None

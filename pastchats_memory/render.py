@@ -18,7 +18,7 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
-    Recollection,
+    RecallEntry,
     Sheet,
     TimeRead,
 )
@@ -91,7 +91,7 @@ def _note(cited: Citation | None) -> str:
     return CITATION_NOTES[cited.state if cited else "holds"]
 
 
-def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
+def block_text(query: str, memories: Sequence[RecallEntry], nothing: str = NOTHING) -> str:
     """The recall block as Markdown; with no memories it says `nothing`."""
     head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:200]}\n"
     if not memories:
@@ -99,7 +99,7 @@ def block_text(query: str, memories: Sequence[Recollection], nothing: str = NOTH
     return head + "".join(entry_text(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-def entry_text(place: int, memory: Recollection) -> str:
+def entry_text(place: int, memory: RecallEntry) -> str:
     """One entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
@@ -119,7 +119,7 @@ def entry_text(place: int, memory: Recollection) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sources(memory: Recollection) -> str:
+def _sources(memory: RecallEntry) -> str:
     """Where what is shown first stands, and what matched where that is another turn: one time and place of an episode, whatever is asked."""
     hit = memory.hit
     first = memory.question or hit
@@ -130,7 +130,7 @@ def _sources(memory: Recollection) -> str:
     return f"{told}; matched: {f'line {hit.source_line}' if is_near else citation(hit)} · id {hit.id}"
 
 
-def _lost(memory: Recollection) -> str:
+def _lost(memory: RecallEntry) -> str:
     """That what shows the outcome no longer stands where it was read, unless the entry's source says the same."""
     shown = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
     source = memory.hit.citation
@@ -138,7 +138,7 @@ def _lost(memory: Recollection) -> str:
     return "" if is_said else f" · {_note(shown)}"
 
 
-def _thread_lines(memory: Recollection) -> list[str]:
+def _thread_lines(memory: RecallEntry) -> list[str]:
     lines: list[str] = []
     for heading, attempts in (
         ("Failed before:", memory.before),

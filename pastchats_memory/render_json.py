@@ -7,7 +7,6 @@ from typing import Any
 
 from pastchats_memory.model import (
     Attempt,
-    Block,
     Command,
     Context,
     Evidence,
@@ -16,6 +15,7 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
+    RecallBlock,
     Sheet,
     StoredTask,
 )
@@ -74,7 +74,7 @@ def search_json(hits: Hits, *, explain: bool = False) -> dict[str, Any]:
     return with_warnings(body | {"results": [hit_json(hit, explain=explain) for hit in hits]}, hits.warnings)
 
 
-def recall_json(block: Block, budget: int) -> dict[str, Any]:
+def recall_json(block: RecallBlock, budget: int) -> dict[str, Any]:
     """`recall/1`."""
     results = [
         {

@@ -17,7 +17,7 @@ from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
+from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
 from pastchats_memory.render import one_line
@@ -182,7 +182,7 @@ def _watch(
 def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[str, Any], *, as_json: bool) -> int:
     follow = how.pop("follow_links")
     wanted = index_options(config, project, follow=follow, **how)
-    found = rehearse(config.database, [Path(path) for path in paths], wanted)
+    found = dry_run_at(config.database, [Path(path) for path in paths], wanted)
     taken = any(report.format for report, _, _ in found)
     if as_json:
         results = [

@@ -19,7 +19,7 @@ from pastchats_memory.render import one_line, sanitised
 from pastchats_memory.render_json import search_json
 from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.desk import Change
-from pastchats_memory.text.timestamps import moment
+from pastchats_memory.text.timestamps import parse_bound
 
 
 @click.group(
@@ -55,7 +55,7 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
         tags=fields["tags"] or None, project=project_named(fields["project"]), parent=fields["parent"],
-        due=due and moment(due, is_end=True), **more,
+        due=due and parse_bound(due, is_end=True), **more,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
-from pastchats_memory.embed.hub import PATIENCE, missing, on_stderr, within
+from pastchats_memory.embed.hub import PATIENCE, call_within, model_missing, print_notice
 from pastchats_memory.embed.profiles import PROFILES
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
@@ -44,15 +44,15 @@ class FastembedEmbedder:
             return TextEmbedding(self.name, str(self._cache), self._threads, local_files_only=True)
         except ValueError as fault:
             if not self._may_fetch:
-                raise missing(self.name, self._cache, "only indexing fetches models") from fault
+                raise model_missing(self.name, self._cache, "only indexing fetches models") from fault
         from huggingface_hub.utils import httpx
 
         try:
-            within(PATIENCE, _reach_hub)
-            on_stderr(f"Downloading {self.name} to {self._cache}")
+            call_within(PATIENCE, _reach_hub)
+            print_notice(f"Downloading {self.name} to {self._cache}")
             return TextEmbedding(self.name, str(self._cache), self._threads)
         except (OSError, ValueError, httpx.HTTPError) as fault:
-            raise missing(self.name, self._cache, str(fault)) from fault
+            raise model_missing(self.name, self._cache, str(fault)) from fault
 
     @cached_property
     def version(self) -> str:

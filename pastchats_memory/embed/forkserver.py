@@ -19,14 +19,14 @@ REQUEST, ANSWER = 0, 1
 HIGHEST = 1 << 16
 """Descriptor up to which the copy closes what it was born with."""
 
-Answering = Callable[[str, str], bytes]
+Handler = Callable[[str, str], bytes]
 """Of a kind of question and a text the answer; what it raises ends the copy."""
 
 
-class Beside:
+class ForkServer:
     """The copy, as this process asks it. Raises OSError where there can be none."""
 
-    def __init__(self, answering: Answering, prepare: Callable[[], None]) -> None:
+    def __init__(self, answering: Handler, prepare: Callable[[], None]) -> None:
         """Begin: the copy prepares itself at once. Nothing that must not be shared may be open by now, no thread run."""
         asked, request = os.pipe()
         answer, answered = os.pipe()
@@ -47,7 +47,7 @@ class Beside:
         return None
 
 
-def _serve(asked: int, answered: int, answering: Answering, prepare: Callable[[], None]) -> None:
+def _serve(asked: int, answered: int, answering: Handler, prepare: Callable[[], None]) -> None:
     """In the copy; it ends as soon as nobody can ask it any more, or cannot answer: whoever asks then finds out by himself why."""
     try:
         os.dup2(asked, REQUEST)
@@ -76,15 +76,15 @@ def _receive(stream: BinaryIO) -> bytes | None:
     return content if len(content) == number else None
 
 
-_there: list[Beside] = []
+_servers: list[ForkServer] = []
 
 
-def begin(answering: Answering, prepare: Callable[[], None]) -> None:
+def start(answering: Handler, prepare: Callable[[], None]) -> None:
     """Have such a copy, one a process, asked by `ask` from now on. Raises OSError."""
-    if not _there:
-        _there.append(Beside(answering, prepare))
+    if not _servers:
+        _servers.append(ForkServer(answering, prepare))
 
 
 def ask(kind: str, text: str) -> bytes | None:
     """What the copy says, or None where there is none."""
-    return _there[0].ask(kind, text) if _there else None
+    return _servers[0].ask(kind, text) if _servers else None

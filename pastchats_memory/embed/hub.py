@@ -25,10 +25,10 @@ PATIENCE = 2.5
 """Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
 
 
-OTHERWISE = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
+OTHER_WAYS = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
 
 
-LINKED = "onnx_snapshots"
+LINKS = "onnx_snapshots"
 """Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""
 
 
@@ -38,20 +38,20 @@ Found = tuple[Path, Profile]
 T = TypeVar("T")
 
 
-def snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
+def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
     """The folder of the first cache that has all of a model, and the profile to use it with. Looks at names only."""
     needed = ("tokenizer.json", profile.file, *profile.further)
     wanted = f"models--{profile.repository.replace('/', '--')}"
     for cache in caches:
-        for repository in _named(cache, wanted):
-            for folder in _revisions(repository):
+        for repository in _find_repository(cache, wanted):
+            for folder in _list_snapshots(repository):
                 if all((folder / name).is_file() for name in needed):
-                    graph = repository / LINKED / folder.name / profile.file
+                    graph = repository / LINKS / folder.name / profile.file
                     return folder, replace(profile, file=str(graph)) if graph.is_file() else profile
     return None
 
 
-def _named(cache: Path, wanted: str) -> list[Path]:
+def _find_repository(cache: Path, wanted: str) -> list[Path]:
     """The repository's folder, then one that is spelled in other case, as older releases of fastembed left them."""
     if (cache / wanted).is_dir():
         return [cache / wanted]
@@ -61,7 +61,7 @@ def _named(cache: Path, wanted: str) -> list[Path]:
         return []
 
 
-def _revisions(repository: Path) -> list[Path]:
+def _list_snapshots(repository: Path) -> list[Path]:
     """Snapshots, the one that `main` stands for first, then the newest."""
     try:
         main = (repository / "refs" / "main").read_text(encoding="ascii", errors="replace").strip()
@@ -75,7 +75,9 @@ def _revisions(repository: Path) -> list[Path]:
     return sorted(newest, key=lambda folder: folder.name != main)
 
 
-def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHERWISE) -> Found:
+def fetch_model(
+    name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHER_WAYS
+) -> Found:
     """Bring a model from the hub into the cache, showing how far it is on a terminal; `otherwise` is as for `missing`.
 
     Raises:
@@ -94,19 +96,19 @@ def fetch(name: str, profile: Profile, cache: Path, say: Callable[[str], None], 
         return [file.size or 0 for file in about.siblings or [] if file.rfilename in wanted]
 
     try:
-        megabytes = sum(within(PATIENCE, ask)) / 1e6
+        megabytes = sum(call_within(PATIENCE, ask)) / 1e6
         say(f"Downloading {name} ({megabytes:,.0f} MB) from {hub.endpoint} to {cache}")
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         snapshot_download(profile.repository, cache_dir=cache, allow_patterns=list(wanted))
-        found = snapshot([cache], profile)
+        found = find_snapshot([cache], profile)
         if found is None:
             raise FileNotFoundError(f"{profile.repository} lacks one of {', '.join(wanted)}")
-        return _linked(found)
+        return _link_data(found)
     except faults as fault:
-        raise missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}", otherwise) from fault
+        raise model_missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}", otherwise) from fault
 
 
-def missing(name: str, cache: Path, why: str, otherwise: str = OTHERWISE) -> ModelUnavailable:
+def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS) -> ModelUnavailable:
     """What is said of a model that cannot be had, with the ways out, of which `otherwise` ends the list."""
     hint = (
         f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
@@ -115,7 +117,7 @@ def missing(name: str, cache: Path, why: str, otherwise: str = OTHERWISE) -> Mod
     return ModelUnavailable(f"the model {name} is not on this machine, and it cannot be fetched ({why})", hint)
 
 
-def within(seconds: float, ask: Callable[[], T]) -> T:
+def call_within(seconds: float, ask: Callable[[], T]) -> T:
     """What a call returns or raises; TimeoutError where it takes longer, as looking up a host's name may."""
     answers: list[T] = []
     faults: list[Exception] = []
@@ -136,7 +138,7 @@ def within(seconds: float, ask: Callable[[], T]) -> T:
     return answers[0]
 
 
-def _linked(found: Found) -> Found:
+def _link_data(found: Found) -> Found:
     """The same, by way of fastembed's links where the graph has data of its own that onnxruntime would refuse."""
     folder, profile = found
     if not profile.further:
@@ -150,6 +152,6 @@ def _first_line(fault: BaseException) -> str:
     return (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
 
 
-def on_stderr(line: str) -> None:
+def print_notice(line: str) -> None:
     """A notice where the person sees it."""
     sys.stderr.write(f"{line}\n")

@@ -21,7 +21,7 @@ import numpy as np
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.windows import Windows, padded
+from pastchats_memory.embed.windows import Windows, pad
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 1024
 """Of a call, padding among them: larger batches run slower, and as many calls run at once as there are threads."""
-ALONE = 2048
+LONG_TEXT = 2048
 """Tokens of a text from which on no other runs beside it: what attention takes grows with their square."""
 AHEAD = 512
 """Texts that are looked at together, so that a batch's are of like length; a stream of any length takes constant memory."""
@@ -136,8 +136,8 @@ class LocalEmbedder(LocalModel):
         def run(batch: Sequence[int]) -> NDArray[np.float32]:
             return self._run([rows[place] for place in batch])
 
-        parts = list(batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
-        alone = [batch for batch in parts if len(rows[batch[0]]) > ALONE]
+        parts = list(make_batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
+        alone = [batch for batch in parts if len(rows[batch[0]]) > LONG_TEXT]
         yield from ((batch, run(batch)) for batch in alone)
         together = parts[len(alone) :]
         with ThreadPoolExecutor(self._threads, "embed") as pool:
@@ -160,10 +160,10 @@ class LocalEmbedder(LocalModel):
 
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         """Unit vectors of shape (rows, dim)."""
-        ids, mask = padded(rows)
+        ids, mask = pad(rows)
         outputs = self.run(ids, mask, np.zeros_like(ids))
         profile = self._files[1]
-        vectors = _pooled(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
+        vectors = _pool(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
         if vectors.shape[1] < (profile.dim or 1):
             fault = f"{self.name} gives {vectors.shape[1]} numbers a text, not the {profile.dim} that were asked for"
             raise ModelUnavailable(fault, "Correct `dim` of this model in your configuration.")
@@ -177,7 +177,7 @@ class LocalEmbedder(LocalModel):
         return unit
 
 
-def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Places of rows that go through the graph together: of like length, longest first, at most so many tokens padded.
 
     Each batch has one row at least; `tokens` 0 gives every row a call of its own.
@@ -192,7 +192,7 @@ def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _pooled(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
+def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
     """Of shape (rows, width): the graph's own where it gives one vector a text, else by the profile's rule."""
     wide = output.astype(np.float64)
     if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers

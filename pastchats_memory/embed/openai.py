@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import Profile
-from pastchats_memory.embed.tokenizer import whole
+from pastchats_memory.embed.tokenizer import repair_surrogates
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ BATCH_CHARACTERS = 100_000
 """Of a request's texts together; servers stop at some 300,000 tokens."""
 FIRST_BYTES, LAST_BYTES = 6_000, 2_000
 """What is sent of a longer text: 8,000 bytes are 8,000 tokens at most, and usual windows have 8,191."""
-ANSWER = 30.0
+REQUEST_SECONDS = 30.0
 """Seconds that one request may take while indexing."""
-QUESTION = 4.0
+QUESTION_SECONDS = 4.0
 """Seconds that a question may take in all, tries included."""
-PATIENCE = 60.0
+BATCH_SECONDS = 60.0
 """Seconds after which a batch is not tried again."""
 LONGEST_WAIT = 20.0
 """Seconds between two tries at most, also where the server asks for more."""
@@ -76,14 +76,16 @@ class EndpointEmbedder:
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
         with self._connected() as client:
-            for batch in _batches(shortened(self._profile.document + text) for text in texts):
-                yield from self._vectors(client, batch, self.dim, PATIENCE, ANSWER)
+            for batch in _batches(truncate_text(self._profile.document + text) for text in texts):
+                yield from self._vectors(client, batch, self.dim, BATCH_SECONDS, REQUEST_SECONDS)
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
         expected = self.__dict__.get("dim", self._profile.dim)
         with self._connected() as client:
-            return self._vectors(client, [shortened(self._profile.query + text)], expected, QUESTION, QUESTION)[0]
+            return self._vectors(
+                client, [truncate_text(self._profile.query + text)], expected, QUESTION_SECONDS, QUESTION_SECONDS
+            )[0]
 
     def _connected(self) -> httpx.Client:
         """Keeps its connections; follows no redirection, which would take the key elsewhere."""
@@ -139,9 +141,9 @@ class EndpointEmbedder:
         return ModelUnavailable(f"the endpoint {self.host} gives no vectors of {self.name} ({why})", hint)
 
 
-def shortened(text: str) -> str:
+def truncate_text(text: str) -> str:
     """The text, or of one longer than a usual window its start and its end."""
-    raw = whole(text).encode()
+    raw = repair_surrogates(text).encode()
     if len(raw) <= FIRST_BYTES + LAST_BYTES:
         return raw.decode() or " "  # an empty text is refused by most
     return raw[:FIRST_BYTES].decode(errors="ignore") + raw[-LAST_BYTES:].decode(errors="ignore")

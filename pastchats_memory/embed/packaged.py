@@ -25,7 +25,7 @@ import orjson
 
 from pastchats_memory.embed import Vector, forkserver
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, costs, encode, tokenizer
+from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode, price_text, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-VECTOR = "vector"
+VECTOR_REQUEST = "vector"
 """What a copy of this process is asked for; else for the pieces of a text (`wordpiece.PIECES`)."""
 FAMILY = "int8-"
 """How the versions of this model begin: the original has the same name."""
-START, END = 101, 102
-ROOM = 254
+CLS_ID, SEP_ID = 101, 102
+WINDOW = 254
 """Tokens of text in the window: 256 less [CLS] and [SEP]."""
-TAIL = 64
+WINDOW_TAIL = 64
 """Of them what the end of a longer text gets."""
 WEIGHTS_BYTES = 23_129_856
 CHARACTERS, TAIL_CHARACTERS = 4_000, 1_000
@@ -55,7 +55,7 @@ class PackagedEmbedder:
     """The packaged model as an `Embedder`; nothing is loaded before the first text."""
 
     name = "sentence-transformers/all-MiniLM-L6-v2"
-    version = f"{FAMILY}151e31ca/{ROOM - TAIL}-first-and-{TAIL}-last-tokens/mean"
+    version = f"{FAMILY}151e31ca/{WINDOW - WINDOW_TAIL}-first-and-{WINDOW_TAIL}-last-tokens/mean"
     dim = 384
 
     def __init__(self, threads: int | None = None) -> None:
@@ -94,8 +94,8 @@ class PackagedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
-        answered = forkserver.ask(VECTOR, text)
-        return np.frombuffer(answered, np.float32) if answered else _embedded(text)
+        answered = forkserver.ask(VECTOR_REQUEST, text)
+        return np.frombuffer(answered, np.float32) if answered else _embed(text)
 
     @property
     def session(self) -> InferenceSession:
@@ -104,34 +104,34 @@ class PackagedEmbedder:
             return _load_network()
 
 
-def _embedded(text: str) -> Vector:
+def _embed(text: str) -> Vector:
     session = PackagedEmbedder().session  # before the text is cut, because it loads the tokenizer beside itself
     return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
 
 
 _LOADING = Lock()
-_FOR_ONE = Event()
+_IS_FOR_ONE_QUESTION = Event()
 """Whether this process asks one question and ends."""
 
 
-def load_beside() -> None:
+def load_in_background() -> None:
     """Begin to load what the one question of this process needs beside everything else; whoever asks is told of any fault.
 
     In a process of its own where that is a copy of this one: in a thread, half of the loading would only begin when Python's
     lock is free, and the rest of the program would wait for it as often. Nothing but NumPy is to be imported by now, and
     nothing to be open: two threads that import NumPy at once break it for both, and a copy shares what is open.
     """
-    _FOR_ONE.set()
+    _IS_FOR_ONE_QUESTION.set()
     if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
         with suppress(OSError):  # no further process is allowed here
-            forkserver.begin(_answer, _load_quietly)
+            forkserver.start(_answer, _load_quietly)
             return
     Thread(target=_load_quietly).start()
 
 
 def _answer(kind: str, text: str) -> bytes:
     """What the copy of this process says: the bytes of a vector, or as JSON what a text costs. Raises ModelUnavailable."""
-    return _embedded(text).tobytes() if kind == VECTOR else orjson.dumps(costs(text))
+    return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps(price_text(text))
 
 
 def _load_quietly() -> None:
@@ -145,15 +145,15 @@ def _load_network() -> InferenceSession:
     of_tokenizer = Thread(target=_load_tokenizer)
     of_tokenizer.start()
     try:
-        _refuse_cut(FOLDER / "weights.bin", WEIGHTS_BYTES)
-        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_FOR_ONE.is_set())
+        _refuse_truncated(FOLDER / "weights.bin", WEIGHTS_BYTES)
+        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_IS_FOR_ONE_QUESTION.is_set())
     except foreign_faults(ImportError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
     of_tokenizer.join()
     return session
 
 
-def _refuse_cut(path: Path, size: int) -> None:
+def _refuse_truncated(path: Path, size: int) -> None:
     """Raises OSError for a file of another size: mapped into memory, a short one may end the process where it ends."""
     found = path.stat().st_size
     if found != size:
@@ -169,7 +169,7 @@ def window(text: str) -> NDArray[np.int64]:
     """The tokens of a text that the network sees, of shape (1, tokens), at most 256, [CLS] and [SEP] among them."""
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
-    if len(ids) > ROOM or len(text) > CHARACTERS:
+    if len(ids) > WINDOW or len(text) > CHARACTERS:
         end = encode(text[-TAIL_CHARACTERS:]).ids if len(text) > CHARACTERS else ids
-        ids = [*ids[: ROOM - TAIL], *end[-TAIL:]]
-    return np.array([[START, *ids, END]], np.int64)
+        ids = [*ids[: WINDOW - WINDOW_TAIL], *end[-WINDOW_TAIL:]]
+    return np.array([[CLS_ID, *ids, SEP_ID]], np.int64)

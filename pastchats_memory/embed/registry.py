@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pastchats_memory.embed.onnx import Files
     from pastchats_memory.embed.profiles import Profile
 
-from pastchats_memory.embed.hub import fetch, missing, on_stderr, snapshot
+from pastchats_memory.embed.hub import fetch_model, find_snapshot, model_missing, print_notice
 from pastchats_memory.embed.model_folder import rules_of_folder
 from pastchats_memory.embed.profiles import Profile
 
@@ -25,7 +25,7 @@ PACKAGED = "packaged"
 """How the packaged model is called; its own name stands for the fp32 model of fastembed's list."""
 ENDPOINT = "endpoint:"
 """Stands before the name of a model behind the endpoint where one in the list has the same."""
-OF_A_PATH = ("/", ".", "~")
+PATH_STARTS = ("/", ".", "~")
 """With one of these begins what is a folder's path and no name."""
 GRAPHS = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 """Where a folder may have its graph; the first that is there counts."""
@@ -76,7 +76,7 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
     from pastchats_memory.embed.profiles import Profile, profile_of
 
     custom = settings.custom.get(name, CustomModel())
-    if custom.path is not None or name.startswith(OF_A_PATH):
+    if custom.path is not None or name.startswith(PATH_STARTS):
         return _in_folder(name, custom, settings)
     found = profile_of(name)
     at_endpoint = version.startswith("endpoint") or (settings.endpoint is not None and found is None)
@@ -94,12 +94,12 @@ def is_model(wanted: str, name: str, version: str) -> bool:
     """Whether vectors of a model's name and version are those of the model that a person calls `wanted`."""
     if wanted.lower() == PACKAGED or version.startswith(FAMILY):
         return wanted.lower() == PACKAGED and version.startswith(FAMILY)
-    if wanted.startswith(OF_A_PATH):
+    if wanted.startswith(PATH_STARTS):
         return str(_folder_of(wanted)) == name
     return wanted.removeprefix(ENDPOINT).lower() == name.lower()
 
 
-def leaves_for(embedder: Embedder) -> str | None:
+def remote_host(embedder: Embedder) -> str | None:
     """The host to which an embedder sends texts; None where they stay on this machine."""
     return getattr(embedder, "host", None)
 
@@ -108,10 +108,10 @@ def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch
     from pastchats_memory.embed.onnx import LocalEmbedder
 
     def find() -> Files:
-        found = snapshot(settings.caches, profile)
+        found = find_snapshot(settings.caches, profile)
         if found is None and not may_fetch:
-            raise missing(name, _own_cache(settings), "only indexing fetches models")
-        return found or fetch(name, profile, _own_cache(settings), on_stderr)
+            raise model_missing(name, _own_cache(settings), "only indexing fetches models")
+        return found or fetch_model(name, profile, _own_cache(settings), print_notice)
 
     return LocalEmbedder(name, find, settings.threads)
 
@@ -120,7 +120,7 @@ def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embed
     from pastchats_memory.embed.onnx import LocalEmbedder
 
     folder = _folder_of(custom.path or name)
-    return LocalEmbedder(name if custom.path else str(folder), partial(_of_folder, folder, custom), settings.threads)
+    return LocalEmbedder(name if custom.path else str(folder), partial(_read_folder, folder, custom), settings.threads)
 
 
 def _folder_of(path: str | Path) -> Path:
@@ -128,7 +128,7 @@ def _folder_of(path: str | Path) -> Path:
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - pathlib's raises RuntimeError for such a home
 
 
-def _of_folder(folder: Path, custom: CustomModel) -> Files:
+def _read_folder(folder: Path, custom: CustomModel) -> Files:
     """The folder and the rules for it: as configured, else as its own files say, else of a model of its name."""
 
     graph = next(

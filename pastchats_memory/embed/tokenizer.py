@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).with_name("minilm")
 REINSTALL = "reinstall pastchats-memory: a file of the package is missing or damaged"
-PIECES = "pieces"
+PRICE_REQUEST = "pieces"
 """What a copy of this process is asked for."""
 UNKNOWN = "[UNK]"
 DROPPED = {"Cc", "Cf", "Cn", "Co", "Mn"}
-CAPITALS = re.compile("[a-z](?=[A-Z])|[A-Z]{3,}")
-SPELLED = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u209f\uf900-\ufaff]")
+CASE_CHANGES = re.compile("[a-z](?=[A-Z])|[A-Z]{3,}")
+COSTLY_SCRIPTS = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u209f\uf900-\ufaff]")
 """Scripts of which tokenizers have some letters or none: Armenian, and those from Syriac to extended Greek."""
 
 
@@ -56,20 +56,20 @@ def tokenizer() -> Tokenizer:
 def encode(text: str) -> Encoding:
     """The WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD, pairs as one character."""
     if not text.isascii():
-        text = whole(text)
+        text = repair_surrogates(text)
     return tokenizer().encode(text, add_special_tokens=False)
 
 
 def wordpieces(text: str) -> tuple[int, list[str]]:
     """What `costs` says, of this process or of the one beside it that has loaded the tokenizer. Raises ModelUnavailable."""
-    answered = forkserver.ask(PIECES, text)
+    answered = forkserver.ask(PRICE_REQUEST, text)
     if answered is None:
-        return costs(text)
+        return price_text(text)
     known, strange = orjson.loads(answered)
     return known, strange
 
 
-def costs(text: str) -> tuple[int, list[str]]:
+def price_text(text: str) -> tuple[int, list[str]]:
     """What the text costs in WordPieces, and the pieces of the text that are to be paid by the byte.
 
     A piece costs one, one of several digits as many: Gemma, Qwen and Mistral read them one by one. Where the normaliser
@@ -78,7 +78,7 @@ def costs(text: str) -> tuple[int, list[str]]:
     normaliser dropped without leaving a piece (control characters, zero-width ones, loose accents), blanks excepted.
     """
     if not text.isascii():
-        text = whole(text)
+        text = repair_surrogates(text)
     encoding = encode(text)
     known, strange, at = 0, [], 0
     for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
@@ -92,14 +92,14 @@ def costs(text: str) -> tuple[int, list[str]]:
             known += _price(surface)
         else:
             dropped = [letter for letter in surface if category(letter) in DROPPED]
-            strange += dropped + SPELLED.findall(surface)
+            strange += dropped + COSTLY_SCRIPTS.findall(surface)
             known += _price(surface) + len(dropped) + sum(map(_is_accented, surface))
     return known, strange + text[at:].split()
 
 
 @lru_cache(maxsize=1 << 15)
 def _price(surface: str) -> int:
-    return max(1, sum(map(str.isdecimal, surface))) + len(CAPITALS.findall(surface))
+    return max(1, sum(map(str.isdecimal, surface))) + len(CASE_CHANGES.findall(surface))
 
 
 @cache
@@ -107,7 +107,7 @@ def _is_accented(letter: str) -> bool:
     return any(category(part) == "Mn" for part in normalize("NFD", letter)[1:])
 
 
-def whole(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """The text with surrogate pairs as their characters and lone surrogates as U+FFFD: what tokenizers take."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

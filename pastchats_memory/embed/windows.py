@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pastchats_memory.embed.tokenizer import _json, whole
+from pastchats_memory.embed.tokenizer import _json, repair_surrogates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,20 +59,20 @@ class Windows:
     def of(self, texts: Sequence[str]) -> list[Ids]:
         """For each text its ids, special ones among them, of shape (tokens,), at most a window long."""
         most = self.tokens * CHARACTERS_A_TOKEN
-        cut = [whole(text[:most]) for text in texts]
+        cut = [repair_surrogates(text[:most]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
     def of_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
         """For each text the ids of the question and it, and of which of the two each is; a window in all, the longer one cut."""
         most = self.tokens * CHARACTERS_A_TOKEN
-        pairs = [(whole(question[:most]), whole(text[:most])) for text in texts]
+        pairs = [(repair_surrogates(question[:most]), repair_surrogates(text[:most])) for text in texts]
         return [
             (np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64))
             for encoding in self._tokenizer.encode_batch(pairs)
         ]
 
 
-def padded(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
+def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
     """The rows side by side, of shape (rows, longest), and a mask that is 1 where a row goes so far."""
     lengths = np.array([len(row) for row in rows])
     mask = (np.arange(lengths.max())[None, :] < lengths[:, None]).astype(np.int64)

@@ -7,7 +7,7 @@ from pastchats_memory.episodes import asking, episodes, spoken_first
 from pastchats_memory.episodes.citing import line_near, line_of
 from pastchats_memory.episodes.judged import SIGNAL
 from pastchats_memory.model import Evidence, Item, Outcome
-from pastchats_memory.search.hits import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending, Judgement
@@ -53,13 +53,13 @@ def said(database: Database, ending: Ending) -> Outcome:
 
 def _evidence(item: Item, quotation: str) -> Evidence:
     """The quotation by its line of the file, of a turn whose citation was checked."""
-    where = filed_place(item)
+    where = cited_place(item)
     return Evidence(quotation, where.path, line_of(quotation, where) or None, item.citation)
 
 
 def run_in(item: Item, command: str) -> Evidence:
     """The run of a command by the line nearest to the turn with which it was noted: its call may stand above or below that."""
-    where = filed_place(item)
+    where = cited_place(item)
     return Evidence(command, where.path, line_near(command, where) or None, item.citation)
 
 

@@ -19,7 +19,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
-from pastchats_memory.text.shell import check_of, is_look
+from pastchats_memory.text.shell import classify_check, is_read_only
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LEAST_LETTERS = 4
@@ -148,7 +148,7 @@ def _latest_of(database: Database, checks: Collection[str], filters: Filters) ->
 def _is_for(command: str, checks: Collection[str]) -> bool:
     """Whether all that the command does is one of the checks that the task names."""
     parts = [part.strip() for part in _PARTS.split(command)]
-    doing = [part for part in parts if part and not is_look(part)]
+    doing = [part for part in parts if part and not is_read_only(part)]
     return bool(doing) and all(_family(part) in checks for part in doing)
 
 
@@ -188,7 +188,7 @@ def _fit(command: str, weights: Mapping[str, float]) -> float:
 
 
 def _family(command: str) -> str:
-    family = check_of(command) or ""
+    family = classify_check(command) or ""
     return family if family in FAMILIES else ""
 
 

@@ -14,7 +14,7 @@ from pastchats_memory.episodes.judged import SIGNAL, ending_by, read_of
 from pastchats_memory.episodes.quoting import LONGEST, found_in
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters, Item, Sheet, Unjudged
-from pastchats_memory.search.hits import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
@@ -139,7 +139,7 @@ def _sheet(database: Database, one: Ended) -> Sheet:
     turns = turn_rows.of_episode(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
     results = [turn.content for turn in turns if turn.role == "tool"]
-    where = filed_place(item)
+    where = cited_place(item)
     return Sheet(
         id=str(item.id),
         project=item.project,

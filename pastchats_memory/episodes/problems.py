@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
-from pastchats_memory.text.identifiers import grams, spaced
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.identifiers import blank_spaceless, ngrams
+from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LEAST_SHARED = 3
@@ -66,8 +66,8 @@ def subject(request: str) -> frozenset[str]:
     """What a request is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
     if _COMMAND.match(request):
         return frozenset()
-    bare = _PATH.sub(" ", wanted(request[:OPENING]))
-    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
+    bare = _PATH.sub(" ", find_instruction(request[:OPENING]))
+    return frozenset([*words(blank_spaceless(bare)), *ngrams(bare)]) - FUNCTION_WORDS - _GO
 
 
 def are_one(first: str, second: str) -> bool:
@@ -77,7 +77,7 @@ def are_one(first: str, second: str) -> bool:
 
 def differ_in_name(first: str, second: str) -> bool:
     """Whether they name other flags or files, or one has another name, number or identifier where the other has its own."""
-    one, other = (wanted(text[:OPENING])[:COMPARED] for text in (first, second))
+    one, other = (find_instruction(text[:OPENING])[:COMPARED] for text in (first, second))
     flags, files = ([kind.findall(text) for text in (one, other)] for kind in (_FLAG, _FILE))
     if all(flags) and not set(flags[0]) & set(flags[1]):
         return True

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS
 
 MOST = 2000
@@ -127,7 +127,7 @@ class Replacement(NamedTuple):
 @lru_cache(maxsize=512)
 def replacements(request: str) -> tuple[Replacement, ...]:
     """What a request puts in the place of something else; empty where it decides nothing of the kind."""
-    text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MOST]))
+    text = _QUOTED.sub(" ", _FENCE.sub("\n", find_instruction(request)[:MOST]))
     if _STAYS.search(text):
         return ()
     found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _put_aside(sentence)]
@@ -162,7 +162,7 @@ def _put_aside(sentence: str) -> Iterator[tuple[str, str]]:
 
 def replaces(one: Replacement, asked: str, answered: str) -> bool:
     """Whether an earlier request, or what was answered to it, decided on what is put aside, for the same subject."""
-    asked, answered = wanted(asked)[:MOST], answered[:MOST]
+    asked, answered = find_instruction(asked)[:MOST], answered[:MOST]
     own = _subject(asked, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
     telling = [clause for about in clauses if (clause := about - (one.placed - own))]

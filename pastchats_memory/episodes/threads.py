@@ -15,14 +15,14 @@ from pastchats_memory.citations import cited_items
 from pastchats_memory.episodes.around import NEIGHBOURS
 from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
 from pastchats_memory.model import Attempt, Hit, Item
-from pastchats_memory.search.hits import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
 from pastchats_memory.text.excerpt import excerpt
-from pastchats_memory.text.key_sentences import decisive
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.text.shell import find_instruction
 
 ALIKE = 0.8
 """Cosine of two questions from which they ask for the same, if they also share words."""
@@ -170,13 +170,13 @@ def _attempt(database: Database, one: Ended) -> Attempt:
 
 def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
     """The episode that the item asks for, as another one tells of it. Raises StoreFault."""
-    where = filed_place(item)
+    where = cited_place(item)
     turns = turn_rows.of_episode(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in turns if turn.role == "assistant"]
-    said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
+    said = " ".join(key_sentences(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
-        _one_line(wanted(item.content)),
+        _one_line(find_instruction(item.content)),
         said,
         ending.said,
         ending.shown_by,
@@ -195,7 +195,7 @@ def cited_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str,
 
 
 def _at(attempt: Attempt, cited: Item) -> Attempt:
-    where = filed_place(cited)
+    where = cited_place(cited)
     return attempt._replace(source_path=where.path, source_line=where.line or None, citation=cited.citation)
 
 

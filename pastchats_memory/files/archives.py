@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-SMALL = 256 * 1024 * 1024
+SMALL_SIZE = 256 * 1024 * 1024
 """Bytes that anything may unpack to."""
-DENSEST = 200
+MOST_DENSITY = 200
 """Times its packed size that more than that may unpack to: transcripts pack to a fifth or a tenth, bombs to a thousandth."""
 MOST_PARTS = 20_000
 """That a gzip file may be put together from: each takes its time, and bgzip makes one of 64 KiB."""
@@ -28,7 +28,7 @@ GZIP = 31
 """As zlib calls the largest window within a header and a checksum of gzip's."""
 
 
-class Broken(OSError):
+class BrokenArchive(OSError):
     """The archive, or a member of it, cannot be unpacked; the message says why."""
 
     def __init__(self, reason: str) -> None:
@@ -41,9 +41,9 @@ def is_archive(path: str) -> bool:
     return path.lower().endswith(tuple(ARCHIVES))
 
 
-def unpacking(path: Path, within: str = "") -> Callable[[], BinaryIO]:
+def open_member(path: Path, within: str = "") -> Callable[[], BinaryIO]:
     """A way to open the bytes of an archive's member, which a zip alone has by name; it raises OSError."""
-    return _of_zip(path, within) if path.suffix.lower() == ".zip" else _of_one(path)
+    return _open_zip_member(path, within) if path.suffix.lower() == ".zip" else _open_single(path)
 
 
 def archive_of(path: Path) -> Path | None:
@@ -53,10 +53,10 @@ def archive_of(path: Path) -> Path | None:
 
 def is_bomb(size: int, packed: int) -> bool:
     """Whether so many bytes of so few are made to do harm."""
-    return size > SMALL and size > DENSEST * packed
+    return size > SMALL_SIZE and size > MOST_DENSITY * packed
 
 
-def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
+def _open_zip_member(path: Path, name: str) -> Callable[[], BinaryIO]:
     import zipfile  # brings much, and a question seldom needs what is packed
 
     def opened() -> BinaryIO:
@@ -65,10 +65,10 @@ def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
             archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
             member = archive.getinfo(name)
             if member.compress_type == zipfile.ZIP_LZMA:  # a few bytes may ask for four gigabytes to be unpacked with
-                raise Broken("packed by LZMA; unpack it first")
-            return _buffered(cast("BinaryIO", archive.open(name)), member.file_size)
+                raise BrokenArchive("packed by LZMA; unpack it first")
+            return _limit(cast("BinaryIO", archive.open(name)), member.file_size)
         except (zipfile.BadZipFile, KeyError, RuntimeError, ValueError) as fault:
-            raise Broken(f"cannot be unpacked: {fault}") from fault
+            raise BrokenArchive(f"cannot be unpacked: {fault}") from fault
 
     return opened
 
@@ -81,14 +81,14 @@ def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def _of_one(path: Path) -> Callable[[], BinaryIO]:
+def _open_single(path: Path) -> Callable[[], BinaryIO]:
     import zlib
 
     def opened() -> BinaryIO:
-        most = max(SMALL, DENSEST * path.stat().st_size)
+        most = max(SMALL_SIZE, MOST_DENSITY * path.stat().st_size)
         if path.suffix.lower() == ".gz":
-            return _buffered(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
-        return _buffered(import_module(ZSTD).open(path), most)
+            return _limit(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
+        return _limit(import_module(ZSTD).open(path), most)
 
     return opened
 
@@ -117,7 +117,7 @@ class _Gzip:
                     continue
                 self._parts += 1
                 if self._parts > MOST_PARTS:
-                    raise Broken(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
+                    raise BrokenArchive(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
                 self._part = self._begun()
             found = self._part.decompress(self._packed, most)
             self._packed = self._part.unconsumed_tail or self._part.unused_data
@@ -136,11 +136,11 @@ class _Stream(Protocol):
     def close(self) -> None: ...
 
 
-def _buffered(stream: _Stream, most: int) -> BinaryIO:
-    return io.BufferedReader(_Unpacked(stream, most))
+def _limit(stream: _Stream, most: int) -> BinaryIO:
+    return io.BufferedReader(_LimitedStream(stream, most))
 
 
-class _Unpacked(io.RawIOBase):
+class _LimitedStream(io.RawIOBase):
     """A stream that is unpacked as it is read, that never gives more than it may, and whose faults are OSErrors."""
 
     def __init__(self, stream: _Stream, most: int) -> None:
@@ -158,10 +158,10 @@ class _Unpacked(io.RawIOBase):
         try:
             found = self._stream.read(len(target))
         except (zlib.error, EOFError, ValueError, zipfile.BadZipFile, import_module(ZSTD).ZstdError) as fault:
-            raise Broken(f"damaged where it was packed: {fault}") from fault
+            raise BrokenArchive(f"damaged where it was packed: {fault}") from fault
         self._left -= len(found)
         if self._left < 0:
-            raise Broken("unpacks to far more than any transcript")
+            raise BrokenArchive("unpacks to far more than any transcript")
         target[: len(found)] = found
         return len(found)
 

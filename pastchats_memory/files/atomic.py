@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes) -> None:
     """Give a file other content, for its owner alone where it is new. A link stays a link, and what is there keeps its mode.
 
     Raises OSError: it is as it was, and nothing lies beside it.

@@ -23,7 +23,7 @@ import apsw
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
 
-BESIDE = ("-wal", "-journal")
+SIDE_SUFFIXES = ("-wal", "-journal")
 """What a name gets for the file that holds rows which are not in the database itself."""
 WAL_HEADER = 32
 """Bytes that a checkpoint changes when it begins the -wal anew."""
@@ -55,9 +55,9 @@ class _Endless(ForeignFault):
         super().__init__("more rows than a file of its size can hold")
 
 
-def beside(path: Path) -> list[Path]:
+def side_files(path: Path) -> list[Path]:
     """The files next to the database without which it is not whole. Raises OSError."""
-    return [other for suffix in BESIDE if _has_bytes(other := path.with_name(path.name + suffix))]
+    return [other for suffix in SIDE_SUFFIXES if _has_bytes(other := path.with_name(path.name + suffix))]
 
 
 def _has_bytes(path: Path) -> bool:
@@ -74,48 +74,48 @@ def tables(path: Path) -> dict[str, frozenset[str]]:
         ForeignFault: it cannot be read as a database.
         OSError: it cannot be read at all.
     """
-    if not beside(path):
-        with _alone(path) as database:
+    if not side_files(path):
+        with _open_in_place(path) as database:
             return database.tables
     try:
-        with _alone(path) as database:
+        with _open_in_place(path) as database:
             found = database.tables
     except ForeignFault:
         found = {}
     if found:
         return found
-    with opened(path) as database:
+    with open_foreign(path) as database:
         return database.tables
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Database]:
+def open_foreign(path: Path) -> Iterator[Database]:
     """The database for reading, with everything that was committed to it.
 
     Raises:
         ForeignFault: it is damaged, or was written to all the time.
         OSError: it cannot be read at all.
     """
-    if not beside(path):
-        with _alone(path) as database:
+    if not side_files(path):
+        with _open_in_place(path) as database:
             yield database
         return
     folder = Path(tempfile.mkdtemp(prefix="pastchats-memory-"))  # with mode 0700
     try:
-        connection = _connected(_copied(path, folder), "")
+        connection = _connect(_copy(path, folder), "")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    with _closing(connection) as database:
+    with _close_after(connection) as database:
         yield database
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[Database]:
-    with _closing(_connected(path, "&immutable=1")) as database:
+def _open_in_place(path: Path) -> Iterator[Database]:
+    with _close_after(_connect(path, "&immutable=1")) as database:
         yield database
 
 
-def _connected(path: Path, wanted: str) -> apsw.Connection:
+def _connect(path: Path, wanted: str) -> apsw.Connection:
     """A connection in a transaction of its own, so that every file it needs is open."""
     writable = not wanted
     flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
@@ -138,7 +138,7 @@ def _connected(path: Path, wanted: str) -> apsw.Connection:
 
 
 @contextmanager
-def _closing(connection: apsw.Connection) -> Iterator[Database]:
+def _close_after(connection: apsw.Connection) -> Iterator[Database]:
     try:
         yield Database(connection)
     except apsw.Error as fault:
@@ -147,26 +147,26 @@ def _closing(connection: apsw.Connection) -> Iterator[Database]:
         connection.close(force=True)
 
 
-def _copied(path: Path, folder: Path) -> Path:
+def _copy(path: Path, folder: Path) -> Path:
     """A copy of the file and of what stands beside it, all of one moment."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE)
-        before = _moment(path)
-        for source in (path, *beside(path)):
+        before = _read_state(path)
+        for source in (path, *side_files(path)):
             shutil.copyfile(source, folder / source.name)
-        if _moment(path) == before:
+        if _read_state(path) == before:
             return folder / path.name
         for copy in folder.iterdir():
             copy.unlink()
     raise ForeignFault("written to all the while; close the program that it belongs to and index again")
 
 
-def _moment(path: Path) -> tuple[object, ...]:
+def _read_state(path: Path) -> tuple[object, ...]:
     """What stays as it is while rows are only added to the -wal."""
     status = path.stat()
     heads = []
-    for other in beside(path):
+    for other in side_files(path):
         with other.open("rb") as file:
             heads.append((other.name, file.read(WAL_HEADER)))
     return status.st_size, status.st_mtime_ns, *heads

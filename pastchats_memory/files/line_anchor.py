@@ -15,17 +15,17 @@ LONGEST = 8 << 20
 """Bytes of the lines of one text; what is longer is known by its file alone."""
 LONGEST_REDACTED = 1 << 16
 """Of lines that hold a secret, which is taken out before they are digested."""
-LEAST_KNOWN = 24
+LEAST_TEXT = 24
 """Characters from which on a text is known by itself, wherever it stands."""
 REDACTED = "[redacted:"
-_PACKED = struct.Struct(">QI8s")
+_FORMAT = struct.Struct(">QI8s")
 _ENDS_OF_A_RECORD = b" \t\r\n,"
 _LAST_WORDS = 40
-LEAST_TELLING = 12
+LEAST_ENDING = 12
 """Characters of last words that are looked for behind a line that is a JSON value of its own."""
 
 
-class Passage(NamedTuple):
+class LineAnchor(NamedTuple):
     """Whole lines of a file, without the line end of the last."""
 
     offset: int
@@ -37,15 +37,15 @@ class Passage(NamedTuple):
 
     def packed(self) -> bytes:
         """20 bytes."""
-        return _PACKED.pack(*self)
+        return _FORMAT.pack(*self)
 
 
-def unpacked(stored: bytes | None) -> Passage | None:
+def unpack_anchor(stored: bytes | None) -> LineAnchor | None:
     """The passage in what was stored; None where nothing was, or that there is none."""
-    return Passage(*_PACKED.unpack(stored)) if stored else None
+    return LineAnchor(*_FORMAT.unpack(stored)) if stored else None
 
 
-def passage_of(lines: bytes, offset: int, text: str, count: int | None, *, is_bounded: bool) -> Passage | None:
+def make_anchor(lines: bytes, offset: int, text: str, count: int | None, *, is_bounded: bool) -> LineAnchor | None:
     """The passage of a text that is cited by the first of some lines.
 
     It is so many lines, where that is known; else all up to the one in which the text ends, as a message may be written in
@@ -61,7 +61,7 @@ def passage_of(lines: bytes, offset: int, text: str, count: int | None, *, is_bo
     end = _end_of(lines, text, count, is_bounded=is_bounded)
     if end == 0 or end > (LONGEST_REDACTED if REDACTED in text else LONGEST):
         return None
-    return Passage(offset, end, digest(lines[:end], text))
+    return LineAnchor(offset, end, digest(lines[:end], text))
 
 
 def _end_of(lines: bytes, text: str, count: int | None, *, is_bounded: bool) -> int:
@@ -71,7 +71,7 @@ def _end_of(lines: bytes, text: str, count: int | None, *, is_bounded: bool) -> 
     words = _last_words(text)
     places = [lines.find(spelled) for spelled in _spellings(words)] if words else []
     found = min((place for place in places if place >= 0), default=None)
-    if is_record(first) and (found is None or found < len(first) or len(words) < LEAST_TELLING):
+    if is_record(first) and (found is None or found < len(first) or len(words) < LEAST_ENDING):
         return len(first)
     if found is not None:
         end = lines.find(b"\n", found)
@@ -116,7 +116,7 @@ def digest(lines: bytes, text: str) -> bytes:
     return blake2b(lines, digest_size=8).digest()
 
 
-def places_of(content: bytes, passage: Passage, text: str) -> Iterator[int]:
+def find_lines(content: bytes, passage: LineAnchor, text: str) -> Iterator[int]:
     """Where in a file's content the lines of a passage stand: bytes before them, the first first."""
     start = 0
     while start <= len(content) - passage.length:
@@ -128,9 +128,9 @@ def places_of(content: bytes, passage: Passage, text: str) -> Iterator[int]:
             return
 
 
-def place_of_text(content: bytes, text: str) -> int | None:
+def find_text(content: bytes, text: str) -> int | None:
     """Where the whole of a text stands in a file's content; None where it does not, or is too short to be known, or was redacted."""
-    if len(text) < LEAST_KNOWN or REDACTED in text:
+    if len(text) < LEAST_TEXT or REDACTED in text:
         return None
     places = [content.find(spelled) for spelled in _spellings(text)]
     return min((place for place in places if place >= 0), default=None)

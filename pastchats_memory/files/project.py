@@ -16,7 +16,7 @@ LONGEST_POINTER = 8192
 
 
 @cache
-def opted_out(folder: str) -> bool:
+def is_opted_out(folder: str) -> bool:
     """Whether the folder, or one above it, has the marker."""
     here = Path(folder)
     try:

@@ -13,23 +13,30 @@ from pastchats_memory.episodes.derive import derive
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import Source
-from pastchats_memory.ingest.anchors import note_passages
-from pastchats_memory.ingest.archives import read_through
-from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
-from pastchats_memory.ingest.detect import BY_FORMAT, opened, resumed
-from pastchats_memory.ingest.discover import Candidate, candidates, name_of
-from pastchats_memory.ingest.dry_run import dry_run, rehearse
-from pastchats_memory.ingest.forecast import Forecast, forecast, runs_under_way
-from pastchats_memory.ingest.open_file import Reading
+from pastchats_memory.ingest.anchors import write_anchors
+from pastchats_memory.ingest.archives import expand_archives
+from pastchats_memory.ingest.changes import Plan, plan_files, recipe_of_skipped
+from pastchats_memory.ingest.detect import BY_FORMAT, detect, resume
+from pastchats_memory.ingest.discover import Candidate, discover_files, stored_name
+from pastchats_memory.ingest.dry_run import dry_run, dry_run_at
+from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
+from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.reading import prompts_of
-from pastchats_memory.ingest.report import FileReport, IndexReport, Progress, failed, refused, standing
+from pastchats_memory.ingest.reading import read_rows
+from pastchats_memory.ingest.report import (
+    FileReport,
+    IndexReport,
+    Progress,
+    report_failed,
+    report_refused,
+    report_unchanged,
+)
 from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
-__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "index", "rehearse"]
+__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "dry_run_at", "index"]
 
 
 def index(
@@ -53,28 +60,28 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    found, faults = candidates(inputs, options.wanted)
-    left = [refused(fault) for fault in faults]
+    found, faults = discover_files(inputs, options.wanted)
+    left = [report_refused(fault) for fault in faults]
     report = IndexReport(embedder.name, files_scanned=len(found) + sum(bool(one.unreadable) for one in left))
     report.files += left
     with database.transaction():
-        run_id = sources.begin_run(database, [name_of(path) for path in inputs], embedder.name, os.getpid())
+        run_id = sources.begin_run(database, [stored_name(path) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
         writer = Writer(database, embedder, report, run_id, options)
         todo, archives = _prepare(database, found, options, report)
-        lies_ahead = forecast(embedder, todo, lambda plan: _texts(database, plan, options))
-        announce(replace(lies_ahead, beside=runs_under_way(database)))
+        lies_ahead = estimate(embedder, todo, lambda plan: _texts(database, plan, options))
+        announce(replace(lies_ahead, beside=other_runs(database)))
         with database.unmapped(), database.patient():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, write_anchors, derive):
                 bring_up_to_date(database)
         deletion.finish_scrub(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
-                recipe = recipe_of_left(archive, options)
+                recipe = recipe_of_skipped(archive, options)
                 sources.finish_source(database, SourceState(archive.name, archive.size, archive.mtime_ns, recipe))
         report.outcome = "done"
     except KeyboardInterrupt:
@@ -91,8 +98,8 @@ def _prepare(
 ) -> tuple[list[Plan], list[Candidate]]:
     """What is to be read, and the archives that were opened to know it; what was moved is filed under its new path."""
     known = sources.known_sources(database)
-    found, archives = read_through(found, known, options, report)
-    planned, moved = plans(found, known, options)
+    found, archives = expand_archives(found, known, options, report)
+    planned, moved = plan_files(found, known, options)
     with database.transaction():
         for old, new in moved.items():
             sources.move_source(database, old, new.name, new.mtime_ns, new.file_id)
@@ -100,18 +107,20 @@ def _prepare(
     unchanged = [plan for plan in planned if plan.is_unchanged]
     report.files_unchanged = len(unchanged)
     report.known = sum(plan.state is not None and plan.state.format is not None for plan in unchanged)
-    report.files += [standing(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)]
+    report.files += [
+        report_unchanged(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)
+    ]
     return [plan for plan in planned if not plan.is_unchanged], archives
 
 
 def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
     """The texts of a file as the run would embed them: without secrets, nor what was forgotten or is not to be read."""
     try:
-        source, reader, _ = opened(plan.candidate, options)
+        source, reader, _ = detect(plan.candidate, options)
     except OSError:  # which the run itself will say
         return
     if reader is not None:
-        found = list(prompts_of(database, source, reader, Reading(plan, reader.name), options))
+        found = list(read_rows(database, source, reader, OpenFile(plan, reader.name), options))
         gone = turns.forgotten(database, found)
         yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
 
@@ -139,7 +148,7 @@ def _index_file(
     database: Database, writer: Writer, plan: Plan, options: IndexOptions, report: IndexReport
 ) -> Iterator[int]:
     """Read one file into the writer; after each turn the characters so far."""
-    source = resumed(database, plan, options)
+    source = resume(database, plan, options)
     if source is not None and plan.state is not None and plan.state.format is not None:
         try:
             yield from _read(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
@@ -148,12 +157,12 @@ def _index_file(
         else:
             return
     try:
-        source, reader, reason = opened(plan.candidate, options)
+        source, reader, reason = detect(plan.candidate, options)
     except OSError as fault:  # not remembered, so that the next run tries again
-        report.files.append(failed(plan.candidate, fault))
+        report.files.append(report_failed(plan.candidate, fault))
         return
     if reader is None:
-        writer.pass_over(plan, recipe_of_left(plan.candidate, options), reason)
+        writer.pass_over(plan, recipe_of_skipped(plan.candidate, options), reason)
     else:
         yield from _read(database, writer, plan, source, reader, options)
 
@@ -164,7 +173,7 @@ def _read(
     file = writer.open(plan, reader.name)
     characters = 0
     try:
-        for prompt in prompts_of(database, source, reader, file, options):
+        for prompt in read_rows(database, source, reader, file, options):
             writer.add(file, prompt)
             characters += len(prompt.turn.content)
             yield characters

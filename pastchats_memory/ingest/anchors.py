@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import BinaryIO
 
-from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import LONGEST, digest, passage_of, unpacked
-from pastchats_memory.files.stored_path import located
+from pastchats_memory.files.archives import archive_of, open_member
+from pastchats_memory.files.line_anchor import LONGEST, digest, make_anchor, unpack_anchor
+from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations
@@ -21,11 +21,11 @@ from pastchats_memory.store.database import Database
 
 LOOKAHEAD = 1 << 18
 """Bytes behind a cited line in which the end of its text is looked for."""
-NONE = b""
+NO_ANCHOR = b""
 """What is noted of a row that has no passage: a database's, or one of a line that holds a whole document."""
 
 
-def note_passages(database: Database) -> None:
+def write_anchors(database: Database) -> None:
     """Note the passages of all rows that have none yet, a transaction a file; files that are not as they were read are left.
 
     Raises:
@@ -34,7 +34,7 @@ def note_passages(database: Database) -> None:
     for source in citations.unplaced_sources(database):
         rows = citations.unplaced(database, source)
         try:
-            found = list(_passages(database, source, rows))
+            found = list(_find_in_file(database, source, rows))
         except OSError:  # it went away, or cannot be unpacked: the next run tries again
             continue
         if found:
@@ -42,28 +42,28 @@ def note_passages(database: Database) -> None:
                 citations.place(database, source, found)
 
 
-def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
-    path = located(source.path)
+def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
+    path = resolve_path(source.path)
     archive = archive_of(path)
     if state_of(archive or path)[archive is not None :] != (source.size, source.mtime_ns)[archive is not None :]:
         return
     if archive is not None:
-        with unpacking(archive, os.path.relpath(path, archive))() as stream:
-            yield from passages_in(stream, rows)
+        with open_member(archive, os.path.relpath(path, archive))() as stream:
+            yield from find_anchors(stream, rows)
         return
     with path.open("rb") as stream:
         if stream.read(len(SQLITE)) == SQLITE or any(companions_of(path)):
-            yield from ((row, NONE) for row in rows)
+            yield from ((row, NO_ANCHOR) for row in rows)
             return
-        offset, line = _start(database, source, rows[0].place.line, stream) if rows else (0, 1)
+        offset, line = _find_start(database, source, rows[0].place.line, stream) if rows else (0, 1)
         stream.seek(offset)
-        yield from passages_in(stream, rows, offset, line)
+        yield from find_anchors(stream, rows, offset, line)
 
 
-def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
+def _find_start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
     """Bytes and number of a line at or above the one that is wanted, which is where it was."""
     before = citations.placed_before(database, source, line)
-    passage = unpacked(before.place.passage) if before else None
+    passage = unpack_anchor(before.place.passage) if before else None
     if before is None or passage is None:
         return 0, 1
     stream.seek(passage.offset)
@@ -72,7 +72,7 @@ def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> t
 
 
 @dataclass(slots=True, eq=False)
-class _Met:
+class _OpenAnchors:
     """The texts that are cited by a line which was met, and the lines from there on."""
 
     rows: list[Row]
@@ -99,12 +99,14 @@ class _Met:
         for row in self.rows:
             place = row.place
             count = None if place.end_line is None else place.end_line - place.line + 1
-            found = passage_of(bytes(self.lines), self.offset, row.text, count, is_bounded=is_bounded)
+            found = make_anchor(bytes(self.lines), self.offset, row.text, count, is_bounded=is_bounded)
             shared = len(self.rows) > 1 and found is not None and found.length > LOOKAHEAD
-            yield row, NONE if found is None or shared else found.packed()
+            yield row, NO_ANCHOR if found is None or shared else found.packed()
 
 
-def passages_in(stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1) -> Iterator[tuple[Row, bytes]]:
+def find_anchors(
+    stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1
+) -> Iterator[tuple[Row, bytes]]:
     """Each row with its passage, packed; NONE for one that has none.
 
     Args:
@@ -120,13 +122,13 @@ def passages_in(stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: 
     for row in rows:
         wanted[row.place.line].append(row)
     until = dict(pairwise([*sorted(wanted), math.inf]))
-    met: list[_Met] = []
+    met: list[_OpenAnchors] = []
     while piece := stream.readline(LONGEST + 1):
         for one in [one for one in met if one.until <= number]:
             met.remove(one)
             yield from one.passages(is_bounded=True)
         if number in wanted:
-            met.append(_Met(wanted.pop(number), offset, until[number]))
+            met.append(_OpenAnchors(wanted.pop(number), offset, until[number]))
         for one in list(met):
             one.lines += piece
             if one.is_full():
@@ -138,4 +140,4 @@ def passages_in(stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: 
         number += piece.endswith(b"\n")
     for one in met:
         yield from one.passages(is_bounded=False)
-    yield from ((row, NONE) for some in wanted.values() for row in some)
+    yield from ((row, NO_ANCHOR) for some in wanted.values() for row in some)

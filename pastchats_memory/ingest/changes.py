@@ -47,14 +47,14 @@ class Plan:
         )
 
 
-def plans(
+def plan_files(
     found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
 ) -> tuple[list[Plan], dict[str, Candidate]]:
     """For each file what is known of it, and those that were moved, by their old paths. Raises OSError."""
     found = list(found)
-    moved = _moved([candidate for candidate in found if candidate.name not in known], known)
+    moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
-    expected = _Expected.by(options)
+    expected = _ExpectedRecipes.by(options)
     planned = []
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
@@ -79,21 +79,21 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     return f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ in NOTE_FORMATS else ''}"
 
 
-def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:
+def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
     """The same of a file that was not understood: every reader, and whether notes were wanted."""
-    return _recipe_of_left(notes=_wants_notes(candidate, options))
+    return _recipe_of_skipped(notes=_wants_notes(candidate, options))
 
 
 def _wants_notes(candidate: Candidate, options: IndexOptions) -> bool:
     return candidate.named or options.wants_notes_at(candidate.path)
 
 
-def _recipe_of_left(*, notes: bool) -> str:
+def _recipe_of_skipped(*, notes: bool) -> str:
     return ",".join(f"{name}={version}" for name, version in VERSIONS.items()) + f";notes={notes:d}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Expected:
+class _ExpectedRecipes:
     """What a file that is as it was was read by, if it would be read the same way today: put together once a run."""
 
     options: IndexOptions
@@ -103,9 +103,9 @@ class _Expected:
     """Of what was not understood, by whether notes were wanted."""
 
     @classmethod
-    def by(cls, options: IndexOptions) -> _Expected:
+    def by(cls, options: IndexOptions) -> _ExpectedRecipes:
         of = {format_: recipe_of(format_, options) for format_ in VERSIONS}
-        return cls(options, of, {notes: _recipe_of_left(notes=notes) for notes in (False, True)})
+        return cls(options, of, {notes: _recipe_of_skipped(notes=notes) for notes in (False, True)})
 
     def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None) -> bool:
         if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
@@ -117,7 +117,7 @@ class _Expected:
         return (state.recipe, state.project) == (self.of.get(state.format), project)
 
 
-def _moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
+def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
     """By old path each file that is gone from there and whose bytes are found elsewhere."""
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
@@ -130,7 +130,7 @@ def _moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, 
         mark = _fingerprint_or_none(candidate.path) if candidate.size in sizes else candidate.size
         likely = (*by_mark[candidate.file_id], *by_mark[mark])
         for state in likely:
-            if state.path not in moved and has_still(state, candidate):
+            if state.path not in moved and has_same_bytes(state, candidate):
                 moved[state.path] = candidate
                 break
     return moved
@@ -147,7 +147,7 @@ def _fingerprint_or_none(path: Path) -> str | None:
         return None
 
 
-def has_still(state: SourceState, candidate: Candidate) -> bool:
+def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
     """Whether the file has the bytes that were read of it, or of the one that it was: all, or for one that grows its ends."""
     how, _, rest = (state.fingerprint or "").partition(":")
     offset = rest.partition(":")[0]

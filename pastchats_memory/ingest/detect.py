@@ -8,16 +8,16 @@ from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import BadJson, NotText, Source
 from pastchats_memory.formats.registry import all_formats, detect_format
-from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
+from pastchats_memory.ingest.changes import Plan, has_same_bytes, recipe_of
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 
-NOT_TAKEN = "no conversation found in it"
+NO_CONVERSATION = "no conversation found in it"
 
 
-NOTHING_IN_IT = "an empty list or object"
+NO_CONTENT = "an empty list or object"
 
 
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
@@ -26,13 +26,13 @@ TABLE = "a table; programs that export chats as one do so as JSON too, which is 
 TABLES = frozenset({".csv", ".tsv"})
 
 
-NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --notes to take it"
+NOTES_SKIPPED = "Markdown that is no dialogue; name the file itself or use --notes to take it"
 
 
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
+def detect(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
     """The file, its reader or None, and the reason for None. Raises OSError."""
     source = Source(
         candidate.path,
@@ -44,24 +44,24 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format 
     )
     try:
         reader = detect_format(source)
-        reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
+        reason = "" if reader is not None else _explain_unclaimed(source) if candidate.size else "empty"
     except NotText as fault:
         return source, None, str(fault)
     return source, reader, reason
 
 
-def _reason_against(source: Source) -> str:
+def _explain_unclaimed(source: Source) -> str:
     """Why a file that no reader claims is left. Raises NotText, OSError."""
     if source.shape == "markdown":
-        return NOTES_NOT_TAKEN
+        return NOTES_SKIPPED
     if source.shape == "json" and isinstance(source.outline, BadJson):
         return f"not whole JSON: {source.outline.reason}"
     if source.shape == "json" and source.outline in ([], {}):
-        return NOTHING_IN_IT
-    return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
+        return NO_CONTENT
+    return TABLE if source.path.suffix.lower() in TABLES else NO_CONVERSATION
 
 
-def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
+def resume(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
@@ -69,7 +69,7 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
     resume = (
         sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
     )
-    if resume is None or plan.candidate.size <= state.size or not has_still(state, plan.candidate):
+    if resume is None or plan.candidate.size <= state.size or not has_same_bytes(state, plan.candidate):
         return None
     known = json.loads(resume)
     checkpoint = Checkpoint(known["offset"], known["line"], known["state"])

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.files.archives import ARCHIVES, is_bomb
-from pastchats_memory.files.project import MARKER, opted_out
+from pastchats_memory.files.project import MARKER, is_opted_out
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
-from pastchats_memory.ingest.options import ALL, Wanted
+from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut, Unreadable, utf8
 from pastchats_memory.redact import redact_path
 
@@ -22,12 +22,12 @@ SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
 HOLLOW = "far larger than what is in it"
 BLOCK = 512
 """Bytes, in which the system counts what a file takes on the disk."""
-MARKED = f"kept out by a {MARKER} in it or above it"
+OPTED_OUT_REASON = f"kept out by a {MARKER} in it or above it"
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 """Folders that hold other people's files by the thousand and no conversation."""
 
 
-def name_of(path: Path | str) -> str:
+def stored_name(path: Path | str) -> str:
     """A path as it is stored and printed."""
     return redact_path(utf8(str(path)))
 
@@ -55,7 +55,7 @@ class Candidate:
 
     def __post_init__(self) -> None:
         """Make the name once: it is asked for five times a file, and most files of a run are unchanged."""
-        object.__setattr__(self, "name", name_of(self.where))
+        object.__setattr__(self, "name", stored_name(self.where))
 
     @property
     def path(self) -> Path:
@@ -63,7 +63,7 @@ class Candidate:
         return Path(self.where)
 
 
-def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candidate], list[Unreadable]]:
+def discover_files(inputs: Iterable[Path], wanted: FileFilter = ALL_FILES) -> tuple[list[Candidate], list[Unreadable]]:
     """Each file once, newest first, and what could not be looked at.
 
     Below a folder symbolic links out of it are not followed unless that is wanted, and links within it never: what they
@@ -75,7 +75,7 @@ def candidates(inputs: Iterable[Path], wanted: Wanted = ALL) -> tuple[list[Candi
     found: dict[str, Candidate] = {}
     unreadable: list[Unreadable] = []
     for path in inputs:
-        for entry in _below(_absolute(path), wanted, unreadable):
+        for entry in _find_below(_absolute(path), wanted, unreadable):
             found.setdefault(entry.where, entry)
     return sorted(found.values(), key=lambda entry: (-entry.mtime_ns, entry.where)), unreadable
 
@@ -87,15 +87,15 @@ def _absolute(path: Path) -> Path:
         raise InputMissing(f"the working directory: {fault.strerror}", "Go to a folder that exists.") from fault
 
 
-def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
+def _find_below(root: Path, wanted: FileFilter, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
-        together = _together(str(root), status) if stat.S_ISREG(status.st_mode) else []
+        together = _stat_all(str(root), status) if stat.S_ISREG(status.st_mode) else []
     except FileNotFoundError as fault:
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    kept_out = _kept_out(root, wanted, is_folder=not together)
+    kept_out = _find_exclusion(root, wanted, is_folder=not together)
     if kept_out is not None:
         unreadable.append(kept_out)
     elif any(map(_is_hollow, together)):
@@ -105,23 +105,23 @@ def _below(root: Path, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator
     elif not stat.S_ISDIR(status.st_mode):
         unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
     else:
-        yield from _in_folder(str(root), wanted, unreadable)
+        yield from _walk_folder(str(root), wanted, unreadable)
 
 
-def _kept_out(root: Path, wanted: Wanted, *, is_folder: bool) -> LeftOut | None:
+def _find_exclusion(root: Path, wanted: FileFilter, *, is_folder: bool) -> LeftOut | None:
     """Why what was named is not looked into all the same."""
     if (pattern := wanted.excluded_by(str(root))) is not None:
-        return LeftOut(utf8(str(root)), 0, _because(pattern))
-    if opted_out(str(root if is_folder else root.parent)):
-        return LeftOut(utf8(str(root)), 0, MARKED)
+        return LeftOut(utf8(str(root)), 0, _exclusion_reason(pattern))
+    if is_opted_out(str(root if is_folder else root.parent)):
+        return LeftOut(utf8(str(root)), 0, OPTED_OUT_REASON)
     return None
 
 
-def _because(pattern: str) -> str:
+def _exclusion_reason(pattern: str) -> str:
     return utf8(f"excluded by `{pattern}`")
 
 
-def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Iterator[Candidate]:
+def _walk_folder(root: str, wanted: FileFilter, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     folders = [root]
     entered = {os.path.realpath(root)}
     while folders:
@@ -133,24 +133,24 @@ def _in_folder(root: str, wanted: Wanted, unreadable: list[Unreadable]) -> Itera
             unreadable.append(Unreadable(utf8(folder), 0, fault.strerror or "cannot be listed"))
             continue
         if any(entry.name == MARKER for entry in entries):
-            unreadable.append(LeftOut(utf8(folder), 0, MARKED))
+            unreadable.append(LeftOut(utf8(folder), 0, OPTED_OUT_REASON))
             continue
         for entry in entries:
             if entry.name in elsewhere or entry.name in SKIPPED_FOLDERS or entry.path in wanted.own:
                 continue
             if (pattern := wanted.excluded_by(entry.path)) is not None:
                 if entry.is_dir() or _is_likely(entry.name):
-                    unreadable.append(LeftOut(utf8(entry.path), 0, _because(pattern)))
+                    unreadable.append(LeftOut(utf8(entry.path), 0, _exclusion_reason(pattern)))
                 continue
             follow = entry.is_symlink() and _leads_out(entry, root, entered, wanted, unreadable)
             if entry.is_dir(follow_symlinks=follow):
                 folders.append(entry.path)
             elif _is_likely(entry.name) and wanted.includes(entry.path):
-                yield from _file(entry, unreadable, follow=follow)
+                yield from _look_at(entry, unreadable, follow=follow)
 
 
 def _leads_out(
-    entry: os.DirEntry[str], root: str, entered: set[str], wanted: Wanted, unreadable: list[Unreadable]
+    entry: os.DirEntry[str], root: str, entered: set[str], wanted: FileFilter, unreadable: list[Unreadable]
 ) -> bool:
     """Whether a link is to be followed: only out of the folder, only where that is wanted, and into a folder once."""
     try:
@@ -169,10 +169,10 @@ def _leads_out(
     return True
 
 
-def _file(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
+def _look_at(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
     try:
         status = entry.stat(follow_symlinks=follow)
-        together = _together(entry.path, status) if stat.S_ISREG(status.st_mode) else []
+        together = _stat_all(entry.path, status) if stat.S_ISREG(status.st_mode) else []
         if any(map(_is_hollow, together)):
             unreadable.append(Unreadable(utf8(entry.path), 0, HOLLOW))
         elif together:
@@ -193,7 +193,7 @@ def _is_likely(name: str) -> bool:
     return suffix in SUFFIXES or (suffix in ARCHIVES and os.path.splitext(stem)[1] in TEXTS)  # noqa: PTH122 - of a name, asked for every file of a folder
 
 
-def _together(where: str, status: os.stat_result) -> list[os.stat_result]:
+def _stat_all(where: str, status: os.stat_result) -> list[os.stat_result]:
     """Of the file and of those that are read with it. Raises OSError."""
     return [status, *(other.stat() for other in companions_of(Path(where)))] if has_companions(where) else [status]
 

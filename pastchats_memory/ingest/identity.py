@@ -50,7 +50,7 @@ class Identities:
         return own, self._echo(turn)
 
     def _echo(self, turn: Turn) -> str | None:
-        if not self._copies or turn.timestamp is None or not _to_the_moment(turn):
+        if not self._copies or turn.timestamp is None or not _has_exact_time(turn):
             return None
         key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
         self._seen[key] += 1
@@ -58,7 +58,7 @@ class Identities:
 
     def _counted(self, turn: Turn) -> str:
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
-        if turn.timestamp is not None and _to_the_moment(turn):
+        if turn.timestamp is not None and _has_exact_time(turn):
             # Of a conversation's copy the time stays and the id may not, so the time alone should tell. But a whole
             # second is shared by many short turns of a busy log, so there the conversation tells as well.
             busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
@@ -72,7 +72,7 @@ class Identities:
         return digest(*key, str(self._seen[key]))
 
 
-def _to_the_moment(turn: Turn) -> bool:
+def _has_exact_time(turn: Turn) -> bool:
     return turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z")
 
 

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.project import opted_out, project_at
+from pastchats_memory.files.project import is_opted_out, project_at
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
-from pastchats_memory.ingest.options import ALL, Wanted
-from pastchats_memory.ingest.turn_rows import prompt_of, without_our_words
+from pastchats_memory.ingest.options import ALL_FILES, FileFilter
+from pastchats_memory.ingest.turn_rows import build_row, clean
 from pastchats_memory.model import Turn, utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
@@ -23,7 +23,7 @@ from pastchats_memory.text.timestamps import iso_utc
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTurn:
     """What became of a turn."""
 
     id: str
@@ -31,7 +31,7 @@ class Stored:
     """False: its event, or its copy in a transcript, was there before."""
 
 
-def live_turn(
+def make_live_turn(
     role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
 ) -> Turn:
     """The turn as a reader would give it; without a time it is said now. Raises UsageFault."""
@@ -48,7 +48,7 @@ def live_turn(
         cwd=cwd,
         kind="answer" if role.strip().lower() == "assistant" else "prompt",
     )
-    understood = without_our_words(turn)
+    understood = clean(turn)
     if understood is None or not role.strip():
         raise UsageFault(
             "there is nothing to store", "Give a role and the words that were said; a recalled block alone is not kept."
@@ -57,8 +57,8 @@ def live_turn(
 
 
 def store_turn(
-    database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: Wanted = ALL
-) -> Stored:
+    database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: FileFilter = ALL_FILES
+) -> StoredTurn:
     """Store a turn with its vector and words in one transaction.
 
     Args:
@@ -74,7 +74,7 @@ def store_turn(
         ModelUnavailable, ModelChanged: nothing was stored.
         StoreFault: nothing was stored.
     """
-    if turn.cwd is not None and opted_out(turn.cwd):
+    if turn.cwd is not None and is_opted_out(turn.cwd):
         raise UsageFault("this project is not to be remembered", "A .pastchats-ignore in its folder says so.")
     project = utf8(project or project_at(turn.cwd or "."))
     if wanted.excludes(project) or (turn.cwd is not None and wanted.excludes(turn.cwd)):
@@ -84,7 +84,7 @@ def store_turn(
     event = digest(LIVE, path, place, turn.role, turn.native_id or uuid4().hex)
     known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
     hashes = Identities(path).of(turn._replace(native_id=known_by))
-    prompt = prompt_of(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
+    prompt = build_row(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
     _refuse_forgotten(corpus.forgotten(database, [prompt]))
     encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)
     if not encoded:
@@ -95,7 +95,7 @@ def store_turn(
         redactions.claim_rules(database, rules_version())
         known = live_events.stored_as(database, event)
         if known is not None:
-            return Stored(str(known), is_new=False)
+            return StoredTurn(str(known), is_new=False)
         source_id = sources.begin_source(database, path, time.time_ns())
         index = live_events.next_index(database, turn.conversation_id, project, path)
         placed = prompt._replace(turn_index=index)
@@ -103,7 +103,7 @@ def store_turn(
         _refuse_forgotten(written.forgotten)
         live_events.remember(database, event, written.ids[0])
         vectors.catch_up(database)
-    return Stored(str(written.ids[0]), is_new=bool(written.added))
+    return StoredTurn(str(written.ids[0]), is_new=bool(written.added))
 
 
 def _refuse_forgotten(gone: object) -> None:

@@ -15,7 +15,7 @@ from pastchats_memory.redact import redact, redact_json
 from pastchats_memory.store.tasks import (
     Filed,
 )
-from pastchats_memory.text.recall_block import without_echoes
+from pastchats_memory.text.recall_block import strip_recall_blocks
 
 MOST_CONVERSATIONS = 1000
 """In a file that is gone on with; how many turns each has is remembered."""
@@ -25,7 +25,7 @@ OPTED_OUT = "turns of projects that are kept out were left out of it"
 
 
 @dataclass(slots=True)
-class Reading:
+class OpenFile:
     """A file whose turns are under way to the database."""
 
     plan: Plan
@@ -58,7 +58,7 @@ class Reading:
         What waits there is text as it stands in the file: with a secret in it or a block of ours, which quotes what may be
         forgotten, it is not to be kept, and the file is gone on with from an earlier place, or read again.
         """
-        if _is_to_be_cleaned([*filter(None, self.places), checkpoint.state]):
+        if _must_not_be_stored([*filter(None, self.places), checkpoint.state]):
             return
         self.checkpoint = checkpoint
         if len(self.places) <= MOST_CONVERSATIONS:
@@ -80,10 +80,10 @@ class Reading:
         )
 
 
-def _is_to_be_cleaned(state: object) -> bool:
+def _must_not_be_stored(state: object) -> bool:
     """Whether a text in it would be redacted or lose an echo; all are looked at as one first, since thousands of ids may be among them."""
     together = "\n".join(_texts(state))
-    if without_echoes(together) != together:
+    if strip_recall_blocks(together) != together:
         return True
     return redact(together).text != together and json.dumps(redact_json(state)) != json.dumps(state)
 

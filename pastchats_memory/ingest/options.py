@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileFilter:
     """Which files below the inputs are looked at."""
 
     include: tuple[str, ...] = ()
@@ -29,11 +29,11 @@ class Wanted:
 
     def excluded_by(self, path: str) -> str | None:
         """The first glob that excludes the path; None for none."""
-        return next((pattern for pattern in self.exclude if _fits(path, pattern)), None)
+        return next((pattern for pattern in self.exclude if _matches_glob(path, pattern)), None)
 
     def includes(self, path: str) -> bool:
         """Whether the file is one of those that were asked for."""
-        return not self.include or any(_fits(path, pattern) for pattern in self.include)
+        return not self.include or any(_matches_glob(path, pattern) for pattern in self.include)
 
     def takes(self, path: str) -> bool:
         """Whether the file is wanted."""
@@ -44,10 +44,10 @@ class Wanted:
         return history.is_dir() or self.includes(str(history))
 
 
-ALL = Wanted()
+ALL_FILES = FileFilter()
 
 
-def _fits(path: str, pattern: str) -> bool:
+def _matches_glob(path: str, pattern: str) -> bool:
     """Whether a glob fits: without a slash a part of the path, else all of it or its end; `*` stands for slashes too."""
     if "/" not in pattern.rstrip("/"):
         return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
@@ -71,7 +71,7 @@ class IndexOptions:
     """Characters of a part of a note."""
     overlap: int = 2
     """Lines that two parts of a note share."""
-    wanted: Wanted = ALL
+    wanted: FileFilter = ALL_FILES
     """Which files, and of which projects."""
 
     def wants_notes_at(self, path: Path) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pastchats_memory.files.archives import is_archive
-from pastchats_memory.ingest.discover import candidates
-from pastchats_memory.ingest.options import ALL, Wanted
+from pastchats_memory.ingest.discover import discover_files
+from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut, utf8
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
@@ -48,7 +48,7 @@ class SourceReport:
     """Paths of files that are in the memory and no longer on the disk."""
 
 
-def overview_at(path: Path, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
+def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
     """The same of a database that may not exist yet. Raises StoreFault."""
     if not path.exists():
         return overview(None, histories, wanted)
@@ -56,13 +56,15 @@ def overview_at(path: Path, histories: Iterable[History], wanted: Wanted = ALL) 
         return overview(database, histories, wanted)
 
 
-def overview(database: Database | None, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
+def overview(
+    database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
+) -> list[SourceReport]:
     """Each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []
     for history in histories:
-        found, faults = candidates([history.path] if wanted.looks_into(history.path) else [], wanted)
+        found, faults = discover_files([history.path] if wanted.looks_into(history.path) else [], wanted)
         excluded = sum(isinstance(fault, LeftOut) for fault in faults)
         root = utf8(str(history.path))
         below = {path for path in indexed if path == root or path.startswith(f"{root}/")}

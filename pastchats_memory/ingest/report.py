@@ -96,19 +96,19 @@ class IndexReport:
         }
 
 
-def refused(fault: Unreadable) -> FileReport:
+def report_refused(fault: Unreadable) -> FileReport:
     """What is said of a file or folder that was not looked into; one that a person keeps out is no fault."""
     faults = () if isinstance(fault, LeftOut) else (fault,)
     return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
 
 
-def failed(candidate: Candidate, fault: OSError) -> FileReport:
+def report_failed(candidate: Candidate, fault: OSError) -> FileReport:
     """What is said of a file that the disk or the permissions kept from being read."""
     reason = fault.strerror or str(fault)
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
-def standing(plan: Plan) -> FileReport:
+def report_unchanged(plan: Plan) -> FileReport:
     """What was found out about a file that is not read again."""
     state = plan.state
     if state is None:

@@ -34,7 +34,7 @@ TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTasks:
     """What became of the tasks of a file."""
 
     added: int
@@ -44,19 +44,19 @@ class Stored:
     forgotten: int
 
 
-def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
+def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
     """The tasks of a file as they may be stored; a project that nothing tells is empty."""
     written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
     seen_at = written.replace("+00:00", "Z")
     return [
-        _filed(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
+        _prepare(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
         if task.exported is None
-        else _as_exported(task, task.exported)
+        else _prepare_exported(task, task.exported)
         for task in found
     ]
 
 
-def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
+def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
     """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
     task = _clean(task)
     safe = redact_task(task)
@@ -70,12 +70,12 @@ def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
     )
 
 
-def wrong_with(task: Task) -> str | None:
+def find_fault(task: Task) -> str | None:
     """What an export has wrong about a task, None for nothing and for a task of any other source."""
     return None if task.exported is None else interchange.fault_of(task.exported)
 
 
-def _as_exported(task: Task, exported: Metadata) -> Filed:
+def _prepare_exported(task: Task, exported: Metadata) -> Filed:
     body = dict(redact_json(exported))
     filed = interchange.task_of(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
@@ -112,20 +112,20 @@ def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequenc
     tombstones = Tombstones(database)
     kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in kept if one is not None)
-    return encoded(database, texts, embedder.name, _encode(embedder))
+    return encoded(database, texts, embedder.name, _encoder(embedder))
 
 
-def store(
+def store_tasks(
     database: Database,
     embedder: Embedder,
     waiting: Sequence[Filed],
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
-) -> Stored:
+) -> StoredTasks:
     """Store the tasks of a whole file, of which format and name are given, inside the caller's transaction. Raises StoreFault."""
     format_, name = file
-    writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
-    whole = [one if one.project else _of_conversation(database, one) for one in waiting]
+    writer = TaskWriter(database, embedder.name, _encoder(embedder), ready_by_hash)
+    whole = [one if one.project else _add_project(database, one) for one in waiting]
     sources.remember(database, _folders_of(whole, name))
     sources.keep_private(
         database, {one.project for one in whole if one.task.exported and one.task.exported.get("is_private")}
@@ -135,7 +135,7 @@ def store(
     gone = 0
     if format_ in TASK_FORMATS:
         gone = supersede_tasks(database, name, (id_ for id_, _ in done))
-    return Stored(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
+    return StoredTasks(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
 
 
 def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
@@ -153,10 +153,10 @@ def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
     }
 
 
-def _encode(embedder: Embedder) -> Embed:
+def _encoder(embedder: Embedder) -> Embed:
     return lambda texts: map(vectors.encode, embedder.embed(texts))
 
 
-def _of_conversation(database: Database, one: Filed) -> Filed:
+def _add_project(database: Database, one: Filed) -> Filed:
     project = tasks.project_of_conversation(database, one.task.conversation_id or "")
     return replace(one, project=project or "")

@@ -9,10 +9,10 @@ import orjson
 from pastchats_memory.embed import Embedder
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
-from pastchats_memory.ingest.open_file import Reading
+from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
-from pastchats_memory.ingest.task_rows import encode_tasks, filed, store
+from pastchats_memory.ingest.task_rows import encode_tasks, prepare_tasks, store_tasks
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
@@ -43,7 +43,7 @@ class Writer:
         self._report = report
         self._run_id = run_id
         self._options = options
-        self._files: list[Reading] = []
+        self._files: list[OpenFile] = []
         self._turns = 0
         self._characters = 0
 
@@ -63,12 +63,12 @@ class Writer:
                 vectors.catch_up(self._database)
             sources.finish_source(self._database, state)
 
-    def open(self, plan: Plan, format_: str) -> Reading:
+    def open(self, plan: Plan, format_: str) -> OpenFile:
         """Begin a file."""
-        self._files.append(Reading(plan, format_))
+        self._files.append(OpenFile(plan, format_))
         return self._files[-1]
 
-    def add(self, file: Reading, prompt: Prompt) -> None:
+    def add(self, file: OpenFile, prompt: Prompt) -> None:
         """One turn more; stores the batch when it is full."""
         earlier = file.waiting.get(prompt.content_hash)
         if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
@@ -79,16 +79,16 @@ class Writer:
         if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
             self.flush()
 
-    def give_up(self, file: Reading) -> None:
+    def give_up(self, file: OpenFile) -> None:
         """Forget a file that has given no turn yet."""
         self._files.remove(file)
 
-    def close(self, file: Reading) -> None:
+    def close(self, file: OpenFile) -> None:
         """The file was read to its end."""
         file.is_whole = True
         candidate = file.plan.candidate
         if not file.is_opted_out:
-            file.filed = filed(file.tasks, candidate, file.plan.project)
+            file.filed = prepare_tasks(file.tasks, candidate, file.plan.project)
         try:
             if file.resume is not None and file.checkpoint is not None:
                 file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
@@ -146,7 +146,7 @@ class Writer:
         encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
         self._report.embedded += len(missing)
 
-    def _store(self, file: Reading, encoded: dict[bytes, str]) -> int:
+    def _store(self, file: OpenFile, encoded: dict[bytes, str]) -> int:
         candidate = file.plan.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
@@ -162,16 +162,18 @@ class Writer:
             file.waiting.clear()
         return source_id
 
-    def _finish(self, file: Reading, source_id: int, ready: dict[bytes, str]) -> None:
+    def _finish(self, file: OpenFile, source_id: int, ready: dict[bytes, str]) -> None:
         if file.is_whole and not file.is_cut_short:
             before = file.plan.state
             was = None if before is None else before.format
             is_other_reader = (
                 was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
             )
-            if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_as_it_was(file))):
+            if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
                 self._report.superseded += sources.supersede(self._database, source_id, file.seen)
-            stored = store(self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready)
+            stored = store_tasks(
+                self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
+            )
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
             file.forgotten += stored.forgotten
             self._report.forgotten += stored.forgotten
@@ -179,10 +181,10 @@ class Writer:
             self._report.tasks += stored.added
             # What a reader would go on with has text as it stands in the file, also of what is not to be kept.
             resume = None if file.forgotten or file.is_opted_out else file.resume
-            sources.finish_source(self._database, _state(file, self._options), resume)
+            sources.finish_source(self._database, _build_state(file, self._options), resume)
 
 
-def _is_as_it_was(file: Reading) -> bool:
+def _is_same_file(file: OpenFile) -> bool:
     """Whether the file is as it was when it was last read: by its size and time, or, where it was copied or checked out anew, by its bytes."""
     before = file.plan.state
     return file.plan.is_known_whole or (
@@ -190,7 +192,7 @@ def _is_as_it_was(file: Reading) -> bool:
     )
 
 
-def _state(file: Reading, options: IndexOptions) -> SourceState:
+def _build_state(file: OpenFile, options: IndexOptions) -> SourceState:
     candidate, unreadable = file.plan.candidate, file.unreadable
     before = file.plan.state if file.is_resumed else None
     problems = orjson.loads(before.problems or "[]") if before is not None else []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp_server import results
-from pastchats_memory.model import Attempt, Command, Hit, Item, Lesson, Outcome, Recollection, Sheet, StoredTask
+from pastchats_memory.model import Attempt, Command, Hit, Item, Lesson, Outcome, RecallEntry, Sheet, StoredTask
 from pastchats_memory.render import sanitised
 from pastchats_memory.tasks.near import Near
 from pastchats_memory.tasks.prior_work import Resolved
@@ -42,7 +42,7 @@ def found(hit: Hit) -> results.Found:
     )
 
 
-def remembered(memory: Recollection) -> results.Remembered:
+def remembered(memory: RecallEntry) -> results.Remembered:
     """An entry of a block; its excerpts are within the block's budget."""
     hit = memory.hit
     return results.Remembered(

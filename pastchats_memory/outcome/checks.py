@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from pastchats_memory.outcome.rows import LONGEST, QUOTED, Episode, Evidence, Pattern, Row, once, quoted
-from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, check_of
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, classify_check
 
 _RED = Pattern(
     r"""
@@ -159,7 +159,7 @@ def _plain(line: str) -> str:
 def _check(place: int, row: Row) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
-    family = check_of(command if heading.startswith("$ ") else "", output)
+    family = classify_check(command if heading.startswith("$ ") else "", output)
     said = passed(output[-LONGEST:])
     ran_none = family == "test" and _RAN_NONE.search(output) and not _TRIED.search(output)
     if family is None or ran_none or _NEVER_RAN.search(output) or (said is None and _STARTED.search(output)):
@@ -201,7 +201,7 @@ def is_awaited(episode: Episode) -> bool:
     begun = [
         step
         for step, label in episode.steps()
-        if _IN_BACKGROUND.search(label.rstrip(") ")) and check_of(label.partition(" ")[2])
+        if _IN_BACKGROUND.search(label.rstrip(") ")) and classify_check(label.partition(" ")[2])
     ]
     return bool(begun) and not any(episode.step_of(check.place) >= begun[-1] for check in last_checks(episode))
 

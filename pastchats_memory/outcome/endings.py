@@ -56,7 +56,7 @@ from pastchats_memory.outcome.rows import (
     quoted,
 )
 from pastchats_memory.outcome.said import next_words, opening
-from pastchats_memory.text.shell import check_of, is_look, is_shell
+from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
 _INTERRUPTED = Pattern(
     r"""
@@ -188,7 +188,7 @@ def moved_on(episode: Episode) -> tuple[Evidence, ...]:
 
 def _breaks_after(episode: Episode, place: int) -> bool:
     """Whether something that was to change something failed after the place, and was not mended."""
-    failed = (at for at, row in episode.traffic() if row.kind == "error" and not is_look(_command(row)))
+    failed = (at for at, row in episode.traffic() if row.kind == "error" and not is_read_only(_command(row)))
     return any(at > place and not episode.is_mended(at) for at in failed)
 
 
@@ -248,7 +248,7 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
     failed = _last_failed(episode)
     if not failed or (claimed(episode) and not ends_asking(episode)) or is_inquiry(episode):
         return ()
-    if _WANTS_REFUSAL.search(episode.asked) or check_of(_command(failed[0][1])):
+    if _WANTS_REFUSAL.search(episode.asked) or classify_check(_command(failed[0][1])):
         return ()
     place, row = failed[0]
     text = last_answer(episode)[1]
@@ -265,7 +265,7 @@ def command_failed(episode: Episode) -> tuple[Evidence, ...]:
 def _last_failed(episode: Episode) -> tuple[tuple[int, Row], ...]:
     """Place and row of the last command that was to change something, if it failed and nothing was done after it."""
     done = ((at, row) for at, row in episode.traffic() if row.content.startswith("$ "))
-    found = next(((at, row) for at, row in done if not is_look(_command(row))), None)
+    found = next(((at, row) for at, row in done if not is_read_only(_command(row))), None)
     if found is None or found[1].kind != "error" or not _is_open(episode, found[0]):
         return ()
     step = episode.step_of(found[0])
@@ -279,7 +279,7 @@ def _command(row: Row) -> str:
 def _acts(label: str) -> bool:
     """Whether a call changes something, as far as its name and its command tell."""
     tool, _, subject = label.partition(" ")
-    return is_edit(label) or (is_shell(tool) and not is_look(subject) and "--abort" not in subject)
+    return is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
 
 
 def _told(row: Row, place: int) -> tuple[Evidence]:
@@ -368,7 +368,7 @@ def _cut_off(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     if _cut_short(episode):
         return quoted(text, place, len(text) - 1)
-    looked = text.startswith("$ ") and is_look(_command(last))
+    looked = text.startswith("$ ") and is_read_only(_command(last))
     if last.role == "tool" and last.kind == "error" and not looked:
         return quoted(text, place, max(0, len(text) - 1 - QUOTED // 2))
     told = text[-SHORT:] if last.role == "tool" else text if len(text) <= OPENING else ""

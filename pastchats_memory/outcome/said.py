@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted, shortened
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 
 _BOOKKEEPING = Pattern(
     r"""
@@ -38,7 +38,7 @@ def words_of(following: str) -> str:
     while found := _BOOKKEEPING.match(text) or TRIES.match(text):
         tried = found[0] if TRIES.match(found[0]) else tried
         text = text[found.end() :]
-    return _PLACE.sub("", wanted(text.strip() or tried.strip()), count=1)
+    return _PLACE.sub("", find_instruction(text.strip() or tried.strip()), count=1)
 
 
 def first_sentence(text: str) -> str:

@@ -9,7 +9,7 @@ from pastchats_memory.outcome.answers import asks_back, ends_asking, last_answer
 from pastchats_memory.outcome.checks import red_line
 from pastchats_memory.outcome.rows import LONGEST, OPENING, Episode, Evidence, Pattern, once, quoted
 from pastchats_memory.outcome.said import FEW_WORDS, TRIES, opening, words_of
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 
 SAME_WORDS = 0.95
 """Share of words in common above which a prompt was sent again, with a slip mended."""
@@ -78,8 +78,8 @@ def asked_again(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     words = words_of(episode.following)
     said = (turn.content for turn in episode.turns if turn.role == "user")
-    prompts = [wanted(prompt) for prompt in said if not TRIES.match(prompt)]
-    for text in filter(None, (words, wanted(episode.following))):
+    prompts = [find_instruction(prompt) for prompt in said if not TRIES.match(prompt)]
+    for text in filter(None, (words, find_instruction(episode.following))):
         if any(_same(prompt, text) for prompt in prompts):
             return quoted(text, len(episode.turns))
     return _erred_again(episode)

@@ -15,7 +15,7 @@ from pastchats_memory.questions.phrases import (
     any_of,
     longest_first,
 )
-from pastchats_memory.text.time_spans import NUMBERS, number_of
+from pastchats_memory.text.time_spans import NUMBERS, parse_number
 
 _BUT = r"\b(?:not|aren't|isn't|but|except(?: for)?|excluding|other than|apart from)(?: the)?"
 
@@ -35,9 +35,9 @@ def limit(draft: Draft) -> None:
     before = re.search(rf"\b{number} (?=(?:latest|newest|oldest|most recent|most urgent)\b)", draft.text)
     if before and not found:
         draft.text = draft.text.replace(before[0], "", 1)
-        draft.note(limit=number_of(before[1]))
+        draft.note(limit=parse_number(before[1]))
     if found:
-        draft.note(limit=number_of(found[1]))
+        draft.note(limit=parse_number(found[1]))
         if found[0].startswith(("latest", "newest", "last", "most recent")):
             draft.note(order="newest")
         elif found[0].startswith("oldest"):

@@ -9,7 +9,7 @@ from pastchats_memory.model import OPEN
 from pastchats_memory.questions.draft import Draft
 from pastchats_memory.questions.phrases import DUE_BY, UNTOUCHED
 from pastchats_memory.questions.reading import Span
-from pastchats_memory.text.time_spans import NUMBERS, TIMES, to_come
+from pastchats_memory.text.time_spans import NUMBERS, TIME_PATTERNS, next_occurrence
 
 _DUE = re.compile(r"(?:due|deadlines?)\b")
 _CREATED = re.compile(
@@ -42,14 +42,14 @@ def time(draft: Draft) -> None:
     draft.text, is_promised = DUE_BY.subn("due", draft.text)
     if is_promised:
         draft.note(statuses=draft.reading.statuses or OPEN)
-    for pattern, span in TIMES:
+    for pattern, span in TIME_PATTERNS:
         found = re.search(pattern, draft.text)
         if found is None:
             continue
         since, until = span(found, draft.today)
         field = _field(draft.text)
         if field == "due":
-            since, until = to_come((since, until), found[0], draft.today)
+            since, until = next_occurrence((since, until), found[0], draft.today)
         draft.note(span=Span(field, since, until))
         draft.take(rf"{pattern}(?:'s)?")
         for said in _SAID_BY[field]:

@@ -40,7 +40,7 @@ class ContextRequest:
             raise UsageFault("budget, limit and excerpt start at 1", "Leave them out for the usual ones.")
 
 
-def assemble(
+def build_context(
     hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
 ) -> Context:
     """As many of the hits as fit, best first; one that does not fit is shortened before it and all after it are left out.
@@ -56,37 +56,37 @@ def assemble(
         fitting = next(
             (
                 item
-                for item in _shorter(hit, weights, request.width)
-                if count_tokens(text_of([*items, item])) <= request.budget
+                for item in _shorten(hit, weights, request.width)
+                if count_tokens(format_context([*items, item])) <= request.budget
             ),
             None,
         )
         if fitting is None:
             break
         items.append(fitting)
-    text = text_of(items)
+    text = format_context(items)
     tokens = count_tokens(text)
     if tokens > request.budget:
         text, tokens = "", 0
     return Context(tuple(items), text, tokens)
 
 
-def _shorter(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
+def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
     for share in SHARES:
         letters = int(width * share)
         yield ContextItem(hit, " ".join(excerpt(hit.content, weights, letters).split()) if letters else "")
 
 
-def text_of(items: Sequence[ContextItem]) -> str:
+def format_context(items: Sequence[ContextItem]) -> str:
     """The context as Markdown: an entry an item, then the sources by id."""
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
-    entries = "".join(_entry(place, item) for place, item in enumerate(items, start=1))
+    entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
     sources = "".join(f"- [{one_line(item.hit.id)}] {citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
-def _entry(place: int, item: ContextItem) -> str:
+def _format_item(place: int, item: ContextItem) -> str:
     hit = item.hit
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
     kind = hit.role if hit.type == "prompt" else hit.type

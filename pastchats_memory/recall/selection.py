@@ -33,7 +33,7 @@ NEAR_SIMILARITY = 0.03
 """How far the cosines of such hits may lie apart, since places alone do not say how much better the better one is."""
 
 
-def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
+def above_threshold(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
     """The hits that may be said; none where nothing that was found has anything to do with the question."""
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
@@ -43,13 +43,13 @@ def worth_saying(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEV
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
 
 
-def _without_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
+def drop_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
     """The hits but for outputs of tools that are far below: they share the words of a command with whatever ran it."""
     best = max((hit.relevance or 0 for hit in hits), default=0)
     return [hit for hit in hits if hit.role != "tool" or (hit.relevance or 0) >= OUTPUT_FAR_BELOW * best]
 
 
-def _settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
+def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
     """Best first; within a run of near ties the current project comes first, then the newer turn."""
     ordered: list[Hit] = []
     tied: list[Hit] = []

@@ -11,25 +11,25 @@ from pastchats_memory.errors import ModelUnavailable
 Value = TypeVar("Value")
 
 
-class _Beside(Generic[Value]):
+class BackgroundCall(Generic[Value]):
     """What a call says, made in a thread: models, NumPy and SQLite all leave Python's lock alone."""
 
     def __init__(self, call: Callable[[], Value]) -> None:
         self._call = call
-        self._said: list[Value] = []
+        self._results: list[Value] = []
         self._fault: ModelUnavailable | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._said.append(self._call())
+            self._results.append(self._call())
         except ModelUnavailable as fault:
             self._fault = fault
 
-    def value(self) -> Value:
+    def result(self) -> Value:
         """Wait for it. Raises ModelUnavailable."""
         self._thread.join()
-        if not self._said:
+        if not self._results:
             raise self._fault or AssertionError("the thread ended with a traceback of its own")
-        return self._said[0]
+        return self._results[0]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector, is_english
 from pastchats_memory.model import Filters
-from pastchats_memory.search.lexical import Matches, by_word
-from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
-from pastchats_memory.search.times import Times, timely, told
+from pastchats_memory.search.lexical import Matches, score_by_word
+from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
+from pastchats_memory.search.times import QueryTime, match_time, tells_time
 from pastchats_memory.store import fulltext, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
@@ -27,12 +27,12 @@ TYPED_ROLES = frozenset({"user", "note"})
 """Of rows that a person wrote; texts of tasks count with them."""
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}): ")
 """The name before what was said, in a transcript of several people."""
-SAMPLE = 256
+BACKGROUND_SAMPLE = 256
 """Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
 
 
-def by_evidence(
-    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: Times, meaning: float
+def order_by_evidence(
+    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: QueryTime, meaning: float
 ) -> list[int]:
     """Those of the pool that have a vector, by `rank.evidence`, best first; equal ones by id. Raises StoreFault.
 
@@ -41,33 +41,33 @@ def by_evidence(
     pool, rows = vectors.matrix(database, pool)
     if not pool:
         return []
-    sampled, background = _background(database, matches.passing)
+    sampled, background = _load_background(database, matches.passing)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    deviations = standing_out(vectors.unit(query_vector), rows, background)
-    return _ordered(pool, evidence(_signals(database, matches, pool, times, deviations), meaning))
+    deviations = standard_scores(vectors.unit(query_vector), rows, background)
+    return _order(pool, evidence(_gather_signals(database, matches, pool, times, deviations), meaning))
 
 
-def _background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
+def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
     """Some of the rows that were searched, all over them, and their vectors; of the whole memory the same for every question."""
     if passing is not None:
-        return vectors.matrix(database, spread_among(passing, SAMPLE))
-    return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, SAMPLE)))
+        return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
+    return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE)))
 
 
-def by_words(database: Database, matches: Matches, pool: Sequence[int], times: Times) -> list[int]:
+def order_by_words(database: Database, matches: Matches, pool: Sequence[int], times: QueryTime) -> list[int]:
     """The pool, ids in ascending order, by `rank.evidence_of_words`, best first; equal ones by id. Raises StoreFault."""
     if not pool:
         return []
-    return _ordered(pool, evidence_of_words(_signals(database, matches, pool, times, np.empty(0))))
+    return _order(pool, word_evidence(_gather_signals(database, matches, pool, times, np.empty(0))))
 
 
-def _ordered(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
+def _order(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
     return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
 
 
-def _signals(
-    database: Database, matches: Matches, pool: Sequence[int], times: Times, deviations: NDArray[np.float64]
+def _gather_signals(
+    database: Database, matches: Matches, pool: Sequence[int], times: QueryTime, deviations: NDArray[np.float64]
 ) -> Signals:
     filters = times.filters
     about = belongings(database, pool)
@@ -78,26 +78,30 @@ def _signals(
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
-    places, same_role = _places(beside, pool, ids)
+    places, same_role = _place_neighbours(beside, pool, ids)
     return Signals(
-        matches=by_word(database, matches, ids),
-        weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
-        phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
+        matches=score_by_word(database, matches, ids),
+        weights=np.array([terms.weights[word] * (terms.importances[word] == 1) for word in matches.postings]),
+        phrases=_weigh_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=places,
         same_role=same_role,
-        deviations=_as_read(database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]),
+        deviations=_ignore_unknown_scripts(
+            database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]
+        ),
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
-        named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
-        timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        told=told(database, times, pool),
+        named=np.array([id_ in about and _is_named(about[id_].opening, terms.importances) for id_ in pool]),
+        timely=match_time(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
+        told=tells_time(database, times, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
 
 
-def _as_read(database: Database, deviations: NDArray[np.float64], openings: Sequence[str]) -> NDArray[np.float64]:
+def _ignore_unknown_scripts(
+    database: Database, deviations: NDArray[np.float64], openings: Sequence[str]
+) -> NDArray[np.float64]:
     """Of rows in a script that the model never learnt none: they stand out from all others by that alone."""
     if not len(deviations) or not is_english(sources.meta(database).get("model_name", "")):
         return deviations
@@ -110,7 +114,7 @@ def _is_named(opening: str, asked: Iterable[str]) -> bool:
     return speaker is not None and not set(words(speaker[1])).isdisjoint(asked)
 
 
-def _phrases(
+def _weigh_phrases(
     database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
 ) -> NDArray[np.float64]:
     """The weight of the pairs of words that stand in each row, shape (ids,)."""
@@ -120,7 +124,7 @@ def _phrases(
     return total
 
 
-def _places(
+def _place_neighbours(
     beside: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """For each row of the pool where in `ids` the rows around it stand, -1 for none, and whether they are of its role.

@@ -13,7 +13,7 @@ from pastchats_memory.search.rank import (
 )
 from pastchats_memory.text.excerpt import excerpt
 
-NOT_RANKED: Any = {
+UNRANKED: Any = {
     "rank": 0,
     "score": 0.0,
     "relevance": None,
@@ -34,7 +34,7 @@ class Fit(NamedTuple):
     """0 to 1."""
 
 
-def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
     """The hit at a place, counted from 1; without a fit where the question has no vector."""
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
     return hit._replace(
@@ -50,9 +50,9 @@ def hit_of(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> H
 
 def _turn_hit(item: Item) -> Hit:
     """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
-    where = filed_place(item)
+    where = cited_place(item)
     return Hit(
-        **NOT_RANKED,
+        **UNRANKED,
         id=str(item.id),
         type="note" if item.role == "note" else "prompt",
         content=item.content,
@@ -67,18 +67,18 @@ def _turn_hit(item: Item) -> Hit:
     )
 
 
-def hit_at(hit: Hit, item: Item) -> Hit:
+def move_hit(hit: Hit, item: Item) -> Hit:
     """The hit, found as it was, of another turn."""
     if hit.id == str(item.id):
         return hit
     other = _turn_hit(item)
-    return other._replace(**{name: getattr(hit, name) for name in NOT_RANKED}, contributions=hit.contributions)
+    return other._replace(**{name: getattr(hit, name) for name in UNRANKED}, contributions=hit.contributions)
 
 
 def _task_hit(text: TaskText) -> Hit:
     task = text.task
     return Hit(
-        **NOT_RANKED,
+        **UNRANKED,
         id=text.shown_id,
         type=task.type if text.kind == "task" else text.kind,
         content=text.content,
@@ -94,7 +94,7 @@ def _task_hit(text: TaskText) -> Hit:
     )
 
 
-def filed_place(item: Item) -> Place:
+def cited_place(item: Item) -> Place:
     """Where the turn is cited."""
     return item.places[0] if item.places else Place(item.source_path, 0, None)
 
@@ -102,6 +102,6 @@ def filed_place(item: Item) -> Place:
 SNIPPET_WIDTH = 240
 
 
-def with_snippet(hit: Hit, terms: Terms) -> Hit:
+def add_snippet(hit: Hit, terms: Terms) -> Hit:
     """The hit with the part of its text that is about the question, on one line."""
     return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))

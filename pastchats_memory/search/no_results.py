@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pastchats_memory.model import Filters
-from pastchats_memory.search.lexical import NO_FILTERS
+from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 
-ALIKE = 3
+MOST_SUGGESTIONS = 3
 """Projects that are named in the place of one that is not there."""
 
 
-def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
+def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
     """A warning where the filters would let nothing through whatever was asked. Raises StoreFault."""
     if is_any(database, filters):
         return ()
@@ -26,6 +25,6 @@ def nothing_passes(database: Database, filters: Filters) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     named = {name.lower(): name for name in sources.names(database) if name not in filters.hidden}
-    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, ALIKE)]
+    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, MOST_SUGGESTIONS)]
     others = f"; there is {', '.join(alike)}" if alike else ""
     return (f"nothing is stored of the project {filters.project}{others}",)

@@ -33,19 +33,19 @@ class Term(NamedTuple):
     """Importance times inverse document frequency; also of a word that does not occur, which weighs the most."""
 
 
-def term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Term:
+def weigh_term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Term:
     """A word that occurs in `rows` of the `corpus` rows, weighed as Lucene's BM25 does: ln(1 + (N - n + ½) / (n + ½))."""
     importance = (FUNCTION_WORD if word in FUNCTION_WORDS else 1.0) * (PASTED_WORD if pasted else 1.0)
     return Term(word, rows, importance, importance * math.log(1 + (corpus - rows + 0.5) / (rows + 0.5)))
 
 
-def coverage(terms: Sequence[Term]) -> float:
+def measure_coverage(terms: Sequence[Term]) -> float:
     """Share of the query's weight that occurs in the corpus, 0 to 1."""
     total = sum(term.weight for term in terms)
     return sum(term.weight for term in terms if term.rows) / total if total else 0.0
 
 
-def looked_up(terms: Sequence[Term]) -> dict[str, float]:
+def select_words(terms: Sequence[Term]) -> dict[str, float]:
     """The importance of the words worth looking up, rarest first, until their rows are too many; at least one."""
     chosen: dict[str, float] = {}
     rows = 0
@@ -57,7 +57,7 @@ def looked_up(terms: Sequence[Term]) -> dict[str, float]:
     return chosen
 
 
-def pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
+def word_pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
     """Words that stand side by side in a query, both of importance, with the weight of the lesser; the weightiest MOST_PAIRS."""
     weights = {term.word: term.weight for term in terms if term.rows and term.importance == 1}
     row = [word.lower() for word in WORD.findall(text)]
@@ -72,22 +72,22 @@ def pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
 # What of a text is asked: its words of the one engine, what is said in it of the other.
 
 
-class Asked(NamedTuple):
+class QueryText(NamedTuple):
     """What of a text the two engines are asked."""
 
-    words: str
+    full: str
     """All but our own blocks that it quotes."""
-    said: str
+    typed: str
     """Without what was pasted, but for the line of it that says what went wrong: a sentence below sixty lines of a log
     would be lost in one vector with them."""
 
 
-def asked_in(text: str) -> Asked:
+def query_text(text: str) -> QueryText:
     """What is asked in a text; of a paste alone in which nothing went wrong, all of it."""
     if "\n" not in text:
-        return Asked(text, text)  # what a paste is shows by its lines
-    from pastchats_memory.text.pasted import parted
-    from pastchats_memory.text.recall_block import without_echoes
+        return QueryText(text, text)  # what a paste is shows by its lines
+    from pastchats_memory.text.pasted import split_paste
+    from pastchats_memory.text.recall_block import strip_recall_blocks
 
-    own = without_echoes(text) or text
-    return Asked(own, "\n".join(part for part in parted(own) if part) or own)
+    own = strip_recall_blocks(text) or text
+    return QueryText(own, "\n".join(part for part in split_paste(own) if part) or own)

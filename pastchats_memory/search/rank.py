@@ -20,12 +20,12 @@ Places = NDArray[np.int64]
 
 RRF_K = 10
 """Reciprocal rank fusion's constant; the original 60 is for lists of a thousand, these are of a hundred."""
-WORDS, MEANING, TOGETHER = "words", "meaning", "together"
-READ = "read"
+WORDS, MEANING, EVIDENCE = "words", "meaning", "together"
+RERANK = "read"
 """What a cross-encoder that reads question and row together adds: all of the score."""
-MOST_SURE = 30.0
+LOGIT_LIMIT = 30.0
 """Of a cross-encoder's numbers, beyond which all are as good as certain."""
-WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
+WEIGHTS = {WORDS: 1.0, MEANING: 1.0, EVIDENCE: 32.0}
 """Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
 GOOD_MATCH = 4.0
 """What it would be worth, on the scale of `meant`, to match as well by words as the BEST_MATCHES do on average, of a question
@@ -42,7 +42,7 @@ PRESENCE = 0.9
 """Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
 PHRASE = 1.2
 """Share of the lesser one's weight that counts where two words stand side by side, as in the question."""
-BESIDE = 0.5
+NEIGHBOURS = 0.5
 """Share that counts of the words which a row lacks and the rows around it have, and of how much nearer in meaning the
 best of them is: an answer is found by its question."""
 OTHER_ROLE = 0.5
@@ -53,13 +53,20 @@ BEST_ROWS = 3
 """So many of them, by their mean."""
 DATED = 8.0
 """What it is worth that the row was said at the time which the question names, or soon after."""
-AFTERWARDS, BEFOREHAND = 30.0, 3.0
+DAYS_AFTER, DAYS_BEFORE = 30.0, 3.0
 """Days in which that falls to 1/e after the time and before it: what happened is told of later."""
-ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED, ALONE_TOLD, ALONE_DATED = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
+(
+    WORDS_ONLY_PHRASE,
+    WORDS_ONLY_NEIGHBOURS,
+    WORDS_ONLY_CONVERSATION,
+    WORDS_ONLY_TYPED,
+    WORDS_ONLY_TELLS_TIME,
+    WORDS_ONLY_DATED,
+) = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
 """The same six where nothing but words is asked: the first four then settle near ties, and presence and roles only harm."""
-FEWEST = 3
+LEAST_ROWS = 3
 """Rows that a corpus counts as at least, since of one nothing stands out."""
-TOLD = 2.0
+TELLS_TIME = 2.0
 """What it is worth that the row tells a time, where the question asks when."""
 TYPED = 3.0
 """What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
@@ -68,10 +75,10 @@ IMPERSONAL = 0.25
 NAMED = 2.0
 """What it is worth that the row begins with the name of a speaker whom the question names."""
 
-IN_WORDS = 0.4
+WORD_MATCH = 0.4
 """What it adds to a cosine that all of the question's weight stands in the row; a half of it adds a sixteenth of that."""
-IN_WORDS_POWER = 4
-LARGER = 0.04
+WORD_MATCH_POWER = 4
+SIZE_PENALTY = 0.04
 """What a memory ten times as large takes away: the nearest of more rows is nearer to any question."""
 MIDDLE, STEEPNESS = 0.34, 26.0
 """Of the logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
@@ -97,12 +104,12 @@ def reciprocal_rank(rank: int, weight: float, k: int = RRF_K) -> float:
     return weight / (k + rank)
 
 
-def balanced(meaning: float) -> dict[str, float]:
+def list_weights(meaning: float) -> dict[str, float]:
     """The weights of the lists at a balance from 0 (words alone) to 1 (meaning alone); a half gives WEIGHTS."""
     return {
         WORDS: 2 * (1 - meaning) * WEIGHTS[WORDS],
         MEANING: 2 * meaning * WEIGHTS[MEANING],
-        TOGETHER: 4 * meaning * (1 - meaning) * WEIGHTS[TOGETHER],
+        EVIDENCE: 4 * meaning * (1 - meaning) * WEIGHTS[EVIDENCE],
     }
 
 
@@ -124,7 +131,7 @@ def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> li
     return sorted((row for row in fused if row.contributions), key=lambda row: (-row.score, row.id))
 
 
-def continued(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
+def extend(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
     """The head, then the other rows of longer lists in the order of their own fusion, below the head's last score.
 
     The head stays as it is however much is asked for, so that a later page goes on where the one before ended.
@@ -134,29 +141,29 @@ def continued(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weight
     if not head:
         return rest
     most = sum(reciprocal_rank(1, weights[name]) for name in lists) or 1.0
-    return [*head, *_below(head[-1].score / most, rest)]
+    return [*head, *_scale(head[-1].score / most, rest)]
 
 
-def _below(share: float, rows: Sequence[Ranked]) -> list[Ranked]:
+def _scale(share: float, rows: Sequence[Ranked]) -> list[Ranked]:
     """The rows with each contribution a share of what it was."""
     return [Ranked(row.id, {name: part * share for name, part in row.contributions.items()}, row.ranks) for row in rows]
 
 
-def read_again(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
+def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
     """The first rows in the order of a cross-encoder's scores, the others behind them in the order they had.
 
     Args:
         rows: best first.
         scores: shape (m,), any numbers, of the first m rows.
     """
-    likely = (1 / (1 + np.exp(-np.clip(scores, -MOST_SURE, MOST_SURE)))).tolist()
-    read = [Ranked(row.id, {READ: share}, row.ranks) for row, share in zip(rows, likely, strict=False)]
+    likely = (1 / (1 + np.exp(-np.clip(scores, -LOGIT_LIMIT, LOGIT_LIMIT)))).tolist()
+    read = [Ranked(row.id, {RERANK: share}, row.ranks) for row, share in zip(rows, likely, strict=False)]
     head = sorted(read, key=lambda row: (-row.score, row.id))
     rest = rows[len(head) :]
-    return [*head, *_below(head[-1].score / rest[0].score, rest)] if rest else head
+    return [*head, *_scale(head[-1].score / rest[0].score, rest)] if rest else head
 
 
-def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
+def standard_scores(query: Floats, rows: Floats, background: Floats) -> Floats:
     """By how many standard deviations each row is nearer to the query than the rows of the corpus usually are.
 
     The mean of two views: of the vectors as they are, and centred on the background's mean, which takes out what all its
@@ -171,23 +178,23 @@ def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
         Shape (n,).
     """
     centre = background.mean(axis=0)
-    as_they_are = _deviations(query, rows, background)
-    return np.asarray((as_they_are + _deviations(query - centre, rows - centre, background - centre)) / 2)
+    as_they_are = _measure_deviations(query, rows, background)
+    return np.asarray((as_they_are + _measure_deviations(query - centre, rows - centre, background - centre)) / 2)
 
 
-def _deviations(query: Floats, rows: Floats, background: Floats) -> Floats:
-    direction = _normalised(query[None, :])[0]
-    usual = _normalised(background) @ direction
+def _measure_deviations(query: Floats, rows: Floats, background: Floats) -> Floats:
+    direction = _normalize(query[None, :])[0]
+    usual = _normalize(background) @ direction
     spread = float(usual.std()) or 1.0
-    return np.asarray((_normalised(rows) @ direction - usual.mean()) / spread)
+    return np.asarray((_normalize(rows) @ direction - usual.mean()) / spread)
 
 
-def emphasised(deviations: Floats) -> Floats:
+def emphasize(deviations: Floats) -> Floats:
     """sign(z) · |z| ^ EMPHASIS, the same shape."""
     return np.asarray(np.sign(deviations) * np.abs(deviations) ** EMPHASIS)
 
 
-def meant(deviations: Floats, searched: int) -> Floats:
+def semantic_evidence(deviations: Floats, searched: int) -> Floats:
     """The deviations emphasised, and the more the farther the nearest row stands out beyond chance.
 
     The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"): a question that nothing is
@@ -201,8 +208,8 @@ def meant(deviations: Floats, searched: int) -> Floats:
         Shape (n,).
     """
     farthest = max(float(deviations.max(initial=0.0)), 0.0)
-    by_chance = math.sqrt(2 * math.log(max(searched, FEWEST)))
-    return np.asarray((farthest / by_chance) ** SURPRISE * emphasised(deviations))
+    by_chance = math.sqrt(2 * math.log(max(searched, LEAST_ROWS)))
+    return np.asarray((farthest / by_chance) ** SURPRISE * emphasize(deviations))
 
 
 def rarity(weights: Sequence[float], corpus: int) -> float:
@@ -216,10 +223,10 @@ def rarity(weights: Sequence[float], corpus: int) -> float:
         corpus: rows that these were counted in.
     """
     rarest = sorted(weights)[-2:]
-    return sum(rarest) / (len(rarest) or 1) / math.log(max(corpus, FEWEST))
+    return sum(rarest) / (len(rarest) or 1) / math.log(max(corpus, LEAST_ROWS))
 
 
-def in_rows(weight: float, lengths: Floats) -> Floats:
+def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
     """What a piece counts that stands in rows, nobody knows how often: BM25 of once, with k₁ 1.2 and b .75; the same shape.
 
     Args:
@@ -229,7 +236,7 @@ def in_rows(weight: float, lengths: Floats) -> Floats:
     return np.asarray(weight * 2.2 / (1 + 1.2 * (0.25 + 0.75 * lengths)))
 
 
-def strengths(matches: Floats, weights: Floats) -> Floats:
+def word_strengths(matches: Floats, weights: Floats) -> Floats:
     """How strongly each word stands in each row: its BM25 there, and PRESENCE of its weight for being there at all.
 
     Args:
@@ -239,7 +246,7 @@ def strengths(matches: Floats, weights: Floats) -> Floats:
     return np.asarray(matches + PRESENCE * weights[:, None] * (matches > 0))
 
 
-def beside(strong: Floats, around: Places, shares: Floats | float) -> Floats:
+def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> Floats:
     """What the rows around a row have of the words that it lacks, or has less of; each word once, where that counts most.
 
     Args:
@@ -256,7 +263,7 @@ def beside(strong: Floats, around: Places, shares: Floats | float) -> Floats:
     return np.asarray((ahead * shares).max(axis=2, initial=0.0).sum(axis=0))
 
 
-def nearer_beside(own: Floats, around: Places, shares: Floats) -> Floats:
+def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
     """By how much the best of the rows around a row is ahead of it, 0 where none is.
 
     Args:
@@ -273,12 +280,12 @@ def nearer_beside(own: Floats, around: Places, shares: Floats) -> Floats:
     return np.asarray((ahead * shares).max(axis=1, initial=0.0))
 
 
-def timeliness(days: Floats) -> Floats:
+def time_decay(days: Floats) -> Floats:
     """1 within the time that a question names, less the more days after it (positive) or before it (negative)."""
-    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / AFTERWARDS), np.exp(-np.abs(days) / BEFOREHAND)))
+    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
-def of_conversation(own: Floats, conversations: Places) -> Floats:
+def conversation_evidence(own: Floats, conversations: Places) -> Floats:
     """For each row the mean evidence of the BEST_ROWS best rows of its conversation; those that are fewer count as 0.
 
     Args:
@@ -333,27 +340,33 @@ def evidence(signals: Signals, meaning: float) -> Floats:
         meaning: the balance, 0 (words) to 1 (meaning).
     """
     n = len(signals.deviations)
-    strong = strengths(signals.matches, signals.weights)
+    strong = word_strengths(signals.matches, signals.weights)
     standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
     usual = float(np.sort(standing)[-BEST_MATCHES:].mean())
     scale = 2 * (1 - meaning) * GOOD_MATCH * signals.rarity / (usual or 1.0)
-    near = 2 * meaning * meant(signals.deviations, signals.searched)
+    near = 2 * meaning * semantic_evidence(signals.deviations, signals.searched)
     own = scale * standing + near
     shares = np.where(signals.same_role, 1.0, OTHER_ROLE)
-    context = scale * beside(strong, signals.around, shares) + nearer_beside(near, signals.around, shares)
-    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely + TOLD * signals.told
-    return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said)
+    context = scale * neighbour_terms(strong, signals.around, shares) + neighbour_similarity(
+        near, signals.around, shares
+    )
+    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely + TELLS_TIME * signals.told
+    return np.asarray(
+        own + NEIGHBOURS * context + CONVERSATION * conversation_evidence(own, signals.conversations) + said
+    )
 
 
-def evidence_of_words(signals: Signals) -> Floats:
+def word_evidence(signals: Signals) -> Floats:
     """What speaks for each of the n rows by words alone, in shares of the best match; shape (n,)."""
     n = len(signals.around)
-    standing = signals.matches[:, :n].sum(axis=0) + ALONE_PHRASE * signals.phrases
+    standing = signals.matches[:, :n].sum(axis=0) + WORDS_ONLY_PHRASE * signals.phrases
     most = float(standing.max(initial=0.0)) or 1.0
     own = standing / most
-    context = ALONE_BESIDE * beside(signals.matches, signals.around, 1.0) / most
-    said = ALONE_TYPED * signals.typed + ALONE_DATED * signals.timely + ALONE_TOLD * signals.told
-    return np.asarray(own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + said)
+    context = WORDS_ONLY_NEIGHBOURS * neighbour_terms(signals.matches, signals.around, 1.0) / most
+    said = WORDS_ONLY_TYPED * signals.typed + WORDS_ONLY_DATED * signals.timely + WORDS_ONLY_TELLS_TIME * signals.told
+    return np.asarray(
+        own + context + WORDS_ONLY_CONVERSATION * conversation_evidence(own, signals.conversations) + said
+    )
 
 
 def relevance(similarities: Floats, shares: Floats, rows: int) -> Floats:
@@ -366,10 +379,10 @@ def relevance(similarities: Floats, shares: Floats, rows: int) -> Floats:
         shares: shape (n,), of the question's weight in words, how much stands in the row.
         rows: how many were searched.
     """
-    fit = similarities + IN_WORDS * shares**IN_WORDS_POWER - LARGER * np.log10(max(rows, 1))
+    fit = similarities + WORD_MATCH * shares**WORD_MATCH_POWER - SIZE_PENALTY * np.log10(max(rows, 1))
     return np.asarray(1 / (1 + np.exp(-STEEPNESS * (fit - MIDDLE))))
 
 
-def _normalised(matrix: Floats) -> Floats:
+def _normalize(matrix: Floats) -> Floats:
     length = np.linalg.norm(matrix, axis=1, keepdims=True)
     return np.asarray(matrix / np.where(length > 0, length, 1.0))

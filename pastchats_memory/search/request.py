@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Filters
+from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.search.hits import Fit
-from pastchats_memory.search.lexical import NO_FILTERS
 
 MODES = ("hybrid", "keyword", "semantic")
 
@@ -16,7 +15,7 @@ MODES = ("hybrid", "keyword", "semantic")
 MOST_HITS = 1000
 
 
-EVEN = 0.5
+EVEN_BALANCE = 0.5
 """Balance of words and meaning."""
 
 
@@ -33,7 +32,7 @@ class Request:
     """Least relevance, 0 to 1."""
     min_similarity: float | None = None
     """Least cosine."""
-    meaning: float = EVEN
+    meaning: float = EVEN_BALANCE
     """0 is words alone, 1 meaning alone."""
     today: date = field(default_factory=date.today)
     """What "last week" in the text counts from."""
@@ -62,7 +61,7 @@ class Request:
         return self.mode != "keyword" or self.is_selective
 
     @property
-    def asks_meaning(self) -> bool:
+    def ranks_meaning(self) -> bool:
         """Whether the nearest neighbours are among what is ranked."""
         return self.mode != "keyword" and self.meaning > 0
 
@@ -76,7 +75,7 @@ class Request:
         """Place of the last hit that is looked at."""
         return MOST_HITS if self.is_selective else self.limit * self.page
 
-    def takes(self, fit: Fit) -> bool:
+    def accepts(self, fit: Fit) -> bool:
         """Whether a row that fits so well is a hit."""
         return (self.threshold is None or fit.relevance >= self.threshold) and (
             self.min_similarity is None or fit.similarity >= self.min_similarity

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters, TimeRead
-from pastchats_memory.search.rank import timeliness
+from pastchats_memory.search.rank import time_decay
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.tasks import beginnings
-from pastchats_memory.text.timestamps import moment
+from pastchats_memory.text.timestamps import parse_bound
 
-_TIMELY = re.compile(
+_TIME_WORD = re.compile(
     r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ _ASKS_WHEN = re.compile(
 DAY = timedelta(days=1)
 
 
-class Times(NamedTuple):
+class QueryTime(NamedTuple):
     """What of a query's time is used."""
 
     filters: Filters
@@ -41,13 +41,13 @@ class Times(NamedTuple):
     """The query asks for a time."""
 
 
-def times_of(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
+def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
     """The time that a query speaks of, and whether it asks for one. Raises StoreFault; arguments as for `_named`."""
-    named = _named(database, text, filters, today, may_filter=may_filter)
+    named = _read_named_time(database, text, filters, today, may_filter=may_filter)
     return named._replace(are_asked=_ASKS_WHEN.search(text) is not None)
 
 
-def _named(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
+def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
     """The time that a query speaks of; none where the caller said when. Raises StoreFault.
 
     Args:
@@ -57,45 +57,47 @@ def _named(database: Database, text: str, filters: Filters, today: date, *, may_
         today: what "last week" counts from.
         may_filter: else the time only ever speaks for rows.
     """
-    if filters.since or filters.until or not _TIMELY.search(text):
-        return Times(filters)
+    if filters.since or filters.until or not _TIME_WORD.search(text):
+        return QueryTime(filters)
     from pastchats_memory.text.dates import read_when
 
     when = read_when(text, today)
     if when is None:
-        return Times(filters)
+        return QueryTime(filters)
     readings = [
-        TimeRead(when.words, _moment(since, is_end=False), _moment(until, is_end=True), when.is_filter and may_filter)
+        TimeRead(when.words, _bound(since, is_end=False), _bound(until, is_end=True), when.is_filter and may_filter)
         for since, until in when.spans
     ]
     for read in readings:
         narrowed = filters._replace(since=read.since, until=read.until)
         if is_any(database, narrowed):
-            return Times(narrowed if read.is_filter else filters, read)
+            return QueryTime(narrowed if read.is_filter else filters, read)
     if not readings[0].is_filter:
-        return Times(filters)
-    return Times(filters, None, (f"nothing here is of the time that {when.words!r} names; all times were searched",))
+        return QueryTime(filters)
+    return QueryTime(
+        filters, None, (f"nothing here is of the time that {when.words!r} names; all times were searched",)
+    )
 
 
-def _moment(day: date | None, *, is_end: bool) -> str | None:
-    return None if day is None else moment(day.isoformat(), is_end=is_end)
+def _bound(day: date | None, *, is_end: bool) -> str | None:
+    return None if day is None else parse_bound(day.isoformat(), is_end=is_end)
 
 
-def timely(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
+def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
     """How much the time that a query speaks of is that of each row, 0 to 1; shape (rows,)."""
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
-    return timeliness(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
+    return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
-def told(database: Database, times: Times, ids: Sequence[int]) -> NDArray[np.bool_]:
+def tells_time(database: Database, times: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
     """Whether each row tells a time, where the query asks for one; shape (ids,). Raises StoreFault."""
     if not times.are_asked:
         return np.zeros(len(ids), np.bool_)
-    from pastchats_memory.text.dates import tells_when
+    from pastchats_memory.text.dates import mentions_time
 
     texts = beginnings(database, ids)
-    return np.array([tells_when(texts.get(id_, "")) for id_ in ids])
+    return np.array([mentions_time(texts.get(id_, "")) for id_ in ids])
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:
@@ -103,11 +105,11 @@ def _days_off(read: TimeRead, timestamp: str | None) -> float:
     if timestamp is None:
         return -np.inf
     if read.since is not None and timestamp < read.since:
-        return (_time(timestamp) - _time(read.since)) / DAY
+        return (_parse(timestamp) - _parse(read.since)) / DAY
     if read.until is not None and timestamp > read.until:
-        return (_time(timestamp) - _time(read.until)) / DAY
+        return (_parse(timestamp) - _parse(read.until)) / DAY
     return 0.0
 
 
-def _time(text: str) -> datetime:
+def _parse(text: str) -> datetime:
     return datetime.fromisoformat(text)

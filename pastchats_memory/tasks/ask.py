@@ -19,7 +19,7 @@ from pastchats_memory.store import sources, tasks
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.desk import Standing
 from pastchats_memory.tasks.near import asked, near
-from pastchats_memory.text.timestamps import moment
+from pastchats_memory.text.timestamps import parse_bound
 
 MOST, MOST_ABOUT = 50, 200
 LEAST_SIMILARITY = 0.3
@@ -66,8 +66,8 @@ def ask(
     reading = read_question(question, today or date.today(), seen)  # noqa: DTZ011 - in the person's own zone
     conditions = [tasks.without(name) for name in reading.missing]
     if (span := reading.span) is not None:
-        since = None if span.since is None else moment(span.since.isoformat(), is_end=False)
-        until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
+        since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
+        until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
         conditions += tasks.within(span.field, since, until)
     if reading.relation is not None:
         named = _tasks_named(database, embedder, reading.of or "", standing)

@@ -45,12 +45,12 @@ _AGO = re.compile(rf"\b{_COUNT} {_UNIT}s? ago\b")
 _THE_LAST = re.compile(rf"\b(?:in|over|during|within) the (?:last|past) (?:{_COUNT} )?{_UNIT}s?\b")
 _CALENDAR = re.compile(rf"{_WITH}(?P<which>last|this) {_UNIT}\b")
 _YESTERDAY = re.compile(rf"{_WITH}yesterday\b")
-_TELLS = re.compile(
+_TIME_MENTION = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|(?:19|20)\d\d|"
     rf"(?:last|next|this|past) (?:\w+ )?(?:{'|'.join((*UNITS, *SEASONS))}|weekend|night|morning|evening)s?|"
     rf"{'|'.join((*DAYS, *(month for month in MONTH_NAMES if month != 'may')))})\b"
 )
-_ONWARD = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
+_OPEN_END = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
@@ -74,9 +74,9 @@ def read_when(question: str, today: date) -> When | None:
     return None
 
 
-def tells_when(text: str) -> bool:
+def mentions_time(text: str) -> bool:
     """Whether a text names a day, a part of one or more than one: so it may answer a question that asks when."""
-    return _TELLS.search(text.lower()) is not None
+    return _TIME_MENTION.search(text.lower()) is not None
 
 
 def _day(plain: str, today: date) -> When | None:
@@ -87,7 +87,7 @@ def _day(plain: str, today: date) -> When | None:
             month = int(found["month"]) if pattern is _ISO else _month_number(found["month"])
             years = _years(found["year"], today)
             days = [day for year in years if (day := _date(year, month, int(found["day"])))]
-            if said := _bounded(found, [(day, day) for day in days if found["year"] or day <= today]):
+            if said := _apply_preposition(found, [(day, day) for day in days if found["year"] or day <= today]):
                 return said
     return None
 
@@ -101,7 +101,7 @@ def _month(plain: str, today: date) -> When | None:
             continue
         starts = [date(year, _month_number(name), 1) for year in _years(found["year"], today)]
         spans = [(start, month_end(start)) for start in starts if found["year"] or start <= today]
-        if said := _bounded(found, spans):
+        if said := _apply_preposition(found, spans):
             return said
     return None
 
@@ -109,7 +109,7 @@ def _month(plain: str, today: date) -> When | None:
 def _year(plain: str, today: date) -> When | None:
     for found in _ONE_YEAR.finditer(plain):
         if found["with"] and int(found["year"]) <= today.year:
-            return _bounded(found, [(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))])
+            return _apply_preposition(found, [(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))])
     return None
 
 
@@ -137,16 +137,16 @@ def _calendar(plain: str, today: date) -> When | None:
     span = unit_around(found["unit"], today)
     if found["which"] == "last":
         span = unit_around(found["unit"], span[0] - timedelta(days=1))
-    return _bounded(found, [span])
+    return _apply_preposition(found, [span])
 
 
 def _yesterday(plain: str, today: date) -> When | None:
     found = _YESTERDAY.search(plain)
     day = today - timedelta(days=1)
-    return None if found is None else _bounded(found, [(day, day)])
+    return None if found is None else _apply_preposition(found, [(day, day)])
 
 
-def _bounded(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
+def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
     """What the preposition makes of the days; "two weeks before 11 August" is about that time, not all before it."""
     if not spans:
         return None
@@ -167,7 +167,7 @@ def _is_bound(found: re.Match[str]) -> bool:
     word, behind = found["with"], found.string[found.end() :]
     if found["distance"] or _POSSESSIVE.match(behind):
         return False
-    return word in FROM_THEN_ON | UP_TO_THEN and (word != "from" or _ONWARD.match(behind) is not None)
+    return word in FROM_THEN_ON | UP_TO_THEN and (word != "from" or _OPEN_END.match(behind) is not None)
 
 
 def _month_number(name: str) -> int:

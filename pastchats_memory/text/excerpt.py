@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from pastchats_memory.text.identifiers import inside, places
+from pastchats_memory.text.identifiers import find_subword, subword_text
 
 ELLIPSIS = "…"
 _WORD = re.compile(r"[^\W_]+")
@@ -24,18 +24,18 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
     text = text.strip()
     if len(text) <= width:
         return text
-    start = _densest(text, weights, width)
+    start = _find_densest(text, weights, width)
     return _cut(text, start, width)
 
 
-def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
+def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
     """Where the window of `width` begins whose distinct words weigh most; the earliest of equals."""
     found = [
-        (match.start(), stem) for match in _WORD.finditer(text) if (stem := _known(match.group().lower(), weights))
+        (match.start(), stem) for match in _WORD.finditer(text) if (stem := _match_stem(match.group().lower(), weights))
     ]
-    pieces = [(term, within) for term in weights if (within := inside(term)) is not None]
+    pieces = [(term, within) for term in weights if (within := subword_text(term)) is not None]
     if pieces:
-        found += [(place, term) for term, within in pieces for place in places(text, within)]
+        found += [(place, term) for term, within in pieces for place in find_subword(text, within)]
         found.sort()
     reach = max(0, width - 40)
     best_start, best_weight = 0, 0.0
@@ -52,17 +52,17 @@ def _densest(text: str, weights: Mapping[str, float], width: int) -> int:
     return max(0, best_start - width // 6)
 
 
-def present(text: str, weights: Mapping[str, float]) -> float:
+def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
     """What those words and pieces weigh together that stand in the text."""
     words = {word.lower() for word in _WORD.findall(text)}
     return math.fsum(
         weight
         for term, weight in weights.items()
-        if (term in words if (within := inside(term)) is None else any(True for _ in places(text, within)))
+        if (term in words if (within := subword_text(term)) is None else any(True for _ in find_subword(text, within)))
     )
 
 
-def _known(word: str, weights: Mapping[str, float]) -> str | None:
+def _match_stem(word: str, weights: Mapping[str, float]) -> str | None:
     """The query's word that this one is a form of: equal, or equal up to the endings that a stemmer takes off."""
     if word in weights:
         return word

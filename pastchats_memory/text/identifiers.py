@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-LEAST = 3
+LEAST_LENGTH = 3
 """Letters of a word that nothing has as a word, but perhaps as a part of one."""
 ANYWHERE = 6
 """Letters from which a piece may stand anywhere; a shorter one has to begin where a word or a part of one does."""
@@ -29,17 +29,17 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[_./\\:#@+~=-]++[^\W_]++)+")
 
 
-def piece(text: str) -> str:
+def subword(text: str) -> str:
     """A piece as it is spelled among words, lower-cased."""
     return f"*{text.lower()}*"
 
 
-def inside(term: str) -> str | None:
+def subword_text(term: str) -> str | None:
     """The text of a piece; None for a word."""
     return term[1:-1] if term.startswith("*") else None
 
 
-def spaced(text: str) -> str:
+def blank_spaceless(text: str) -> str:
     """The text with a blank for every run of a script without spaces."""
     return _RUN.sub(" ", text)
 
@@ -52,31 +52,31 @@ def is_spaceless(text: str) -> bool:
     return sum(map(len, (match.group() for match in _RUN.finditer(text)))) > spelled
 
 
-def grams(text: str) -> list[str]:
+def ngrams(text: str) -> list[str]:
     """The distinct pieces of scripts without spaces, in order: pairs of neighbours, or threes, or what is shorter than that."""
     found: dict[str, None] = {}
     for paired, tripled in _RUN.findall(text):
         size, run = (2, paired) if paired else (3, tripled)
-        found |= dict.fromkeys(piece(run[start : start + size]) for start in range(max(1, len(run) - size + 1)))
+        found |= dict.fromkeys(subword(run[start : start + size]) for start in range(max(1, len(run) - size + 1)))
     return list(found)
 
 
-def identifiers(text: str) -> dict[str, tuple[str, ...]]:
+def split_identifiers(text: str) -> dict[str, tuple[str, ...]]:
     """By lower-case word those that are made of parts (`getUserById`, `E11000`), with the parts, lower-cased."""
     found = {}
-    for word in dict.fromkeys(_WORD.findall(spaced(text))):
+    for word in dict.fromkeys(_WORD.findall(blank_spaceless(text))):
         parts = _PART.findall(word)
         if len(parts) > 1:
             found[word.lower()] = tuple(part.lower() for part in parts)
     return found
 
 
-def compounds(text: str) -> list[str]:
+def find_compounds(text: str) -> list[str]:
     """The distinct runs of words that marks and no blanks hold together (`ingest/turns`, `next_attempt_at`), as they were typed."""
-    return list(dict.fromkeys(_COMPOUND.findall(spaced(text))))
+    return list(dict.fromkeys(_COMPOUND.findall(blank_spaceless(text))))
 
 
-def places(text: str, sought: str) -> Iterator[int]:
+def find_subword(text: str, sought: str) -> Iterator[int]:
     """Where a piece, lower-cased, may stand in a text as it was written. Regular expressions take ten times as long for it."""
     is_anywhere = len(sought) >= ANYWHERE or _WORD.fullmatch(sought) is None or _RUN.match(sought) is not None
     lowered = text.lower()
@@ -84,12 +84,12 @@ def places(text: str, sought: str) -> Iterator[int]:
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     at = lowered.find(sought)
     while at >= 0:
-        if is_anywhere or _begins(text, at):
+        if is_anywhere or _is_part_start(text, at):
             yield at
         at = lowered.find(sought, at + 1)
 
 
-def _begins(text: str, at: int) -> bool:
+def _is_part_start(text: str, at: int) -> bool:
     """Whether a word begins there, or a part of an identifier."""
     before, first = text[at - 1 : at], text[at]
     if not before.isalnum() or _RUN.match(before):

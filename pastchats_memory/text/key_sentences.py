@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, present
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 
 LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
 
 
-WRAPPED = 60
+WRAP_WIDTH = 60
 """Characters from which on a line may have been broken at the width of a screen."""
 
 
-CONCLUDES = 0.1
+CONCLUSION = 0.1
 """What a word of conclusion counts for, where all words of the question count for 1."""
 
 
@@ -35,14 +35,14 @@ _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """Where one begins, but not behind the number of a list."""
 
 
-_CONCLUDES = re.compile(
+_CONCLUSION = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
     r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
     re.IGNORECASE,
 )
 
 
-_ANNOUNCES = re.compile(
+_ANNOUNCEMENT = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
     r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
@@ -51,10 +51,10 @@ _ANNOUNCES = re.compile(
 )
 
 
-_FURTHER = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
+_FURTHER_ITEM = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
 
 
-_ENDED = re.compile(r"[.!?:;…|]\W*\Z")
+_SENTENCE_END = re.compile(r"[.!?:;…|]\W*\Z")
 
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
@@ -72,14 +72,14 @@ _FENCED = rf"{_BLANK}(?:```|~~~)"
 _BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
 
 
-_BROKEN_OFF = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
+_UNFINISHED = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
 """Up to where an edit without its end is one: its fence, or a blank line with prose below."""
 
 
 _EDITS = re.compile(
     rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
-    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_BROKEN_OFF})"
-    rf"|{_BEGIN}(?:(?:(?!{_BEGIN}).)*?{_END}|{_BROKEN_OFF}))"
+    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_UNFINISHED})"
+    rf"|{_BEGIN}(?:(?:(?!{_BEGIN}).)*?{_END}|{_UNFINISHED}))"
     rf"(?:\n?^{_FENCED}{_BLANK}$)?",
     re.MULTILINE | re.DOTALL,
 )
@@ -89,7 +89,7 @@ _EDITS = re.compile(
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
-def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
+def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
     """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
 
     A line tells by the question's words in it, by concluding and by standing late; one that announces, asks or offers more tells nothing.
@@ -103,9 +103,9 @@ def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:
         return text
-    lines = _lines(text)
+    lines = _split_lines(text)
     total = sum(weights.values()) or 1.0
-    worth = [_worth(line, place / len(lines), weights, total) for place, line in enumerate(lines)]
+    worth = [_score_line(line, place / len(lines), weights, total) for place, line in enumerate(lines)]
     chosen: set[int] = set()
     left = width
     for place in sorted(range(len(lines)), key=lambda place: -worth[place]):
@@ -125,16 +125,16 @@ def decisive(text: str, weights: Mapping[str, float], width: int) -> str:
     return "\n".join(parts)
 
 
-def _lines(text: str) -> list[tuple[str, bool]]:
+def _split_lines(text: str) -> list[tuple[str, bool]]:
     """Lines and long lines' sentences, each with whether it is code."""
     found: list[tuple[str, bool]] = []
-    for line, is_code in _unwrapped(text):
+    for line, is_code in _unwrap_lines(text):
         pieces = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
         found += [(piece.strip() if not is_code else piece.rstrip(), is_code) for piece in pieces if piece.strip()]
     return found
 
 
-def _unwrapped(text: str) -> list[tuple[str, bool]]:
+def _unwrap_lines(text: str) -> list[tuple[str, bool]]:
     """Lines with whether they are code; prose that a terminal broke at its width is one line again."""
     found: list[tuple[list[str], bool]] = []
     in_code = False
@@ -143,7 +143,7 @@ def _unwrapped(text: str) -> list[tuple[str, bool]]:
         if _FENCE.match(line):
             in_code, last = not in_code, ""
             continue
-        if not in_code and _goes_on(last, line):
+        if not in_code and _is_continuation(last, line):
             found[-1][0].append(line.strip())
         else:
             found.append(([line if in_code else line.rstrip()], in_code))
@@ -151,21 +151,25 @@ def _unwrapped(text: str) -> list[tuple[str, bool]]:
     return [(" ".join(parts), is_code) for parts, is_code in found]
 
 
-def _goes_on(above: str, line: str) -> bool:
-    return len(above) >= WRAPPED and line.lstrip(" (`\"'")[:1].islower() and not _ENDED.search(above[-WRAPPED:])
+def _is_continuation(above: str, line: str) -> bool:
+    return (
+        len(above) >= WRAP_WIDTH
+        and line.lstrip(" (`\"'")[:1].islower()
+        and not _SENTENCE_END.search(above[-WRAP_WIDTH:])
+    )
 
 
-def _worth(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
+def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
     """What a line tells that stands at that share of the answer."""
     text, is_code = line
     if _BARE.match(text):
         return 0.0
-    about = present(text, weights) / total
+    about = weigh_matches(text, weights) / total
     if is_code:
         return about
-    if _ANNOUNCES.search(text):
+    if _ANNOUNCEMENT.search(text):
         return 0.0
-    own = about + CONCLUDES * bool(_CONCLUDES.search(text))
-    if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER.match(text)):
+    own = about + CONCLUSION * bool(_CONCLUSION.search(text))
+    if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER_ITEM.match(text)):
         return own
     return own + LATE * place

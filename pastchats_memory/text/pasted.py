@@ -22,7 +22,7 @@ LONG_QUOTATION = 400
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTATION = re.compile(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
-_OF_A_PROGRAM = re.compile(
+_PROGRAM_LINE = re.compile(
     r"""[ \t]*+(?:
         \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d\d:\d\d | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d
         | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
@@ -34,7 +34,7 @@ _OF_A_PROGRAM = re.compile(
     re.VERBOSE,
 )
 """Logs, traces, compilers, differences, a shell's prompt, quoted mail, listings, data."""
-_OF_CODE = re.compile(
+_CODE_LINE = re.compile(
     r"""[ \t]*+(?:
         (?:async\ )?def\ \w+\( | class\ \w+[(:{\ ] | from\ [\w.]+\ import\  | import\ [\w.{*"'] | return\b | el(?:if|se)\b | try\b | except\b
         | (?:if|for|while|with)\ .*[:{]$ | (?:export\ )?(?:const|let|var|function|interface|type|enum)\ \w
@@ -45,7 +45,7 @@ _OF_CODE = re.compile(
     )""",
     re.VERBOSE,
 )
-_WITHIN = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
+_CONTINUES_PASTE = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
 """What belongs to a paste that has begun: a blank line, what is indented, a comment, a line of a difference."""
 _ERROR = re.compile(
     r"\b(?:(?:[A-Z]\w*)?(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b(?: ?\[\w+\])?[:! ]"
@@ -55,7 +55,7 @@ _WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|(?![^\W\d_])[\u3000-\uffef])+(?:['
 """Letters, and all that scripts without spaces put among them."""
 
 
-class Parted(NamedTuple):
+class PastedText(NamedTuple):
     """A text in two."""
 
     said: str
@@ -64,26 +64,26 @@ class Parted(NamedTuple):
     """The last line of the pastes that says what went wrong; empty for none."""
 
 
-def parted(text: str) -> Parted:
+def split_paste(text: str) -> PastedText:
     """What is said in a text, and what went wrong according to what was pasted into it."""
     pastes = _FENCE.findall(text)
     said: list[str] = []
     run: list[str] = []
     for line in [*_QUOTATION.sub(" ", _FENCE.sub("\n", text)).splitlines(), "end"]:
-        if _is_pasted(line) or (run and _WITHIN.match(line)):
+        if _is_pasted(line) or (run and _CONTINUES_PASTE.match(line)):
             run.append(line)
             continue
         (pastes if _is_paste(run) else said).extend(run)
         run = []
         said.append(line)
     errors = [line for paste in pastes for line in paste.splitlines() if _ERROR.search(line[:MOST_READ])]
-    return Parted("\n".join(said[:-1]).strip(), errors[-1].strip()[:MOST_READ] if errors else "")
+    return PastedText("\n".join(said[:-1]).strip(), errors[-1].strip()[:MOST_READ] if errors else "")
 
 
 def _is_pasted(line: str) -> bool:
     """Whether a line looks like one that a program wrote, or that is written for one."""
     start = line[:MOST_READ].rstrip()
-    return bool(start) and bool(_OF_A_PROGRAM.match(start) or _OF_CODE.match(start) or not _is_talk(start))
+    return bool(start) and bool(_PROGRAM_LINE.match(start) or _CODE_LINE.match(start) or not _is_talk(start))
 
 
 def _is_talk(line: str) -> bool:

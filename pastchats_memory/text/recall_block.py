@@ -11,10 +11,10 @@ from pastchats_memory.model import RECALL_HEADING, RECALL_PREAMBLE
 
 _BREAK = re.compile(r"\r?\n|\\{1,15}n")
 """The end of a line, as it is or as JSON in JSON writes it."""
-_RIM = re.compile(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;)*")
+_MARGIN = re.compile(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;)*")
 """What a quotation, an indentation or a listing puts before a line."""
 _QUOTES = re.compile(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
-_SAID = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
+_MARGIN_ONLY = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and rims, without which something is left where anything was said."""
 _LABEL = re.compile(
     r"Query: |## \d{1,3}\. |Outcome: |Asked:|Task:|Answered:|Note:|Did:|Done:|Failed before:|Worked later:|Superseded by:|Evidence:"
@@ -23,7 +23,7 @@ _LABEL = re.compile(
 """With what a line of a block begins that is no quotation; behind some nothing of their entry follows."""
 
 
-def without_echoes(text: str) -> str:
+def strip_recall_blocks(text: str) -> str:
     """The text without every recall block that it quotes; empty where there was nothing else."""
     if RECALL_HEADING not in text:
         return text
@@ -31,18 +31,18 @@ def without_echoes(text: str) -> str:
     end = 0
     at = text.find(RECALL_HEADING)
     while at >= 0:
-        block_end = _end_of_block(text, at + len(RECALL_HEADING))
+        block_end = _find_block_end(text, at + len(RECALL_HEADING))
         if block_end is not None:
-            kept.append(_before_block(text[end:at]))
+            kept.append(_strip_introduction(text[end:at]))
             end = block_end
         at = text.find(RECALL_HEADING, max(end, at + 1))
     if not kept:
         return text
     left = "".join((*kept, text[end:])).strip()
-    return left if _SAID.sub("", left) else ""
+    return left if _MARGIN_ONLY.sub("", left) else ""
 
 
-def _end_of_block(text: str, start: int) -> int | None:
+def _find_block_end(text: str, start: int) -> int | None:
     """Where the block ends whose heading ends at `start`; None where the heading is only mentioned.
 
     Lines of a block are known by their labels and by the quotation marks that fence whatever was recalled. What is quoted
@@ -58,7 +58,7 @@ def _end_of_block(text: str, start: int) -> int | None:
     while at <= len(text):
         following = _BREAK.search(text, at)
         stop = following.start() if following else len(text)
-        rim = _RIM.match(text, at, stop)
+        rim = _MARGIN.match(text, at, stop)
         content = rim.end() if rim else at
         if label := _LABEL.match(text, content):
             labels += 1
@@ -74,7 +74,7 @@ def _end_of_block(text: str, start: int) -> int | None:
     return end if labels else None
 
 
-def _before_block(text: str) -> str:
+def _strip_introduction(text: str) -> str:
     """What stands before a heading, without the heading's own rim and the line with which a hook introduces a block."""
     line = max(text.rfind("\n"), text.rfind("\\n") + 1) + 1
     if not text[line:].strip(" \t|>→:0123456789&gtamp;"):

@@ -78,22 +78,22 @@ def _next(found: re.Match[str], today: date) -> Bounds:
     return unit_around(found[1], end + timedelta(days=1))
 
 
-def _back(found: re.Match[str], today: date) -> Bounds:
-    number = number_of(found[1])
+def _ago(found: re.Match[str], today: date) -> Bounds:
+    number = parse_number(found[1])
     return today - timedelta(days=min(number * UNITS[found[2]], 36_500)), today
 
 
-def number_of(word: str) -> int:
+def parse_number(word: str) -> int:
     """What digits or a word of NUMBERS say."""
     return int(word) if word.isdecimal() else NUMBERS.get(word, 1)
 
 
 def _ahead(found: re.Match[str], today: date) -> Bounds:
-    return today, today + (today - (_back(found, today)[0] or today))
+    return today, today + (today - (_ago(found, today)[0] or today))
 
 
 def _older(found: re.Match[str], today: date) -> Bounds:
-    return None, _back(found, today)[0]
+    return None, _ago(found, today)[0]
 
 
 def _weekday(found: re.Match[str], today: date) -> Bounds:
@@ -173,7 +173,7 @@ def _between(found: re.Match[str], _: date) -> Bounds:
         return None, None
 
 
-def to_come(bounds: Bounds, words: str, today: date) -> Bounds:
+def next_occurrence(bounds: Bounds, words: str, today: date) -> Bounds:
     """The bounds of a weekday or a month that was named without a year, as what is due means it: the next one."""
     since, until = bounds
     if since is None or until is None or until >= today or re.search(r"\d{4}|last|ago|past", words):
@@ -181,11 +181,11 @@ def to_come(bounds: Bounds, words: str, today: date) -> Bounds:
     if any(day in words for day in DAYS):
         return since + timedelta(days=7), until + timedelta(days=7)
     if any(month in words for month in MONTH_NAMES):
-        return _a_year_on(since), _a_year_on(until)
+        return _add_year(since), _add_year(until)
     return bounds
 
 
-def _a_year_on(day: date) -> date:
+def _add_year(day: date) -> date:
     later = monthrange(day.year + 1, day.month)[1]
     return day.replace(year=day.year + 1, day=later if day == month_end(day) else min(day.day, later))
 
@@ -221,7 +221,7 @@ def _relative(days: int, *, since: bool = False) -> Callable[[re.Match[str], dat
 Patterns = Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
 
 
-def _dated() -> Patterns:
+def _day_patterns() -> Patterns:
     """Days by their number."""
     months, day = "|".join(MONTH_NAMES), r"{1,2})(?:st|nd|rd|th)?"
     year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
@@ -237,7 +237,7 @@ def _dated() -> Patterns:
     yield rf"\b(?:between|from) ({_ISO_DAY}) (?:and|to|until) ({_ISO_DAY})\b", _between
 
 
-def _seasonal() -> Patterns:
+def _season_patterns() -> Patterns:
     """Seasons, where they are none of a name: `in spring` may be in a framework."""
     seasons, year = "|".join(SEASONS), r"[1-9]\d{3}"
     yield (
@@ -254,17 +254,17 @@ def _seasonal() -> Patterns:
     )
 
 
-def _patterns() -> Patterns:
-    yield from _dated()
+def _all_patterns() -> Patterns:
+    yield from _day_patterns()
     units = "|".join(UNITS)
     numbers = r"\d{1,4}|" + "|".join(NUMBERS)
     yield rf"\b(?:in|within) (?:the next )?({numbers}) ({units})s?\b(?! ago)", _ahead
     yield rf"\b(?:over )?the next ({numbers}) ({units})s?\b", _ahead
     yield rf"\bfor (?:over |more than |at least )?({numbers}) ({units})s?\b", _older
     yield rf"\b(?:older than|more than|over|for more than) (?:the )?({numbers}) ({units})s?(?: ago| old)?\b", _older
-    yield rf"\b(?:in|over|during|within|for) the (?:last|past|previous) ({numbers}) ({units})s?\b", _back
-    yield rf"\b(?:last|past|previous) ({numbers}) ({units})s?\b", _back
-    yield rf"\b(?:since |in )?({numbers}) ({units})s? ago\b", _back
+    yield rf"\b(?:in|over|during|within|for) the (?:last|past|previous) ({numbers}) ({units})s?\b", _ago
+    yield rf"\b(?:last|past|previous) ({numbers}) ({units})s?\b", _ago
+    yield rf"\b(?:since |in )?({numbers}) ({units})s? ago\b", _ago
     yield (
         r"\b(?:in |over |during |within )?(?:the )?past ()(week|month|quarter|year)\b",
         lambda f, t: (t - timedelta(days=UNITS[f[2]]), t),
@@ -283,10 +283,10 @@ def _patterns() -> Patterns:
     yield r"\btomorrow\b", _relative(1)
     yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(DAYS)})\b", _weekday
     yield rf"\b(in|since|during|before)? ?({'|'.join(MONTH_NAMES)})(?: ([1-9]\d{{3}}))?\b", _span_of_month
-    yield from _seasonal()
+    yield from _season_patterns()
     yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
     yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)
 
 
-TIMES = tuple(_patterns())
+TIME_PATTERNS = tuple(_all_patterns())
 """Patterns of spans of time, the first that fits is meant, each with what makes days of it."""

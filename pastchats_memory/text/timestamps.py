@@ -63,11 +63,11 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
             it was depends on where it is read, so it must not be what tells a turn from itself.
 
     """
-    moment = _moment(value, zone)
+    moment = _parse(value, zone)
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def handwritten(text: str) -> str | None:
+def parse_handwritten(text: str) -> str | None:
     """The time of a heading or a fact: ISO, with the day before the dot, or with slashes, where AM and PM or a number above twelve tell which is the month."""
     if found := _DOTTED.match(text):
         day, month, year, hour, minute = map(int, found.groups())
@@ -90,7 +90,7 @@ def to_the_minute(moment: str | None) -> str | None:
     return None if moment is None else f"{moment[:16]}:00.000Z"
 
 
-def _moment(value: object, zone: tzinfo | None) -> datetime | None:
+def _parse(value: object, zone: tzinfo | None) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
@@ -117,7 +117,7 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
         return None
 
 
-COMPONENTS = 4
+PATH_PARTS = 4
 """Of a path, so many from its end are looked at."""
 
 
@@ -126,11 +126,11 @@ _DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(
 
 def date_in_path(path: PurePath) -> str | None:
     """The first moment, in UTC, of the last local day that the end of the path names; None without one."""
-    days = _DAY_IN_PATH.findall("/".join(path.parts[-COMPONENTS:]))
+    days = _DAY_IN_PATH.findall("/".join(path.parts[-PATH_PARTS:]))
     return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
 
 
-DATES = "Write it as 2026-01-31 or 2026-01-31T08:15."
+DATE_HINT = "Write it as 2026-01-31 or 2026-01-31T08:15."
 
 
 _WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
@@ -139,7 +139,7 @@ _WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
 _TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
 
 
-def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
+def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
     """A bound for `timestamp` out of an ISO date or time; a day, hour, minute or second means all of it.
 
     Args:
@@ -153,20 +153,20 @@ def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
     try:
         parsed = datetime.fromisoformat(text.strip())
     except ValueError as fault:
-        raise UsageFault(f"{text!r} is no date or time", DATES) from fault
+        raise UsageFault(f"{text!r} is no date or time", DATE_HINT) from fault
     if _WHOLE_DAY.match(text.strip()):
         parsed = datetime.combine(parsed.date(), time.max if is_end else time.min)
     elif is_end:
-        parsed = parsed + _rest_of_unit(text.strip())
+        parsed = parsed + _remaining_unit(text.strip())
     if parsed.tzinfo is None and zone is not None:
         parsed = parsed.replace(tzinfo=zone)
     try:
         return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (ValueError, OverflowError) as fault:
-        raise UsageFault(f"{text!r} lies outside the calendar", DATES) from fault
+        raise UsageFault(f"{text!r} lies outside the calendar", DATE_HINT) from fault
 
 
-def _rest_of_unit(text: str) -> timedelta:
+def _remaining_unit(text: str) -> timedelta:
     found = _TIME_OF_DAY.search(text)
     if found is None or found["fraction"]:
         return timedelta(0)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-KEPT_HEAD = 2000
+OUTPUT_HEAD = 2000
 
 
-KEPT_TAIL = 1000
+OUTPUT_TAIL = 1000
 
 
-def shortened(text: str) -> str:
+def truncate_middle(text: str) -> str:
     """A tool's output with its middle left out, when it is long: the beginning and the end say what it was and how it ended."""
-    if len(text) <= KEPT_HEAD + KEPT_TAIL:
+    if len(text) <= OUTPUT_HEAD + OUTPUT_TAIL:
         return text
-    start, end = beginning(text, KEPT_HEAD), ending(text, KEPT_TAIL)
+    start, end = keep_head(text, OUTPUT_HEAD), keep_tail(text, OUTPUT_TAIL)
     return f"{start}\n[… {len(text) - len(start) - len(end)} characters left out …]\n{end}"
 
 
-def beginning(text: str, length: int) -> str:
+def keep_head(text: str, length: int) -> str:
     """The text, or at most so many characters of its beginning, up to a word: half of a secret would not be known for one."""
     if len(text) <= length:
         return text
@@ -29,12 +29,12 @@ def beginning(text: str, length: int) -> str:
     return start[: max(word.start(), start.rfind("/") + 1)] if _PATH.match(word[0]) else start[: word.start()]
 
 
-def ending(text: str, length: int) -> str:
+def keep_tail(text: str, length: int) -> str:
     """The text, or at most so many characters of its end, from a line, else an item or a word on: without its name no password is known for one."""
     if len(text) <= length:
         return text
     end = text[-length:]
-    parted = _PARTED.match(end)
+    parted = _FIRST_BREAK.match(end)
     return end[parted.end() :] if parted and text[-length - 1] != "\n" else end
 
 
@@ -42,15 +42,15 @@ LONGEST_WORD = 200
 """What is longer is no secret that half of would tell, but an image or a key by its own shape."""
 
 
-_APART = r"\s\"'`,;&<>(){}|"
+_SEPARATORS = r"\s\"'`,;&<>(){}|"
 
 
-_LAST_WORD = re.compile(rf"(?<=[{_APART}])[^{_APART}]{{0,{LONGEST_WORD}}}\Z")
+_LAST_WORD = re.compile(rf"(?<=[{_SEPARATORS}])[^{_SEPARATORS}]{{0,{LONGEST_WORD}}}\Z")
 
 
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)/")
 
 
-_PARTED = re.compile(
-    rf"[^\n]{{0,{LONGEST_WORD}}}\n|[^,;&}}|]{{0,{LONGEST_WORD}}}[,;&}}|]|[^{_APART}]{{0,{LONGEST_WORD}}}(?=[{_APART}])"
+_FIRST_BREAK = re.compile(
+    rf"[^\n]{{0,{LONGEST_WORD}}}\n|[^,;&}}|]{{0,{LONGEST_WORD}}}[,;&}}|]|[^{_SEPARATORS}]{{0,{LONGEST_WORD}}}(?=[{_SEPARATORS}])"
 )

@@ -11,7 +11,7 @@ import pytest
 
 from pastchats_memory.formats.markdown.dialogue import _LEADING
 from pastchats_memory.redact.heuristics import looks_random
-from pastchats_memory.text.pasted import parted
+from pastchats_memory.text.pasted import split_paste
 
 LENGTH = 5_000
 MOST_GROWTH = 9
@@ -85,5 +85,5 @@ def test_whether_a_value_looks_random_takes_no_longer_for_many_parts(part: str) 
 
 def test_a_run_of_ideographs_with_a_number_behind_it_is_no_longer_read_in_every_way() -> None:
     start = time.process_time()
-    parted("设" * 24 + "1")
+    split_paste("设" * 24 + "1")
     assert time.process_time() - start < NOTHING, "each ideograph was a letter in two ways, so each more doubled it"

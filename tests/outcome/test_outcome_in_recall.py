@@ -13,7 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
-from pastchats_memory.text.key_sentences import decisive
+from pastchats_memory.text.key_sentences import key_sentences
 
 ASKED = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."
@@ -270,16 +270,16 @@ def test_the_decisive_lines_of_an_answer_are_taken_in_their_order() -> None:
             "Would you like me to write a test for the webhook worker?",
         ]
     )
-    shown = decisive(answer, {"webhook": 2.0, "worker": 1.0}, 200)
+    shown = key_sentences(answer, {"webhook": 2.0, "worker": 1.0}, 200)
     assert shown.index("two workers read") < shown.index("claimed before it is sent")
     assert len(shown) <= 200
     assert all(line == "…" or line in answer for line in shown.split("\n"))
-    assert decisive("Short.", {}, 200) == "Short."
+    assert key_sentences("Short.", {}, 200) == "Short."
 
 
 def test_of_lines_that_tell_as_much_the_last_ones_are_shown_and_no_announcement() -> None:
     steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
-    shown = decisive("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
     assert shown == "\n".join(["…", *steps[-3:]])
 
 
@@ -288,7 +288,7 @@ def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
         f"{number}. The webhook was tried in the garden. " + "It was a long and windy day. " * 4
         for number in range(1, 30)
     ]
-    shown = decisive("\n".join(steps), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join(steps), {"webhook": 1.0}, 200)
     assert shown.split("\n")[1] == "26. The webhook was tried in the garden."
 
 
@@ -298,19 +298,19 @@ def test_a_sentence_that_a_terminal_broke_at_its_width_is_shown_whole() -> None:
         "The cause was found in the end: two workers read the webhook event before either of\n"
         "them has claimed it, so that it is sent twice."
     )
-    shown = decisive("\n".join([cause, *tour]), {"webhook": 1.0}, 250)
+    shown = key_sentences("\n".join([cause, *tour]), {"webhook": 1.0}, 250)
     assert cause.replace("\n", " ") in shown
 
 
 def test_lines_that_follow_each_other_without_being_one_sentence_stay_lines() -> None:
     steps = [f"ran step {number} of the tour through the house" for number in range(30)]
-    shown = decisive("\n".join([*steps, "claimed the webhook event"]), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join([*steps, "claimed the webhook event"]), {"webhook": 1.0}, 200)
     assert shown.split("\n")[-2:] == [steps[-1], "claimed the webhook event"]
 
 
 def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
     steps = ["This is a step of the tour through the house, and of the garden behind it."] * 10
-    shown = decisive(
+    shown = key_sentences(
         "\n".join([*steps, "在线模式：", "Done.", "The webhook event is claimed now.", "Yours."]), {"webhook": 1.0}, 60
     )
     assert shown.split("\n")[-1] == "The webhook event is claimed now."
@@ -320,7 +320,7 @@ def test_what_room_is_left_is_not_filled_with_lines_of_a_word_or_two() -> None:
 def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
     block = "<<<<<<< SEARCH\nlock()\n=======\nclaim()\n>>>>>>> REPLACE"
     fenced = f"**src/worker.py**\n```python\n{block}\n{block}\n```"
-    assert decisive(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
+    assert key_sentences(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
         "The",
         "worker",
         "claims",
@@ -328,21 +328,21 @@ def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
         "Run",
         "it.",
     ]
-    assert decisive(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
-    assert decisive(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
-    assert decisive("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
+    assert key_sentences(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
+    assert key_sentences(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
+    assert key_sentences("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
     assert (
-        decisive("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
+        key_sentences("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
         == "It claims.\n\nRun it."
     )
 
 
 def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() -> None:
     broken = "worker.py\n```\n<<<<<<< SEARCH\nlock()\n=======\nclaim()\n```\nThe worker claims it."
-    assert decisive(broken, {}, 900) == "The worker claims it."
-    assert decisive("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
+    assert key_sentences(broken, {}, 900) == "The worker claims it."
+    assert key_sentences("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
     kept = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
-    assert decisive(kept, {}, 900) == kept
+    assert key_sentences(kept, {}, 900) == kept
 
 
 @pytest.mark.parametrize(
@@ -355,10 +355,10 @@ def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() ->
 )
 def test_what_is_said_below_an_edit_that_was_broken_off_is_told(broken: str) -> None:
     cause = "It failed because the key left out the tenant."
-    assert decisive(f"{broken}\n\n{cause}", {}, 900) == cause
-    assert decisive(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
+    assert key_sentences(f"{broken}\n\n{cause}", {}, 900) == cause
+    assert key_sentences(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
     whole = "*** Begin Patch\n+a\n\nb\n*** End Patch"
-    assert decisive(f"{broken}\n\n{cause}\n\n{whole}", {}, 900) == cause
+    assert key_sentences(f"{broken}\n\n{cause}\n\n{whole}", {}, 900) == cause
 
 
 @pytest.mark.parametrize(
@@ -371,8 +371,8 @@ def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(of
     tour = [f"{number}. The event goes from the house to the garden." for number in range(1, 5)]
     cause, fix = "The actual cause is the clock: it was an hour late.", "The network sets the clock now."
     answer = "\n".join(["I looked at the whole way.", *tour, "Then I looked at the shed.", cause, fix, offer])
-    assert decisive(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
-    assert decisive(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
+    assert key_sentences(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
+    assert key_sentences(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
 
 
 def test_a_table_that_was_filtered_by_outcome_says_how_each_row_s_episode_ended(program: Program) -> None:

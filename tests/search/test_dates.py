@@ -12,7 +12,7 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.render import time_text
 from pastchats_memory.render_json import search_json
-from pastchats_memory.text.dates import read_when, tells_when
+from pastchats_memory.text.dates import mentions_time, read_when
 
 TODAY = date(2026, 5, 20)
 """A Wednesday."""
@@ -166,7 +166,7 @@ def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> N
     ],
 )
 def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
-    assert tells_when(text)
+    assert mentions_time(text)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
     ],
 )
 def test_a_text_without_a_day_tells_no_time(text: str) -> None:
-    assert not tells_when(text)
+    assert not mentions_time(text)
 
 
 @pytest.fixture(scope="module")

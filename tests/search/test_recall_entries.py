@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.model import Recollection
+from pastchats_memory.model import RecallEntry
 
 UPLOAD = "Uploading a photo of a tulip to the garden gallery is refused with 413, please fix it."
 EDIT = ("tool", "$ sed -i s/1m/8m/ nginx.conf\n")
@@ -40,7 +40,7 @@ def index(memory: Memory, folder: Path, *conversations: tuple[tuple[str, str], .
     memory.index([folder])
 
 
-def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tuple[Recollection, ...]:
+def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tuple[RecallEntry, ...]:
     return memory.recall(query, 3000).memories
 
 

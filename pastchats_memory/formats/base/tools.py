@@ -15,8 +15,8 @@ from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping
 from pastchats_memory.formats.base.tasks import names_of, short_hash, titled, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.shell import check_of, ends_badly, is_look
-from pastchats_memory.text.truncate import beginning, ending
+from pastchats_memory.text.shell import classify_check, hides_failure, is_read_only
+from pastchats_memory.text.truncate import keep_head, keep_tail
 
 # Questions that an agent puts to the person midway, through a tool made for that, and what the person answered.
 #
@@ -234,8 +234,8 @@ def _command(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    line = " ".join(clean(beginning(text, 2 * LABEL_LENGTH)).split())
-    return line if len(line) <= LABEL_LENGTH else beginning(line, LABEL_LENGTH - 1) + "…"
+    line = " ".join(clean(keep_head(text, 2 * LABEL_LENGTH)).split())
+    return line if len(line) <= LABEL_LENGTH else keep_head(line, LABEL_LENGTH - 1) + "…"
 
 
 def text_in(content: object) -> str:
@@ -301,7 +301,7 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     failed = has_failed(call, output)
     if not failed and not mended and not is_check:
         return None
-    if not text and output.failed and (output.exit_code is None or is_look(call.command)):
+    if not text and output.failed and (output.exit_code is None or is_read_only(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
     return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
@@ -309,28 +309,28 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
 
 def has_failed(call: Call, output: Output) -> bool:
     """Whether the call failed, by what its client says or, where a pipe hides that, by the end of what it printed."""
-    if output.failed or not call.command or is_look(call.command):
+    if output.failed or not call.command or is_read_only(call.command):
         return output.failed
     text = clean(output.text).strip()
-    return not _is_check(call, text) and ends_badly(call.command, text)
+    return not _is_check(call, text) and hides_failure(call.command, text)
 
 
 def _is_check(call: Call, text: str) -> bool:
-    return (bool(call.command) or call.label.startswith(POLLING)) and check_of(call.command, text) is not None
+    return (bool(call.command) or call.label.startswith(POLLING)) and classify_check(call.command, text) is not None
 
 
 def _heading(call: Call) -> str:
     if not call.command:
         return call.label
     command = call.command
-    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {beginning(command, COMMAND_LENGTH)}…"
+    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {keep_head(command, COMMAND_LENGTH)}…"
 
 
 def excerpt(text: str) -> str:
     """The text, or its beginning and its end when it is long."""
     if len(text) <= HEAD_LENGTH + TAIL_LENGTH:
         return text
-    return f"{beginning(text, HEAD_LENGTH).rstrip()}\n[…]\n{ending(text, TAIL_LENGTH).lstrip()}"
+    return f"{keep_head(text, HEAD_LENGTH).rstrip()}\n[…]\n{keep_tail(text, TAIL_LENGTH).lstrip()}"
 
 
 # Todo lists and plans as agents keep them by tool calls: each call replaces the list, or makes and changes one task.

@@ -31,7 +31,7 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE, clean
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
-from pastchats_memory.text.truncate import shortened
+from pastchats_memory.text.truncate import truncate_middle
 
 # One message of a ChatGPT conversation: what a person saw of it, if anything.
 
@@ -113,10 +113,10 @@ def _classified(author: str, content_type: str, recipient: str, text: str, messa
     if author == "user":
         return "user", "prompt", text
     if content_type == "system_error":
-        return "tool", "error", shortened(text)
+        return "tool", "error", truncate_middle(text)
     if author == "tool":
         failed = content_type == "execution_output" and _FAULT.search(text)
-        return "tool", "error", shortened(text) if failed else ""
+        return "tool", "error", truncate_middle(text) if failed else ""
     if author == "system":
         return "system", "prompt", "" if message.get("weight") == 0 else text
     if recipient in EVERYONE:
@@ -128,7 +128,7 @@ def _document(call: str) -> str:
     """The document that was written to a canvas: it is the answer, and stands nowhere else."""
     fields = mapping_of(parse_json(call))
     text = text_of(fields.get("content"))
-    return shortened(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
+    return truncate_middle(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
 
 
 def _pieces(content: Json) -> list[str]:

@@ -15,7 +15,7 @@ from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
-from pastchats_memory.text.truncate import shortened
+from pastchats_memory.text.truncate import truncate_middle
 
 FORMAT = "claude-ai"
 VERSION = 3
@@ -99,7 +99,7 @@ def _prompt(telling: Telling, message: Json, text: str, at: At) -> None:
     """What was typed, with a part of what was pasted, which is kept as an attachment."""
     attached = [mapping_of(item) for item in list_of(message.get("attachments"))]
     files = [mapping_of(item) for item in list_of(message.get("files"))]
-    pasted = [shortened(words) for item in attached if (words := text_of(item.get("extracted_content")).strip())]
+    pasted = [truncate_middle(words) for item in attached if (words := text_of(item.get("extracted_content")).strip())]
     names = [name for item in (*attached, *files) if (name := text_of(item.get("file_name")))]
     words = "\n\n".join([text, *pasted]).strip() or (IMAGE if files else "")
     telling.say("user", "prompt", words, at, attachments=names)
@@ -133,7 +133,7 @@ def _call(telling: Telling, block: Json, at: At) -> None:
 
 def _document(telling: Telling, title: str, text: str, at: At) -> None:
     if text.strip():
-        telling.say("tool", "result", f"{title}\n\n{shortened(text.strip())}".strip(), _beside(at))
+        telling.say("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), _beside(at))
 
 
 def _beside(at: At) -> At:

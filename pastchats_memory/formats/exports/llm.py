@@ -29,7 +29,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import Output
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.truncate import shortened
+from pastchats_memory.text.truncate import truncate_middle
 
 # The database in which the `llm` tool logs, as the rows that `llm logs --json` prints of it, the responses of a conversation together.
 #
@@ -391,7 +391,7 @@ class _Told:
         self._results(row)
         attached = [mapping_of(item) for item in list_of(row.get("attachments"))]
         pieces = [text_of(mapping_of(item).get("content")) for item in list_of(row.get("prompt_fragments"))]
-        words = "\n\n".join([text_of(row.get("prompt")), *(shortened(piece) for piece in pieces)]).strip()
+        words = "\n\n".join([text_of(row.get("prompt")), *(truncate_middle(piece) for piece in pieces)]).strip()
         telling.prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
         model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
         telling.answer(text_of(row.get("response")), at("response"), model)

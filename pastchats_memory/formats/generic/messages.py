@@ -45,7 +45,7 @@ from pastchats_memory.formats.generic.speakers import roles_of_names
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import to_the_minute
-from pastchats_memory.text.truncate import shortened
+from pastchats_memory.text.truncate import truncate_middle
 
 FORMAT = "messages"
 VERSION = 16
@@ -350,7 +350,7 @@ def _turn(message: Message, context: Context, common: Common, *, line: int, bran
     about = {"title": context.title, "model": context.model}
     return Turn(
         role=role,
-        content=shortened(message.text) if role == "tool" else message.text,
+        content=truncate_middle(message.text) if role == "tool" else message.text,
         line=line,
         conversation_id=message.conversation_id or common.conversation_of(message, context.conversation_id),
         timestamp=message.timestamp or to_the_minute(context.timestamp),

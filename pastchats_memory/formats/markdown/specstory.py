@@ -27,8 +27,8 @@ from pastchats_memory.formats.base.tools import BOOKKEEPING, NO_CALL, Call, Outp
 from pastchats_memory.formats.base.wrappers import CONTINUED, is_pressed, span, typed_in_claude
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.shell import is_editor, is_look, is_shell, says_failure
-from pastchats_memory.text.timestamps import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.shell import is_editor, is_read_only, is_shell, reports_failure
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, parse_handwritten, to_the_minute
 
 # What SpecStory's Markdown folds away: a tool's call with its output, an agent's thoughts.
 
@@ -282,7 +282,7 @@ def told_by(block: Sequence[str], name: str = "") -> Told:
     if is_editor(name) and not _tells_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = call_of(name, inputs)
-    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
+    if name.startswith(NO_CODE) and not is_read_only(call.command) and reports_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
     return Told(call, output, _replies(fold.outside) if asks(name) else "")
 
@@ -566,7 +566,7 @@ def _part(role: re.Match[str], place: int, end: int) -> _Part:
 
 def _moment(text: str) -> str | None:
     """The time of a heading: ISO, or as Americans write it."""
-    return handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
+    return parse_handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
 
 
 def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None) -> Iterator[Turn | Task]:

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.source import Json, Record, Source, list_of, 
 from pastchats_memory.formats.base.tools import Output, text_in
 from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.timestamps import LOCAL, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 FORMAT = "copilot-cli"
 VERSION = 6
@@ -150,7 +150,7 @@ def read_share(source: Source) -> Iterator[Turn | Task | Unreadable]:
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
     told = facts.get("Started", "")
-    began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    began = parse_handwritten(told) or iso_utc(told[:_DAY], LOCAL)
     telling = Telling(About(facts.get("Session ID"), started=to_the_minute(began)))
     for section in _sections(lines):
         at = At(section.line, _moment(began, section.since))

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
-
-
 ENGLISH = "all-MiniLM-L6-v2"
 """The end of the name of the packaged model and of its original."""
 

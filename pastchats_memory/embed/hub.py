@@ -19,22 +19,12 @@ from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.runtime import be_discreet
 
 TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-
-
 PATIENCE = 2.5
 """Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
-
-
 OTHER_WAYS = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
-
-
 LINKS = "onnx_snapshots"
 """Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""
-
-
 Found = tuple[Path, Profile]
-
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ from typing import Any
 from pastchats_memory.embed.profiles import CLS, MEAN, Profile, rules_for
 
 QUERY_PROMPTS = ("query", "Retrieval-query", "search_query")
-
-
 DOCUMENT_PROMPTS = ("document", "passage", "Retrieval-document", "search_document")
 
 

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 USUAL_WINDOW = 512
 """Tokens, where a model's files do not say."""
-
-
 LONGEST_LIMIT = 1 << 20
 """Some files say 1e30 for "as many as you like"."""
-
-
 CHARACTERS_A_TOKEN = 16
 """No more of a text is looked at for each token of the window: megabytes cost no more than a page."""
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 MARKER = ".pastchats-ignore"
 """In a folder: nothing in it is read, and no conversation that was held in it or below it."""
-
-
 LONGEST_PATH = 4096
 """Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
 LONGEST_POINTER = 8192

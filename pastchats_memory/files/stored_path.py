@@ -10,8 +10,6 @@ from pastchats_memory.model import utf8
 
 MARKS = ("[redacted:", "\\udc")
 """What stands in a stored name in the place of a token, and of a byte that is no UTF-8."""
-
-
 MOST_NAMES = 10_000
 """Of a folder, among which the one is looked for."""
 

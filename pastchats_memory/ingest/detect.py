@@ -15,20 +15,10 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 
 NO_CONVERSATION = "no conversation found in it"
-
-
 NO_CONTENT = "an empty list or object"
-
-
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
-
-
 TABLES = frozenset({".csv", ".tsv"})
-
-
 NOTES_SKIPPED = "Markdown that is no dialogue; name the file itself or use --notes to take it"
-
-
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 

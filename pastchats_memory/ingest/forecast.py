@@ -28,18 +28,10 @@ class Forecast:
 
 LEAST_BYTES = 2_000_000
 """Bytes under which a run is over before an estimate would be."""
-
-
 MOST_FILES = 10
-
-
 LARGEST = 1_000_000
 """Bytes of a file that is read for the estimate."""
-
-
 MOST_TEXTS = 24
-
-
 BYTES_A_TURN = 3000
 """Where no file is small enough to be read: what sessions of agents have, results of their tools included."""
 

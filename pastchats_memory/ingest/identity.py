@@ -14,8 +14,6 @@ from pastchats_memory.model import Turn, utf8
 
 RECIPE = "1"
 """Raised whenever `identity` would give another hash for the same turn."""
-
-
 _UNIQUE = re.compile(r"[0-9A-Za-z]{16}")
 """What ids of machines have in common: UUIDs without their dashes, `msg_01Ab…`, hashes."""
 

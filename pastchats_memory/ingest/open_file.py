@@ -19,8 +19,6 @@ from pastchats_memory.text.recall_block import strip_recall_blocks
 
 MOST_CONVERSATIONS = 1000
 """In a file that is gone on with; how many turns each has is remembered."""
-
-
 OPTED_OUT = "turns of projects that are kept out were left out of it"
 
 

@@ -11,19 +11,11 @@ from pastchats_memory.render import citation, local_time, one_line, quoted
 from pastchats_memory.text.excerpt import excerpt
 
 MOST_ITEMS = 5
-
-
 EXCERPT_WIDTH = 200
 """Characters of an item's text; the whole stays in the database, and `show` has it."""
-
-
 SHARES = (1.0, 0.5, 0.25, 0.0)
 """Of that width, tried in this order where an item does not fit; at none its line with id and status is left."""
-
-
 HEADING = "# Context"
-
-
 NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
 
 

@@ -23,35 +23,19 @@ from pastchats_memory.text.key_sentences import key_sentences
 
 ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
-
-
 KEY_ANSWER = 0.5
 """Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
-
-
 LONGEST_JUDGEMENT = 120
 """Characters up to which what a person says may be nothing but a judgement on what was answered before."""
-
-
 LONGEST_REPLY = 160
 """Characters up to which answers to such a judgement may say no more than that it was heard."""
-
-
 SIMILAR_RELEVANCE = 0.9
 """Share of a failed attempt's relevance from which on a later one that worked may be one at the same."""
-
-
 MOST_ANSWERS = 3
 """Of an episode, the last ones about the question, out of which the decisive lines are taken."""
-
-
 NEAR_DUPLICATE = 0.85
 """Share of words in common above which two entries say the same."""
-
-
 _WORD = re.compile(r"[^\W_]+")
-
-
 _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 

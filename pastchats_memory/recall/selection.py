@@ -10,25 +10,15 @@ from pastchats_memory.search.lexical import Terms
 LEAST_RELEVANCE = 0.5
 """Below this best relevance recall says nothing: 5 % of the questions reach it that are asked of a memory of other things,
 96 % of the others (`benchmarks/recall_floor.py`)."""
-
-
 FAR_BELOW = 0.25
 """Share of the best relevance that a further entry must have: what is far below only fills the block."""
-
-
 OUTPUT_FAR_BELOW = 0.5
 """The same of one of which only the output of a tool matched."""
-
-
 LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall to speak where there is no model."""
-
-
 NEAR_TIE = 0.1
 """Scores that differ by less may be equal enough for project and date to decide: rows next to each other in every list,
 however alike, differ by up to a twelfth."""
-
-
 NEAR_SIMILARITY = 0.03
 """How far the cosines of such hits may lie apart, since places alone do not say how much better the better one is."""
 

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Run one call in a thread while the caller goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 class BackgroundCall(Generic[Value]):
-    """What a call says, made in a thread: models, NumPy and SQLite all leave Python's lock alone."""
+    """A call that runs in a thread; models, NumPy and SQLite all release Python's lock."""
 
     def __init__(self, call: Callable[[], Value]) -> None:
         self._call = call
@@ -28,7 +28,11 @@ class BackgroundCall(Generic[Value]):
             self._fault = fault
 
     def result(self) -> Value:
-        """Wait for it. Raises ModelUnavailable."""
+        """Wait for the call and return its result.
+
+        Raises:
+            ModelUnavailable: the call raised it.
+        """
         self._thread.join()
         if not self._results:
             raise self._fault or AssertionError("the thread ended with a traceback of its own")

@@ -1,4 +1,4 @@
-"""What speaks for each row of the pool, the best of both lists, beyond its place in them."""
+"""Gather the evidence for each row of the pool, the best rows of both lists."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
 
 REACH = 2
-"""Turns on each side of a row whose words speak for it."""
+"""Turns on each side of a row whose words count for it."""
 TYPED_ROLES = frozenset({"user", "note"})
-"""Of rows that a person wrote; texts of tasks count with them."""
+"""Roles of rows that a person wrote; texts of tasks count as well."""
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}): ")
-"""The name before what was said, in a transcript of several people."""
+"""The name before an utterance in a transcript of several people."""
 BACKGROUND_SAMPLE = 256
-"""Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
+"""Rows whose mean and spread stand for those of the searched corpus."""
 
 
 def order_by_evidence(
-    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: QueryTime, meaning: float
+    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], time: QueryTime, meaning: float
 ) -> list[int]:
-    """Those of the pool that have a vector, by `rank.evidence`, best first; equal ones by id. Raises StoreFault.
+    """Return the rows of the pool that have a vector, ordered by `rank.evidence`, equal ones by id.
 
-    All have one but in a damaged database, whose other rows keep their places in the list of words.
+    Only a damaged database has rows without a vector; they keep their places in the list of words.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     pool, rows = vectors.matrix(database, pool)
     if not pool:
@@ -44,22 +47,26 @@ def order_by_evidence(
     sampled, background = _load_background(database, matches.passing)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    deviations = standard_scores(vectors.unit(query_vector), rows, background)
-    return _order(pool, evidence(_gather_signals(database, matches, pool, times, deviations), meaning))
+    scores = standard_scores(vectors.unit(query_vector), rows, background)
+    return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
 
 
 def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
-    """Some of the rows that were searched, all over them, and their vectors; of the whole memory the same for every question."""
+    """Return a sample of the searched rows and their vectors; without filters it is the same for every question."""
     if passing is not None:
         return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
     return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE)))
 
 
-def order_by_words(database: Database, matches: Matches, pool: Sequence[int], times: QueryTime) -> list[int]:
-    """The pool, ids in ascending order, by `rank.evidence_of_words`, best first; equal ones by id. Raises StoreFault."""
+def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
+    """Return the pool ordered by `rank.word_evidence`, equal ones by id. The pool's ids are in ascending order.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     if not pool:
         return []
-    return _order(pool, word_evidence(_gather_signals(database, matches, pool, times, np.empty(0))))
+    return _order(pool, word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
 
 
 def _order(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
@@ -67,57 +74,58 @@ def _order(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
 
 
 def _gather_signals(
-    database: Database, matches: Matches, pool: Sequence[int], times: QueryTime, deviations: NDArray[np.float64]
+    database: Database, matches: Matches, pool: Sequence[int], time: QueryTime, scores: NDArray[np.float64]
 ) -> Signals:
-    filters = times.filters
+    """Return what the ranking needs to know about the pool and the rows around it."""
+    filters = time.filters
     about = belongings(database, pool)
-    beside = around(database, pool, REACH, filters)
-    ids = np.array([*pool, *sorted({other for _, other, _ in beside}.difference(pool))])
+    neighbours = around(database, pool, REACH, filters)
+    ids = np.array([*pool, *sorted({other for _, other, _ in neighbours}.difference(pool))])
     numbers: dict[str | int, int] = {}
     conversations = [
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
-    places, same_role = _place_neighbours(beside, pool, ids)
+    places, same_role = _place_neighbours(neighbours, pool, ids)
     return Signals(
         matches=score_by_word(database, matches, ids),
         weights=np.array([terms.weights[word] * (terms.importances[word] == 1) for word in matches.postings]),
         phrases=_weigh_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=places,
         same_role=same_role,
-        deviations=_ignore_unknown_scripts(
-            database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]
+        standard_scores=_ignore_unknown_scripts(
+            database, scores, [about[id_].opening if id_ in about else "" for id_ in pool]
         ),
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.importances) for id_ in pool]),
-        timely=match_time(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        told=tells_time(database, times, pool),
+        time_match=match_time(time.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
+        tells_time=tells_time(database, time, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
 
 
 def _ignore_unknown_scripts(
-    database: Database, deviations: NDArray[np.float64], openings: Sequence[str]
+    database: Database, scores: NDArray[np.float64], openings: Sequence[str]
 ) -> NDArray[np.float64]:
-    """Of rows in a script that the model never learnt none: they stand out from all others by that alone."""
-    if not len(deviations) or not is_english(sources.meta(database).get("model_name", "")):
-        return deviations
-    return np.where([is_spaceless(opening) for opening in openings], np.minimum(deviations, 0.0), deviations)
+    """Return scores of at most 0 for rows in a script that the model never learnt; they stand out by that alone."""
+    if not len(scores) or not is_english(sources.meta(database).get("model_name", "")):
+        return scores
+    return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
 
 
-def _is_named(opening: str, asked: Iterable[str]) -> bool:
-    """Whether a text begins with the name of a speaker that stands in the question."""
+def _is_named(opening: str, words_asked: Iterable[str]) -> bool:
+    """Check whether a text begins with the name of a speaker that the question names."""
     speaker = SPEAKER.match(opening)
-    return speaker is not None and not set(words(speaker[1])).isdisjoint(asked)
+    return speaker is not None and not set(words(speaker[1])).isdisjoint(words_asked)
 
 
 def _weigh_phrases(
     database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
 ) -> NDArray[np.float64]:
-    """The weight of the pairs of words that stand in each row, shape (ids,)."""
+    """Return the weight of the pairs of words that occur in each row, shape (ids,)."""
     total = np.zeros(len(ids))
     for pair, weight in pairs.items():
         total += weight * among(ids, fulltext.having(database, pair, filters))
@@ -125,15 +133,15 @@ def _weigh_phrases(
 
 
 def _place_neighbours(
-    beside: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
+    neighbours: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """For each row of the pool where in `ids` the rows around it stand, -1 for none, and whether they are of its role.
+    """Return the places in `ids` of the rows around each row, -1 for none, and whether they have its role.
 
-    Both are of shape (pool, most of them).
+    Both arrays have the shape (pool, most neighbours).
     """
     at = {id_: place for place, id_ in enumerate(ids.tolist())}
     of: dict[int, list[tuple[int, bool]]] = {id_: [] for id_ in pool}
-    for id_, other, is_same in beside:
+    for id_, other, is_same in neighbours:
         of[id_].append((at[other], is_same))
     width = max(map(len, of.values()))
     filled = [found + [(-1, False)] * (width - len(found)) for found in of.values()]

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Build the hits that callers get from ranked rows."""
 
 from __future__ import annotations
 
@@ -22,20 +22,27 @@ UNRANKED: Any = {
     "similarity": None,
     "snippet": "",
 }
-"""The fields of a hit that say how it was found."""
+"""Values of the fields that say how a hit was found, before it is ranked."""
 
 
 class Fit(NamedTuple):
-    """How well a row fits the question, in itself rather than among others."""
+    """How well a row fits the question in itself, not compared with other rows."""
 
     similarity: float
-    """Cosine."""
+    """Cosine of the vectors of question and row."""
     relevance: float
     """0 to 1."""
 
 
 def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
-    """The hit at a place, counted from 1; without a fit where the question has no vector."""
+    """Return the hit of a ranked row.
+
+    Args:
+        item: the row.
+        row: its score, contributions and ranks.
+        place: its rank, counted from 1.
+        fit: None if the question has no vector.
+    """
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
     return hit._replace(
         rank=place,
@@ -49,7 +56,7 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -
 
 
 def _turn_hit(item: Item) -> Hit:
-    """At the place that it is filed under; whether that holds is asked of the few hits that are shown (`citations`)."""
+    """Return a turn as a hit, with its stored place; `citations` checks the place of the few hits that are shown."""
     where = cited_place(item)
     return Hit(
         **UNRANKED,
@@ -68,7 +75,7 @@ def _turn_hit(item: Item) -> Hit:
 
 
 def move_hit(hit: Hit, item: Item) -> Hit:
-    """The hit, found as it was, of another turn."""
+    """Return the hit with another turn in place of its own, found in the same way."""
     if hit.id == str(item.id):
         return hit
     other = _turn_hit(item)
@@ -76,6 +83,7 @@ def move_hit(hit: Hit, item: Item) -> Hit:
 
 
 def _task_hit(text: TaskText) -> Hit:
+    """Return a text of a task as a hit."""
     task = text.task
     return Hit(
         **UNRANKED,
@@ -95,13 +103,14 @@ def _task_hit(text: TaskText) -> Hit:
 
 
 def cited_place(item: Item) -> Place:
-    """Where the turn is cited."""
+    """Return the place at which a turn is cited."""
     return item.places[0] if item.places else Place(item.source_path, 0, None)
 
 
 SNIPPET_WIDTH = 240
+"""Characters of a snippet."""
 
 
 def add_snippet(hit: Hit, terms: Terms) -> Hit:
-    """The hit with the part of its text that is about the question, on one line."""
+    """Return the hit with a snippet: the part of its text about the question, on one line."""
     return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))

@@ -1,4 +1,4 @@
-"""What the corpus makes of a question's words, and the rows that they lead to."""
+"""Search by words: weigh the words of a question, find their rows, and score the rows by BM25."""
 
 from __future__ import annotations
 
@@ -18,48 +18,52 @@ from pastchats_memory.store.ids import Ids, among, runs
 from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
 from pastchats_memory.text.words import FIRST_PERSON, words
 
-# A question's pieces and the rows that have them: what is no word of the index, looked up by its trigrams.
+# A question's subwords and the rows that have them: what is no word of the index, looked up by its trigrams.
 
 
 OVERSAMPLING = 15
-"""Times as many rows as are wanted are scored first."""
+"""Rows that are scored first, as a multiple of the wanted number."""
 ROUNDING = 1e-9
-"""Share by which a sum may be off."""
+"""Relative error that a sum may have."""
 UNKNOWN_SUBWORD = 0.5
-"""What an unknown piece counts for among what the corpus does not know: every other pair of characters joins two words."""
+"""Share of its weight that an unknown subword has; every other pair of characters joins two words."""
 
 
 class Terms(NamedTuple):
-    """What the corpus makes of a query's words."""
+    """The words of a query, weighed by the corpus."""
 
     weights: dict[str, float]
-    """Of each word that occurs: how much it tells."""
+    """Weight of each word that occurs in the corpus."""
     importances: dict[str, float]
-    """The importance of the words to look up."""
+    """Importance of each word to look up."""
     pairs: dict[str, float]
-    """Words that stand side by side, and how much it tells that they do."""
+    """Weight of each pair of neighbouring words."""
     coverage: float
-    """Share of the query's weight that the corpus knows at all, 0 to 1."""
+    """Share of the query's weight that occurs in the corpus, 0 to 1."""
     subwords: Mapping[str, Ids]
-    """The rows of those to look up that are no words of the index."""
+    """Rows of each subword to look up."""
     unindexed: int
-    """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
+    """Rows whose subwords are not indexed yet; 0 if the query has no subwords."""
     is_personal: bool
-    """The query speaks of who asks."""
+    """Whether the query uses the first person."""
     corpus: int
-    """All rows, whatever the filters."""
+    """Number of all rows, without filters."""
 
 
-def weigh_terms(database: Database, asked: QueryText) -> Terms:
-    """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
-    own = dict.fromkeys(words(blank_spaceless(asked.typed)))
+def weigh_terms(database: Database, question: QueryText) -> Terms:
+    """Return the terms of a question: its words, the words of its pastes at a lower weight, and its subwords.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    own = dict.fromkeys(words(blank_spaceless(question.typed)))
     corpus = fulltext.rows(database)
-    terms = _weigh_words(database, own, words(blank_spaceless(asked.full)), corpus)
-    unheard = [term.word for term in terms if not term.rows and term.word in own]
-    pieces = find_subword_rows(database, asked.typed, own, unheard)
-    terms = _add_subwords(terms, pieces, corpus)
-    in_vain = {term.word for term in terms if not term.rows}
-    parts = (part for word, of in split_identifiers(asked.typed).items() if word in in_vain for part in of)
+    terms = _weigh_words(database, own, words(blank_spaceless(question.full)), corpus)
+    unmatched = [term.word for term in terms if not term.rows and term.word in own]
+    subwords = find_subword_rows(database, question.typed, own, unmatched)
+    terms = _add_subwords(terms, subwords, corpus)
+    unknown = {term.word for term in terms if not term.rows}
+    parts = (part for word, of in split_identifiers(question.typed).items() if word in unknown for part in of)
     terms += _weigh_words(
         database, dict.fromkeys(part for part in parts if part not in own and len(part) > 1), (), corpus
     )
@@ -67,17 +71,17 @@ def weigh_terms(database: Database, asked: QueryText) -> Terms:
     return Terms(
         {term.word: term.weight for term in terms if term.rows},
         chosen,
-        word_pairs(blank_spaceless(asked.typed), [term for term in terms if term.word in chosen]),
+        word_pairs(blank_spaceless(question.typed), [term for term in terms if term.word in chosen]),
         measure_coverage(terms),
-        {piece: rows for piece, rows in pieces.items() if piece in chosen},
-        trigrams.behind(database) if pieces else 0,
+        {piece: rows for piece, rows in subwords.items() if piece in chosen},
+        trigrams.behind(database) if subwords else 0,
         not FIRST_PERSON.isdisjoint(own),
         corpus,
     )
 
 
 def _weigh_words(database: Database, own: dict[str, None], pasted: Sequence[str], corpus: int) -> list[Term]:
-    """Of words that the index takes for the same the first."""
+    """Return the terms of words; among words with equal stems the first one counts."""
     stems = fulltext.stems(database, own | dict.fromkeys(pasted))
     frequencies = fulltext.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
     by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
@@ -87,10 +91,10 @@ def _weigh_words(database: Database, own: dict[str, None], pasted: Sequence[str]
     ]
 
 
-def _add_subwords(terms: Sequence[Term], pieces: Mapping[str, Ids], corpus: int) -> list[Term]:
-    """Words and pieces; a piece that more rows have than have its word takes the word's place."""
+def _add_subwords(terms: Sequence[Term], subwords: Mapping[str, Ids], corpus: int) -> list[Term]:
+    """Return words and subwords; a subword replaces its word if it occurs in more rows."""
     by_text = {term.word: term for term in terms}
-    for part, rows in pieces.items():
+    for part, rows in subwords.items():
         text = subword_text(part) or ""
         if text not in by_text or len(rows) > by_text[text].rows:
             found = weigh_term(part, len(rows), corpus)
@@ -99,31 +103,34 @@ def _add_subwords(terms: Sequence[Term], pieces: Mapping[str, Ids], corpus: int)
 
 
 class Matches(NamedTuple):
-    """The rows that a query's words lead to."""
+    """The rows that contain words of a query."""
 
     terms: Terms
     postings: Mapping[str, fulltext.Postings]
     ids: NDArray[np.int64]
-    """Those that the filters let through, ascending."""
+    """Ids that pass the filters, in ascending order."""
     ceilings: NDArray[np.float64]
-    """By row what its words score at most."""
+    """Upper bound of each row's score."""
     passing: NDArray[np.int64] | None
-    """All rows that the filters let through, ascending; None without filters, or where nothing but words is asked."""
+    """Ids of all rows that pass the filters, in ascending order; None without filters, or for a search by words alone."""
 
     @property
     def searched(self) -> int:
-        """How many rows these were found among."""
+        """Number of rows that were searched."""
         return self.terms.corpus if self.passing is None else len(self.passing)
 
 
 def find_matches(database: Database, terms: Terms, filters: Filters, passing: Ids | None) -> Matches:
-    """The rows that have any of the words. Raises StoreFault.
+    """Return the rows that contain any of the words.
 
     Args:
-        database: whose rows they are.
+        database: the database to search.
         terms: the words.
-        filters: what is let through.
-        passing: that as a list, where there is one: it is looked for in thousands of pages, so once a question.
+        filters: the filters of the request.
+        passing: ids of the rows that pass them, if they are known; finding them reads thousands of pages.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     plain = [word for word in terms.importances if subword_text(word) is None]
     found = {
@@ -143,10 +150,13 @@ def find_matches(database: Database, terms: Terms, filters: Filters, passing: Id
 
 
 def top_rows(database: Database, matches: Matches, k: int) -> list[int]:
-    """The k rows that score most, best first, equal ones by id. Raises StoreFault.
+    """Return the ids of the k rows with the highest scores, best first, equal ones by id.
 
-    What k rows reach, the others have to be able to reach: so most of those that have nothing but a frequent word are
-    never scored.
+    Rows are scored only if their ceiling reaches the k-th best score found so far. So most rows that have only a frequent
+    word are never scored.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     first = OVERSAMPLING * k
     if len(matches.ids) <= first:
@@ -166,20 +176,28 @@ def _sort_top(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> li
 
 
 def score_rows(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What the question's words score in each row, shape (ids,). Raises StoreFault."""
+    """Return the score of each row, shape (ids,).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     return np.asarray(score_by_word(database, matches, ids).sum(axis=0))
 
 
 def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each of the question's words scores in each row, shape (words, ids). Raises StoreFault."""
+    """Return the score of each word in each row, shape (words, ids).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     sizes = fulltext.sizes(database, ids)
-    looked_up = matches.terms.importances
-    found = [looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
+    importances = matches.terms.importances
+    found = [importances[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
     return np.reshape(found, (len(found), len(ids)))
 
 
 def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much of the question's weight stands in each row, 0 to 1; words that the corpus does not know count as absent."""
+    """Return the share of the question's weight that occurs in each row, 0 to 1; unknown words count as missing."""
     weights = matches.terms.weights
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))

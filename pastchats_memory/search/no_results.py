@@ -1,4 +1,4 @@
-"""Describe."""
+"""Explain an empty result that has nothing to do with the question."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 
 MOST_SUGGESTIONS = 3
-"""Projects that are named in the place of one that is not there."""
+"""Projects that are suggested if the named one does not exist."""
 
 
 def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
-    """A warning where the filters would let nothing through whatever was asked. Raises StoreFault."""
+    """Return a warning if the filters exclude every row, whatever the question.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     if is_any(database, filters):
         return ()
     if not is_any(database, NO_FILTERS):

@@ -1,4 +1,4 @@
-"""Describe."""
+"""A checked search request."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.search.hits import Fit
 
 MODES = ("hybrid", "keyword", "semantic")
-
-
 MOST_HITS = 1000
-
-
+"""Rank of the last hit that a search returns."""
 EVEN_BALANCE = 0.5
-"""Balance of words and meaning."""
+"""Balance that weighs words and meaning equally."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A search, checked: what cannot be asked is refused when it is made. Raises UsageFault."""
+    """A search request. Raises UsageFault for values that cannot be searched with."""
 
     text: str
     mode: str = "hybrid"
@@ -29,15 +26,15 @@ class Request:
     page: int = 1
     filters: Filters = NO_FILTERS
     threshold: float | None = None
-    """Least relevance, 0 to 1."""
+    """Lowest relevance of a hit, 0 to 1."""
     min_similarity: float | None = None
-    """Least cosine."""
+    """Lowest cosine of a hit."""
     meaning: float = EVEN_BALANCE
-    """0 is words alone, 1 meaning alone."""
+    """Semantic weight: 0 is words alone, 1 is meaning alone."""
     today: date = field(default_factory=date.today)
-    """What "last week" in the text counts from."""
+    """The day from which "last week" in the text counts."""
     time_filters: bool = False
-    """Whether a time in the text may leave rows out, rather than only speak for what was said then."""
+    """Whether a time in the text may exclude rows; otherwise it only favours rows of that time."""
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -57,26 +54,26 @@ class Request:
 
     @property
     def needs_vector(self) -> bool:
-        """Whether the model has to be asked."""
+        """Whether the question must be embedded."""
         return self.mode != "keyword" or self.is_selective
 
     @property
     def ranks_meaning(self) -> bool:
-        """Whether the nearest neighbours are among what is ranked."""
+        """Whether nearest neighbours take part in the ranking."""
         return self.mode != "keyword" and self.meaning > 0
 
     @property
     def is_selective(self) -> bool:
-        """Whether hits are kept by what they are worth, so that more have to be looked at than are shown."""
+        """Whether a threshold applies, so that more rows must be looked at than are shown."""
         return self.threshold is not None or self.min_similarity is not None
 
     @property
     def last(self) -> int:
-        """Place of the last hit that is looked at."""
+        """Rank of the last row that is looked at."""
         return MOST_HITS if self.is_selective else self.limit * self.page
 
     def accepts(self, fit: Fit) -> bool:
-        """Whether a row that fits so well is a hit."""
+        """Check whether a row of this fit passes the thresholds."""
         return (self.threshold is None or fit.relevance >= self.threshold) and (
             self.min_similarity is None or fit.similarity >= self.min_similarity
         )

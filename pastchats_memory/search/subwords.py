@@ -1,4 +1,4 @@
-"""Describe."""
+"""Find the rows that contain parts of words: characters of scripts without spaces, parts of identifiers, unknown words."""
 
 from __future__ import annotations
 
@@ -24,53 +24,52 @@ from pastchats_memory.text.identifiers import (
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MOST_SUBWORDS = 48
-"""Of one question that are looked up: a pasted log has thousands."""
-
-
+"""Subwords of one question that are looked up; a pasted log has thousands."""
 MOST_ROWS = 10_000
-"""That a piece may be in: one in more tells hardly anything."""
-
-
+"""Rows in which a subword may occur; a more frequent one carries hardly any information."""
 NO_LIMIT = 1 << 40
-"""Rows, where nothing else is asked for."""
-
-
+"""Limit of rows for the only subword of a question."""
 LENGTH_SAMPLE = 256
-"""Rows whose lengths tell what a long one is."""
+"""Rows whose lengths give the usual length."""
 
 
-def find_subword_rows(database: Database, text: str, typed: Iterable[str], unheard: Iterable[str]) -> dict[str, Ids]:
-    """By piece the rows that have it, none for one that was looked for in vain; one that is in too many is left out.
+def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmatched: Iterable[str]) -> dict[str, Ids]:
+    """Return the ids of the rows with each subword: none for a subword that no row has; too frequent ones are missing.
 
     Args:
-        database: whose index is asked.
+        database: the database to search.
         text: the question.
         typed: its words.
-        unheard: those of them that no row has as a word.
+        unmatched: those of its words that no row has as a word.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    of_script, made = ngrams(text), split_identifiers(text)
-    # Words beside a script without spaces stand there without a blank, and are then no words to the index.
-    beside_script = (word for word in typed if word not in FUNCTION_WORDS) if of_script else ()
-    within = [word for word in (*made, *unheard, *beside_script) if len(word) >= LEAST_LENGTH]
+    script_ngrams, parts_of = ngrams(text), split_identifiers(text)
+    # A word next to a script without spaces has no blank around it, so the index does not see it as a word.
+    script_words = (word for word in typed if word not in FUNCTION_WORDS) if script_ngrams else ()
+    within = [word for word in (*parts_of, *unmatched, *script_words) if len(word) >= LEAST_LENGTH]
     joined = ["".join(words(compound)) for compound in find_compounds(text)]
-    sought = list(dict.fromkeys((*of_script, *map(subword, within), *map(subword, joined))))[:MOST_SUBWORDS]
-    found = {term: rows for term in sought if (rows := _find_rows(database, term, made, MOST_ROWS)) is not None}
+    sought = list(dict.fromkeys((*script_ngrams, *map(subword, within), *map(subword, joined))))[:MOST_SUBWORDS]
+    found = {term: rows for term in sought if (rows := _find_rows(database, term, parts_of, MOST_ROWS)) is not None}
     found = {term: rows for term, rows in found.items() if len(rows) or term[1:-1] not in joined}
-    if of_script and not found:
+    if script_ngrams and not found:
         found = {
-            term: rows for term in of_script[:1] if (rows := _find_rows(database, term, made, NO_LIMIT)) is not None
+            term: rows
+            for term in script_ngrams[:1]
+            if (rows := _find_rows(database, term, parts_of, NO_LIMIT)) is not None
         }
     return found
 
 
-def _find_rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
-    """Those that have the piece; of one that is made of words also those in which these stand apart (`get_user_by_id`)."""
+def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
+    """Return the rows with a subword, or None if they are too many.
+
+    Rows in which the parts of an identifier stand apart count as well (`get_user_by_id`).
+    """
     text = subword_text(term) or ""
     rows = trigrams.containing(database, text, most, lambda content: any(True for _ in find_subword(content, text)))
-    parts = made.get(text, ())
+    parts = parts_of.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows
     return distinct(np.concatenate([rows, fulltext.having(database, " ".join(parts), NO_FILTERS)])) if parts else rows
@@ -79,7 +78,11 @@ def _find_rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]
 def subword_postings(
     database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]
 ) -> dict[str, fulltext.Scored]:
-    """The rows of each piece with what it counts there: its weight, more in short rows than in long ones. Raises StoreFault."""
+    """Return the score of each subword in its rows: its weight, more in short rows than in long ones.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     if not rows:
         return {}
     sampled = spread_ids(database, LENGTH_SAMPLE)

@@ -1,4 +1,4 @@
-"""The time that a query speaks of, as a filter or as something that speaks for a row."""
+"""Read the time that a question names, as a filter or as evidence for rows of that time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TIME_WORD = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b",
     re.IGNORECASE,
 )
-"""Without one of these nothing is read, and the tables for it are not loaded."""
+"""Words without which a question names no time, so that the time patterns need not be loaded."""
 _ASKS_WHEN = re.compile(
     r"\bwhen (?:did|was|were|is|are|will|ha[sd]|have)\b|\b(?:what|which) (?:date|day|month|year)\b|\bhow long ago\b",
     re.IGNORECASE,
@@ -31,31 +31,38 @@ DAY = timedelta(days=1)
 
 
 class QueryTime(NamedTuple):
-    """What of a query's time is used."""
+    """The time that a question names, and how the search uses it."""
 
     filters: Filters
-    """The caller's, narrowed where the time is a filter."""
+    """The caller's filters, narrowed if the time is a filter."""
     read: TimeRead | None = None
     warnings: tuple[str, ...] = ()
-    are_asked: bool = False
-    """The query asks for a time."""
+    asks_when: bool = False
+    """Whether the question asks for a time."""
 
 
 def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
-    """The time that a query speaks of, and whether it asks for one. Raises StoreFault; arguments as for `_named`."""
+    """Return the time that a question names, and whether it asks for one. Arguments are those of `_read_named_time`.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     named = _read_named_time(database, text, filters, today, may_filter=may_filter)
-    return named._replace(are_asked=_ASKS_WHEN.search(text) is not None)
+    return named._replace(asks_when=_ASKS_WHEN.search(text) is not None)
 
 
 def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
-    """The time that a query speaks of; none where the caller said when. Raises StoreFault.
+    """Return the time that a question names; no time if the caller's filters set one.
 
     Args:
-        database: where a month without a year is looked for, and a filter that would leave nothing is dropped.
-        text: the query.
-        filters: the caller's.
-        today: what "last week" counts from.
-        may_filter: else the time only ever speaks for rows.
+        database: used to find the year of a month, and to drop a filter that would leave no row.
+        text: the question.
+        filters: the caller's filters.
+        today: the day from which "last week" counts.
+        may_filter: whether the time may exclude rows.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     if filters.since or filters.until or not _TIME_WORD.search(text):
         return QueryTime(filters)
@@ -84,15 +91,19 @@ def _bound(day: date | None, *, is_end: bool) -> str | None:
 
 
 def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
-    """How much the time that a query speaks of is that of each row, 0 to 1; shape (rows,)."""
+    """Return how well the time of each row matches the question's, 0 to 1, shape (rows,)."""
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
     return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
-def tells_time(database: Database, times: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Whether each row tells a time, where the query asks for one; shape (ids,). Raises StoreFault."""
-    if not times.are_asked:
+def tells_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
+    """Return whether each row mentions a time and the question asks for one, shape (ids,).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    if not time.asks_when:
         return np.zeros(len(ids), np.bool_)
     from pastchats_memory.text.dates import mentions_time
 
@@ -101,7 +112,7 @@ def tells_time(database: Database, times: QueryTime, ids: Sequence[int]) -> NDAr
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:
-    """Days that a row is after the span, negative before it, 0 within; infinitely many for a row without a time."""
+    """Return the days by which a row is after the span, negative before it, 0 within it, -inf without a time."""
     if timestamp is None:
         return -np.inf
     if read.since is not None and timestamp < read.since:

@@ -9,39 +9,23 @@ from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 
 LONG_LINE = 120
 """Characters; a longer line is taken sentence by sentence."""
-
-
 WRAP_WIDTH = 60
 """Characters from which on a line may have been broken at the width of a screen."""
-
-
 CONCLUSION = 0.1
 """What a word of conclusion counts for, where all words of the question count for 1."""
-
-
 LATE = 0.2
 """What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
-
-
 EARLY = 0.5
 """Up to where a list tells the steps of what was looked at: its third item fills no room that is left without the first."""
-
-
 LEAST_BYTES = 25
 """Below which a line says nothing by standing last ("Done.", "goal.")."""
-
-
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """Where one begins, but not behind the number of a list."""
-
-
 _CONCLUSION = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
     r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
     re.IGNORECASE,
 )
-
-
 _ANNOUNCEMENT = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
@@ -49,33 +33,15 @@ _ANNOUNCEMENT = re.compile(
     r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[:?：？]\s*$",
     re.IGNORECASE,
 )
-
-
 _FURTHER_ITEM = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
-
-
 _SENTENCE_END = re.compile(r"[.!?:;…|]\W*\Z")
-
-
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-
-
 _BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
-
-
 _SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
-
-
 _FENCED = rf"{_BLANK}(?:```|~~~)"
-
-
 _BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
-
-
 _UNFINISHED = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
 """Up to where an edit without its end is one: its fence, or a blank line with prose below."""
-
-
 _EDITS = re.compile(
     rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
     rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_UNFINISHED})"
@@ -84,8 +50,6 @@ _EDITS = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """What a model writes for its client to change files, with the file's name and the fence around it: finished or broken off."""
-
-
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 

@@ -8,19 +8,11 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
-
-
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "nine": 9, "ten": 10, "twelve": 12}  # fmt: skip
 """Words that stand for a number."""
-
-
 _ISO_DAY = r"[1-9]\d{3}-\d\d-\d\d"
-
-
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
 MONTH_NAMES = (
     "january",
     "february",
@@ -35,12 +27,8 @@ MONTH_NAMES = (
     "november",
     "december",
 )
-
-
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which each begins, as meteorologists of the northern half of the earth have it."""
-
-
 Bounds = tuple[date | None, date | None]
 
 

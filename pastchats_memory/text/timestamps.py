@@ -10,47 +10,23 @@ from pastchats_memory.errors import UsageFault
 
 SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above, nanoseconds."""
-
-
 NANOSECONDS = 1e9
-
-
 EARLIEST = 1e8
 """Smaller numbers (March 1973 as seconds) are counters and durations, not times."""
-
-
 LATEST = 1e20
-
-
 MONTHS_IN_YEAR = 12
-
-
 DAY_DIGITS = 8
 """As many digits are a day such as 20260131, more are an epoch number."""
-
-
 LOCAL = None
 """The zone of the person's own calendar, daylight saving as of each date: what people mean by a date they write by hand."""
-
-
 MOMENT = (
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|UTC|GMT)(?![^\W_]|[+-])| ?[+-]\d\d:?\d\d)?)?"
 )
 """A date in running text, with the time and the zone behind it where there are any."""
-
-
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
-
-
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
-
-
 _FRACTION = re.compile(r"(\.\d{6})\d+")
-
-
 _ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
-
-
 _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
 
 
@@ -119,8 +95,6 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
 
 PATH_PARTS = 4
 """Of a path, so many from its end are looked at."""
-
-
 _DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
@@ -131,11 +105,7 @@ def date_in_path(path: PurePath) -> str | None:
 
 
 DATE_HINT = "Write it as 2026-01-31 or 2026-01-31T08:15."
-
-
 _WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
-
-
 _TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 OUTPUT_HEAD = 2000
-
-
 OUTPUT_TAIL = 1000
 
 
@@ -40,17 +38,9 @@ def keep_tail(text: str, length: int) -> str:
 
 LONGEST_WORD = 200
 """What is longer is no secret that half of would tell, but an image or a key by its own shape."""
-
-
 _SEPARATORS = r"\s\"'`,;&<>(){}|"
-
-
 _LAST_WORD = re.compile(rf"(?<=[{_SEPARATORS}])[^{_SEPARATORS}]{{0,{LONGEST_WORD}}}\Z")
-
-
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)/")
-
-
 _FIRST_BREAK = re.compile(
     rf"[^\n]{{0,{LONGEST_WORD}}}\n|[^,;&}}|]{{0,{LONGEST_WORD}}}[,;&}}|]|[^{_SEPARATORS}]{{0,{LONGEST_WORD}}}(?=[{_SEPARATORS}])"
 )

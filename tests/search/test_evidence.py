@@ -178,12 +178,12 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "weights": np.ones(1),
         "phrases": np.zeros(rows),
         "around": np.empty((rows, 0), dtype=np.int64),
-        "deviations": np.zeros(rows),
+        "standard_scores": np.zeros(rows),
         "conversations": np.arange(rows),
         "typed": np.zeros(rows),
         "named": np.zeros(rows, dtype=bool),
-        "timely": np.zeros(rows),
-        "told": np.zeros(rows, dtype=bool),
+        "time_match": np.zeros(rows),
+        "tells_time": np.zeros(rows, dtype=bool),
     }
     known = {**nothing, **given}
     return rank.Signals(**{"same_role": known["around"] >= 0, **known}, searched=SEARCHED, rarity=RARITY)
@@ -196,11 +196,11 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         weights=np.array([1.0, 0.0]),
         phrases=np.array([0.5, 0.0]),
         around=np.array([[1], [0]]),
-        deviations=np.array([1.0, 4.0]),
+        standard_scores=np.array([1.0, 4.0]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
         named=np.array([False, True]),
-        told=np.array([False, True]),
+        tells_time=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
     scale = RARITY * rank.GOOD_MATCH / ((first + 1.0) / 2)
@@ -233,12 +233,12 @@ def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_am
 ):
     match = np.array([[1.0, 0.0]])
     for deviations, first in ((3.0, 0), (4.0, 1)):
-        both = evidence(signals(2, matches=match, deviations=np.array([0.0, deviations])), 0.5)
+        both = evidence(signals(2, matches=match, standard_scores=np.array([0.0, deviations])), 0.5)
         assert int(np.argmax(both)) == first
 
 
 def test_the_best_match_is_worth_more_the_rarer_the_two_rarest_words_of_the_question_are() -> None:
-    match = signals(2, matches=np.array([[1.0, 0.0]]), deviations=np.array([0.0, 3.0]))
+    match = signals(2, matches=np.array([[1.0, 0.0]]), standard_scores=np.array([0.0, 3.0]))
     assert np.diff([evidence(match._replace(rarity=rarity), 0.5)[0] for rarity in (0.0, 0.3, 0.9)]).min() > 0
     assert rank.rarity([0.5, 6.0, 5.0], 1000) == pytest.approx(5.5 / math.log(1000))
     assert rank.rarity([6.0], 1000) == pytest.approx(6.0 / math.log(1000))
@@ -251,11 +251,11 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
     usual = np.array([[1.0, 1.0]])
     plain = evidence(signals(2, matches=usual), meaning)[0]
     for more in (
-        signals(2, matches=usual, deviations=np.array([1.0, 0.0])),
+        signals(2, matches=usual, standard_scores=np.array([1.0, 0.0])),
         signals(2, matches=usual, typed=np.array([1.0, 0.0])),
         signals(2, matches=usual, named=np.array([True, False])),
-        signals(2, matches=usual, timely=np.array([0.5, 0.0])),
-        signals(2, matches=usual, told=np.array([True, False])),
+        signals(2, matches=usual, time_match=np.array([0.5, 0.0])),
+        signals(2, matches=usual, tells_time=np.array([True, False])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):
@@ -271,7 +271,7 @@ def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
         around=np.array([[1], [0]]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
-        told=np.array([False, True]),
+        tells_time=np.array([False, True]),
     )
     best = 2.0 + rank.WORDS_ONLY_PHRASE * 0.5
     of_both = rank.WORDS_ONLY_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS

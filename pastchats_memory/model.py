@@ -551,7 +551,7 @@ class RecallBlock(NamedTuple):
     """What primes an agent."""
 
     query: str
-    memories: tuple[RecallEntry, ...]
+    entries: tuple[RecallEntry, ...]
     text: str
     """Markdown within the budget."""
     tokens: int
@@ -563,7 +563,7 @@ class RecallBlock(NamedTuple):
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The turns that matched, one an entry."""
-        return tuple(memory.hit for memory in self.memories)
+        return tuple(entry.hit for entry in self.entries)
 
 
 class Lesson(NamedTuple):

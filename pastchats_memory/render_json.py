@@ -99,7 +99,7 @@ def recall_json(block: RecallBlock, budget: int) -> dict[str, Any]:
             },
             "source": citation(memory.hit),
         }
-        for memory in block.memories
+        for memory in block.entries
     ]
     return with_warnings(
         {"schema": "recall/1", "budget": budget, "tokens": block.tokens, "text": block.text, "results": results},

@@ -22,7 +22,7 @@ def main() -> None:
         rows = memory._database.run("SELECT content FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL")  # noqa: SLF001 - the public face lists no turns
         questions = {str(content)[:QUESTION] for (content,) in rows}
         for question in sorted(questions):
-            for entry in memory.recall(question).memories:
+            for entry in memory.recall(question).entries:
                 if entry.superseded_by is not None:
                     pairs[entry.superseded_by.id, entry.asked] = (
                         f"{entry.hit.source_path}\n{entry.asked}\n  superseded by: {entry.superseded_by.asked}\n"

@@ -144,7 +144,7 @@ class Tools:
         body = results.RecallResult(
             tokens=block.tokens,
             budget=budget,
-            results=[remembered(memory) for memory in block.memories],
+            results=[remembered(memory) for memory in block.entries],
             warnings=list(block.warnings),
         )
         return _answer(block.text, body, _paths(body.results))

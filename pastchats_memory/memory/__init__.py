@@ -361,8 +361,8 @@ class Asking(Opened):
             self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
             current_project,
-            not_conversation=not_conversation,
-            given=given,
+            exclude_conversation=not_conversation,
+            exclude_items=given,
             least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
         )
         behind = self._outcomes_behind(filters)

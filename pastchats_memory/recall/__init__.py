@@ -1,4 +1,8 @@
-"""Before work starts: which episodes to remember, how much of each, and when to say nothing."""
+"""Choose what to recall before work starts, or nothing.
+
+The way of a question: search widely, drop hits below the threshold, let project and date settle near ties, turn hits into
+entries (one for each episode), put solutions before failed attempts, and fit the block into the budget.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +27,32 @@ CANDIDATES = 40
 def recall(
     database: Database, embedder: Embedder, request: RecallRequest, count_tokens: Callable[[str], int]
 ) -> RecallBlock:
-    """The block for a request, empty of memories where nothing fits.
+    """Return the recall block of a request; it has no entries if nothing is relevant enough.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    here = request.not_conversation
-    said_here = 0 if here is None else turns.turns_in(database, here)
-    wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + said_here), page=1)
+    excluded = request.exclude_conversation
+    excluded_turns = 0 if excluded is None else turns.turns_in(database, excluded)
+    wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + excluded_turns), page=1)
     found, terms = search_with_terms(database, embedder, wide)
-    if said_here:
-        found = Hits((hit for hit in found if hit.conversation_id != here), found.warnings)
-    worth = drop_weak_outputs(above_threshold(found, terms, request.least_relevance))
-    hits = settle_near_ties(worth, request.current_project)
-    others = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
-    memories = put_solutions_first(resolve_citations(database, build_entries(database, hits, others, terms, request)))
-    block = fit_budget(request.search.text, memories, terms.weights, request.budget, count_tokens)
+    if excluded_turns:
+        found = Hits((hit for hit in found if hit.conversation_id != excluded), found.warnings)
+    relevant = drop_weak_outputs(above_threshold(found, terms, request.least_relevance))
+    hits = settle_near_ties(relevant, request.current_project)
+    related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
+    entries = resolve_citations(database, build_entries(database, hits, related, terms, request))
+    block = fit_budget(request.search.text, put_solutions_first(entries), terms.weights, request.budget, count_tokens)
     return block._replace(warnings=found.warnings)
 
 
 def _search_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
-    """The hits of which threads are made: what failed before, and what took its place, does not pass a filter for what worked."""
+    """Return the relevant hits of any outcome, from which threads are made.
+
+    Failed attempts and superseded decisions do not pass a filter for what worked.
+    """
     unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
     found, terms = search_with_terms(database, embedder, unfiltered)
-    worth = above_threshold(found, terms, request.least_relevance)
-    here = request.not_conversation
-    return [hit for hit in worth if here is None or hit.conversation_id != here]
+    relevant = above_threshold(found, terms, request.least_relevance)
+    excluded = request.exclude_conversation
+    return [hit for hit in relevant if excluded is None or hit.conversation_id != excluded]

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Fit the best hits for a question into a token budget: an excerpt of each with its id and source."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pastchats_memory.text.excerpt import excerpt
 
 MOST_ITEMS = 5
 EXCERPT_WIDTH = 200
-"""Characters of an item's text; the whole stays in the database, and `show` has it."""
+"""Characters of an item's text; `show` prints all of it."""
 SHARES = (1.0, 0.5, 0.25, 0.0)
-"""Of that width, tried in this order where an item does not fit; at none its line with id and status is left."""
+"""Shares of that width that are tried until an item fits; 0 leaves its line with id and status."""
 HEADING = "# Context"
 NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """How much may be said. Raises UsageFault for a budget or a number that leaves nothing."""
+    """Limits of a context. Raises UsageFault for a limit that leaves nothing."""
 
     budget: int = 1500
     limit: int = MOST_ITEMS
@@ -35,17 +35,17 @@ class ContextRequest:
 def build_context(
     hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
 ) -> Context:
-    """As many of the hits as fit, best first; one that does not fit is shortened before it and all after it are left out.
+    """Return the context of as many hits as fit, best first; the first that does not fit is shortened, or ends the context.
 
     Args:
         hits: best first.
-        weights: of the question's words, around which excerpts are cut.
+        weights: weights of the question's words, around which excerpts are cut.
         request: the limits.
-        count_tokens: of a text.
+        count_tokens: counts the tokens of a text.
     """
     items: list[ContextItem] = []
     for hit in hits[: request.limit]:
-        fitting = next(
+        fitted = next(
             (
                 item
                 for item in _shorten(hit, weights, request.width)
@@ -53,9 +53,9 @@ def build_context(
             ),
             None,
         )
-        if fitting is None:
+        if fitted is None:
             break
-        items.append(fitting)
+        items.append(fitted)
     text = format_context(items)
     tokens = count_tokens(text)
     if tokens > request.budget:
@@ -70,7 +70,7 @@ def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[Con
 
 
 def format_context(items: Sequence[ContextItem]) -> str:
-    """The context as Markdown: an entry an item, then the sources by id."""
+    """Return the context as Markdown: one entry for each item, then the sources by id."""
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))

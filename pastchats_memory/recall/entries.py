@@ -1,4 +1,4 @@
-"""Describe."""
+"""Turn hits into the entries of a recall block, one for each episode."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import key_sentences
 
 ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
-"""Characters: what was asked only names the problem, what was answered is wanted (`benchmarks/usefulness.py`)."""
+"""Characters of the question's and the answer's excerpt. The question only names the problem, the answer is wanted
+(`benchmarks/usefulness.py`)."""
 KEY_ANSWER = 0.5
-"""Share of the best answer's weight that a later one of the same episode must have for its lines to be shown."""
+"""Share of the best answer's weight that a later answer of the episode needs for its lines to be shown."""
 LONGEST_JUDGEMENT = 120
-"""Characters up to which what a person says may be nothing but a judgement on what was answered before."""
+"""Characters of a prompt that may be nothing but a judgement of the answer before it."""
 LONGEST_REPLY = 160
-"""Characters up to which answers to such a judgement may say no more than that it was heard."""
+"""Characters of answers to such a judgement that may merely acknowledge it."""
 SIMILAR_RELEVANCE = 0.9
-"""Share of a failed attempt's relevance from which on a later one that worked may be one at the same."""
+"""Share of a failed attempt's relevance that a later one needs to count as an attempt at the same problem."""
 MOST_ANSWERS = 3
-"""Of an episode, the last ones about the question, out of which the decisive lines are taken."""
+"""Last answers of an episode about the question from which key sentences are taken."""
 NEAR_DUPLICATE = 0.85
-"""Share of words in common above which two entries say the same."""
+"""Share of common words above which two entries are duplicates."""
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
@@ -42,60 +43,59 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 def build_entries(
     database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
 ) -> list[RecallEntry]:
-    """One entry an episode, near-duplicates once, at most as many as were asked for."""
+    """Return one entry for each episode, without near-duplicates, at most the requested number."""
     stored = {item.id: item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
-    taken = {(True, int(id_)) for id_ in request.given if id_.isdecimal()}
+    shown = {(True, int(id_)) for id_ in request.exclude_items if id_.isdecimal()}
     vocabularies: list[frozenset[str]] = []
-    memories: list[RecallEntry] = []
+    entries: list[RecallEntry] = []
     for hit in hits:
         own = hit.task.id if hit.task is not None else int(hit.id)
-        if (hit.task is None, own) in taken:
+        if (hit.task is None, own) in shown:
             continue
         if hit.task is not None:
-            taken.add((False, own))
-            memory = _build_task_entry(hit, hit.task, terms, request)
+            shown.add((False, own))
+            entry = _build_task_entry(hit, hit.task, terms, request)
         else:
             found = _choose_episode(database, stored[own], others, terms, request)
-            is_told = not taken.isdisjoint((True, turn.id) for turn in (*found.episode, *found.instead_of))
-            taken.update((True, turn.id) for turn in found.instead_of)
-            if is_told:
+            is_shown = not shown.isdisjoint((True, turn.id) for turn in (*found.episode, *found.replaced))
+            shown.update((True, turn.id) for turn in found.replaced)
+            if is_shown:
                 continue
-            taken.update((True, turn.id) for turn in found.episode)
+            shown.update((True, turn.id) for turn in found.episode)
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
-            memory = _build_entry(move_hit(hit, found.item), found, terms, request)
-            memory = _add_thread(database, memory, found)
-            taken.update((True, int(attempt.id)) for attempt in memory.before)
-        vocabulary = frozenset(_WORD.findall(f"{memory.asked} {memory.answered}".lower()))
+            entry = _build_entry(move_hit(hit, found.item), found, terms, request)
+            entry = _add_thread(database, entry, found)
+            shown.update((True, int(attempt.id)) for attempt in entry.before)
+        vocabulary = frozenset(_WORD.findall(f"{entry.asked} {entry.answered}".lower()))
         if any(_are_alike(vocabulary, earlier) for earlier in vocabularies):
             continue
         vocabularies.append(vocabulary)
-        memories.append(memory)
-        if len(memories) == request.search.limit:
+        entries.append(entry)
+        if len(entries) == request.search.limit:
             break
-    return memories
+    return entries
 
 
 class _ShownEpisode(NamedTuple):
-    """An episode of which a memory tells."""
+    """The episode that an entry shows."""
 
     item: Item
-    """The turn that is cited."""
+    """The cited turn."""
     episode: Sequence[Item]
     ending: Ending
     thread: Thread
-    instead_of: Sequence[Item] = ()
-    """The turns that were found: of a failed attempt at the same, of a stopped one, or of mere words about this one."""
+    replaced: Sequence[Item] = ()
+    """The turns that matched, if this episode takes their place: a failed or stopped attempt, or a mere judgement of it."""
 
 
 def _choose_episode(
     database: Database, item: Item, hits: Sequence[Hit], terms: Terms, request: RecallRequest
 ) -> _ShownEpisode:
-    """The episode of the turn; where it failed and a later attempt at the same worked, that one: it tells what to do.
+    """Return the episode to show for a turn that matched.
 
-    So does the next that was answered, where this one was stopped before, and the one before, where this one only judges that.
-
-    Who asks for failed ones alone gets them.
+    A later attempt that worked takes the place of a failed one, because it says what to do. So does the next answered attempt
+    after a stopped one, and the episode before a mere judgement. A search for failed episodes alone returns those.
     """
     episode, ending = episode_around(database, item)
     wanted = request.search.filters.outcomes
@@ -106,18 +106,24 @@ def _choose_episode(
         episode, ending = episode_around(database, item)
     thread = thread_of(database, episode, ending, hits)
     later = thread.after or thread.answered if not wanted or "worked" in wanted else None
-    if shown := turns.items(database, [int(later.id)] if later else []):
-        instead, theirs = episode_around(database, shown[0])
-        return _ShownEpisode(shown[0], instead, theirs, thread_of(database, instead, theirs, hits), (*found, *episode))
+    if later_items := turns.items(database, [int(later.id)] if later else []):
+        later_episode, later_ending = episode_around(database, later_items[0])
+        return _ShownEpisode(
+            later_items[0],
+            later_episode,
+            later_ending,
+            thread_of(database, later_episode, later_ending, hits),
+            (*found, *episode),
+        )
     return _ShownEpisode(item, episode, ending, thread, found)
 
 
 def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
-    """Whether something was done in the episode, or answered at length or with a word of the question that the person did not say."""
-    spoken = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
+    """Check whether an episode has actions, a long answer, or an answer with words of the question that the user did not write."""
+    prompts = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
     answers = [turn.content for turn in episode if turn.role == "assistant"]
-    is_about_more = weigh_matches("\n".join([*spoken, *answers]), terms.weights) > weigh_matches(
-        "\n".join(spoken), terms.weights
+    is_about_more = weigh_matches("\n".join([*prompts, *answers]), terms.weights) > weigh_matches(
+        "\n".join(prompts), terms.weights
     )
     return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(done_in(episode))
 
@@ -125,25 +131,25 @@ def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
 def _find_judged_turn(
     database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit], wanted: Sequence[str]
 ) -> Item | None:
-    """What was asked in the episode before, which matched, too, and whose outcome is shown by this one's own words, if they say nothing else.
+    """Return the prompt of the episode before, if this episode merely judges its outcome.
 
-    None where that did not end as is wanted.
+    That episode must have matched as well. Returns None if its outcome is not a wanted one.
     """
-    spoken = list(takewhile(lambda turn: turn.role == "user", episode))
-    text = "\n".join(turn.content for turn in spoken)
-    if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
+    prompts = list(takewhile(lambda turn: turn.role == "user", episode))
+    text = "\n".join(turn.content for turn in prompts)
+    if not prompts or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or prompts[0].conversation_id is None:
         return None
-    for before in outcomes.before(database, spoken[0], ending.first_index, 1):
+    for before in outcomes.before(database, prompts[0], ending.first_index, 1):
         earlier = before.ending
-        is_told = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
-        is_quoted = is_told and earlier.evidence[-1].id in {turn.id for turn in spoken}
-        if is_quoted and any(_is_hit_of(hit, spoken[0], earlier) for hit in hits) and not _is_question(text):
+        is_shown = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_quoted = is_shown and earlier.evidence[-1].id in {turn.id for turn in prompts}
+        if is_quoted and any(_is_hit_of(hit, prompts[0], earlier) for hit in hits) and not _is_question(text):
             return next(iter(turns.items(database, [before.asked])), None)
     return None
 
 
 def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
-    """Whether the hit is of the episode of the turn's conversation that ended so."""
+    """Check whether a hit belongs to the episode with this ending in the turn's conversation."""
     is_here = (hit.source_project, hit.conversation_id) == (turn.project, turn.conversation_id) and hit.task is None
     return is_here and ending.first_index <= hit.turn_index <= ending.last_index
 
@@ -174,12 +180,12 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
     )
 
 
-def _add_thread(database: Database, memory: RecallEntry, found: _ShownEpisode) -> RecallEntry:
-    """The memory with what shows its outcome, what failed before, and what came of it later."""
+def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) -> RecallEntry:
+    """Return the entry with the evidence for its outcome, earlier failed attempts, and what followed later."""
     thread = found.thread
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
     cited = cited_attempts(database, others) if others else {}
-    return memory._replace(
+    return entry._replace(
         outcome=said(database, found.ending),
         before=tuple(cited[one.id] for one in thread.before),
         after=thread.after and cited[thread.after.id],
@@ -188,7 +194,7 @@ def _add_thread(database: Database, memory: RecallEntry, found: _ShownEpisode) -
 
 
 def _is_instruction(turn: Item) -> bool:
-    """Whether it tells the assistant what it is, or a subagent what to do: without an answer it is nothing to remember."""
+    """Check whether a turn instructs the assistant or a subagent; without an answer it is not worth remembering."""
     return turn.role == "system" and not _is_summary(turn)
 
 
@@ -197,7 +203,7 @@ def _is_summary(turn: Item) -> bool:
 
 
 def _relevant_answers(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
-    """The last answers that are about the question, the matching one among them: the first ones announce what will be done."""
+    """Return the last answers about the question, including the one that matched; first answers only announce a plan."""
     weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
     least = KEY_ANSWER * max(weights, default=0.0)
     last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
@@ -207,7 +213,7 @@ def _relevant_answers(answers: Sequence[Item], terms: Terms, item: Item) -> list
 
 
 def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallRequest) -> RecallEntry:
-    """The task under its title; of what was said about it what matched, else the last word on it."""
+    """Return the entry of a task: its title, and the comment that matched or else its last comment."""
     last = task.comments[-1].content if task.comments else task.description
     said = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(
@@ -219,39 +225,39 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
     )
 
 
-def resolve_citations(database: Database, memories: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """The memories, what matched and what asks for it each at the place that holds best."""
-    questions = [memory.question for memory in memories if memory.question is not None]
-    cited = cited_hits(database, [*(memory.hit for memory in memories), *questions])
-    asking = iter(cited[len(memories) :])
+def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Return the entries with the hit and the question of each at its best surviving place."""
+    questions = [entry.question for entry in entries if entry.question is not None]
+    cited = cited_hits(database, [*(entry.hit for entry in entries), *questions])
+    asking = iter(cited[len(entries) :])
     return [
-        memory._replace(hit=hit, question=memory.question and next(asking))
-        for memory, hit in zip(memories, cited, strict=False)
+        entry._replace(hit=hit, question=entry.question and next(asking))
+        for entry, hit in zip(entries, cited, strict=False)
     ]
 
 
-def put_solutions_first(memories: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """The same order, but that a later attempt that worked comes before those that failed at the same: it tells what to do."""
+def put_solutions_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Move each later attempt that worked before the failed attempts at the same problem; otherwise keep the order."""
     ordered: list[RecallEntry] = []
-    for memory in memories:
-        place = next((at for at, earlier in enumerate(ordered) if _solves(memory, earlier)), len(ordered))
-        ordered.insert(place, memory)
+    for entry in entries:
+        place = next((at for at, earlier in enumerate(ordered) if _solves(entry, earlier)), len(ordered))
+        ordered.insert(place, entry)
     return ordered
 
 
-def _solves(memory: RecallEntry, failed: RecallEntry) -> bool:
-    """Whether it worked later than the other failed, as close to the question, with a command or a file of it."""
-    if memory.outcome.verdict != "worked" or failed.outcome.verdict not in ("failed", "mixed"):
+def _solves(entry: RecallEntry, failed: RecallEntry) -> bool:
+    """Check whether an entry worked later than another failed, is about as relevant, and shares a command or a file with it."""
+    if entry.outcome.verdict != "worked" or failed.outcome.verdict not in ("failed", "mixed"):
         return False
-    is_later = (failed.hit.timestamp or "~") < (memory.hit.timestamp or "")
-    is_near = (memory.hit.relevance or 0) >= SIMILAR_RELEVANCE * (failed.hit.relevance or 1)
-    is_here = memory.hit.source_project == failed.hit.source_project
-    return is_later and is_near and is_here and not _actions(memory).isdisjoint(_actions(failed))
+    is_later = (failed.hit.timestamp or "~") < (entry.hit.timestamp or "")
+    is_near = (entry.hit.relevance or 0) >= SIMILAR_RELEVANCE * (failed.hit.relevance or 1)
+    is_here = entry.hit.source_project == failed.hit.source_project
+    return is_later and is_near and is_here and not _actions(entry).isdisjoint(_actions(failed))
 
 
-def _actions(memory: RecallEntry) -> set[str]:
-    lines = (line.removesuffix(FAILED) for line in memory.done)
-    return {deed for line in lines for deed in ([line] if line.startswith("$ ") else line.split(", "))}
+def _actions(entry: RecallEntry) -> set[str]:
+    lines = (line.removesuffix(FAILED) for line in entry.done)
+    return {action for line in lines for action in ([line] if line.startswith("$ ") else line.split(", "))}
 
 
 def _are_alike(first: frozenset[str], second: frozenset[str]) -> bool:

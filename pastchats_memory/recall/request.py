@@ -1,4 +1,4 @@
-"""Describe."""
+"""A checked recall request."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pastchats_memory.search.request import Request
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What to recall and how much of it may be said. Raises UsageFault for a budget that holds nothing."""
+    """What to recall, and how long the block may be. Raises UsageFault for a budget below one token."""
 
     search: Request
     budget: int = 1500
     """Tokens of the whole block."""
     current_project: str | None = None
-    """The project in which the caller stands: it wins near ties."""
-    not_conversation: str | None = None
-    """The conversation that is going on: what was said in it needs no recalling."""
-    given: frozenset[str] = frozenset()
-    """Ids of items that the caller was given already; their episodes are left out."""
+    """The caller's project, which wins near ties."""
+    exclude_conversation: str | None = None
+    """The conversation under way, which needs no recall."""
+    exclude_items: frozenset[str] = frozenset()
+    """Ids of items that the caller already has; their episodes are left out."""
     least_relevance: float = LEAST_RELEVANCE
-    """Of the best hit, for anything to be said."""
+    """Relevance that the best hit must have; otherwise the block is empty."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Select the hits that are worth recalling, and settle near ties."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search.lexical import Terms
 
 LEAST_RELEVANCE = 0.5
-"""Below this best relevance recall says nothing: 5 % of the questions reach it that are asked of a memory of other things,
-96 % of the others (`benchmarks/recall_floor.py`)."""
+"""Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
+others, 96 % do (`benchmarks/recall_floor.py`)."""
 FAR_BELOW = 0.25
-"""Share of the best relevance that a further entry must have: what is far below only fills the block."""
+"""Share of the best relevance that a further hit needs; weaker ones only fill the block."""
 OUTPUT_FAR_BELOW = 0.5
-"""The same of one of which only the output of a tool matched."""
+"""The same share for a hit that is only the output of a tool."""
 LEAST_COVERAGE = 0.5
-"""Share of the question's weight that the corpus must know for recall to speak where there is no model."""
+"""Share of the question's weight that the corpus must know for recall without a model."""
 NEAR_TIE = 0.1
-"""Scores that differ by less may be equal enough for project and date to decide: rows next to each other in every list,
-however alike, differ by up to a twelfth."""
+"""Relative difference of scores within which project and date may decide. Adjacent rows differ by up to a twelfth, however
+alike they are."""
 NEAR_SIMILARITY = 0.03
-"""How far the cosines of such hits may lie apart, since places alone do not say how much better the better one is."""
+"""Difference of cosines that such hits may have, because ranks do not say how much better the better hit is."""
 
 
 def above_threshold(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
-    """The hits that may be said; none where nothing that was found has anything to do with the question."""
+    """Return the hits that are relevant enough; none if even the best hit is not."""
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
         return [] if terms.coverage < LEAST_COVERAGE else list(found)
@@ -34,13 +34,13 @@ def above_threshold(found: Hits, terms: Terms, least_relevance: float = LEAST_RE
 
 
 def drop_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits but for outputs of tools that are far below: they share the words of a command with whatever ran it."""
+    """Drop outputs of tools far below the best hit; they share the words of a command with every run of it."""
     best = max((hit.relevance or 0 for hit in hits), default=0)
     return [hit for hit in hits if hit.role != "tool" or (hit.relevance or 0) >= OUTPUT_FAR_BELOW * best]
 
 
 def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
-    """Best first; within a run of near ties the current project comes first, then the newer turn."""
+    """Return hits best first; within near ties the current project comes first, then the newer turn."""
     ordered: list[Hit] = []
     tied: list[Hit] = []
     for hit in hits:
@@ -52,7 +52,7 @@ def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[H
 
 
 def _is_near_tie(first: Hit, second: Hit) -> bool:
-    """Whether a hit is as good as the better one; without a model nothing says so."""
+    """Check whether a hit is nearly as good as a better one; without a model no hit is."""
     if first.similarity is None or second.similarity is None:
         return False
     is_near = abs(first.similarity - second.similarity) <= NEAR_SIMILARITY
@@ -60,7 +60,7 @@ def _is_near_tie(first: Hit, second: Hit) -> bool:
 
 
 def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:
-    """The current project first, then the newer conversation; within one the better hit stays before the later one."""
+    """Order hits by current project, then by newer conversation; within a conversation the better hit stays first."""
     newest: dict[str, str] = {}
     for hit in tied:
         newest[_conversation(hit)] = max(newest.get(_conversation(hit), ""), hit.timestamp or "")

@@ -49,7 +49,7 @@ def test_what_was_judged_is_said_everywhere_with_the_words_that_show_it(memory: 
     assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (asked, "worked", "judged", ())
     block = memory.recall(ASKED)
     assert "Outcome: worked (judged: The page opens at once with that index)\n" in block.text
-    (shown,) = block.memories[0].outcome.evidence
+    (shown,) = block.entries[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")
     assert [hit.content for hit in memory.search(ASKED, outcome="worked")] == [ASKED, ANSWER]
     assert outcome_of(memory, str(int(asked) + 1)) == ("worked", "judged"), "any turn of the episode"

@@ -93,9 +93,9 @@ def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in lesson.attempts] == [asked, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"
-        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").memories
+        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").entries
         assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [asked, "still 500"])
-        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").memories
+        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").entries
         assert failed.after is not None
         assert failed.after.asked == "no, same 500. look at the log"
 
@@ -127,7 +127,7 @@ def test_attempts_in_quite_other_words_are_one_thread_by_the_error_of_which_they
     with paying(tmp_path, *PAYING) as memory:
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in (*lesson.attempts, lesson.ended_by)] == list(PAYING)
-        entry = memory.recall("checkout test pays with a card, Stripe iframe in Playwright").memories[0]
+        entry = memory.recall("checkout test pays with a card, Stripe iframe in Playwright").entries[0]
     assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", list(PAYING[:2]))
 
 
@@ -135,7 +135,7 @@ def test_a_test_that_was_red_all_the_time_joins_nothing_that_does_not_speak_of_i
     others = "Paginate the list of orders.", "Limit the rate of the public API.", "Write the notes of the release."
     with paying(tmp_path, *others) as memory:
         assert memory.lessons("garden")[0] == []
-        assert [one for entry in memory.recall("limit the rate of the API").memories for one in entry.before] == []
+        assert [one for entry in memory.recall("limit the rate of the API").entries for one in entry.before] == []
 
 
 def test_what_worked_is_read_for_errors_only_where_something_failed_with_one(memory: Memory, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_says_nothing_of_its_subject_is_not_the_same_problem_wherever_it_fa
             told(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "said"])
         assert memory.lessons(None)[0] == []
-        assert [one.before for one in memory.recall(asked).memories if one.before] == []
+        assert [one.before for one in memory.recall(asked).entries if one.before] == []
         assert memory.check_prior_work(asked).verdict == "new"
         told(tmp_path / "said", "c4", 4, ("user", asked), CLAIM, GREEN)
         memory.index([tmp_path / "said"])

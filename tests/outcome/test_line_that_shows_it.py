@@ -94,5 +94,5 @@ def test_what_was_said_next_goes_first_where_there_is_little_room(memory: Memory
     whole = memory.recall("lock webhook events")
     assert "said next" in whole.text
     little = memory.recall("lock webhook events", whole.tokens - 1)
-    assert little.memories
+    assert little.entries
     assert "said next" not in little.text

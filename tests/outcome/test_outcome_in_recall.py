@@ -49,11 +49,11 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
     memory.index([history])
     sure(memory)
     block = memory.recall("webhook event claimed in the table before the worker sends it")
-    first = block.memories[0]
+    first = block.entries[0]
     assert (first.outcome.verdict, first.outcome.shown_by) == ("worked", "8 passed in 1.2s")
     assert [(one.asked, one.outcome) for one in first.before] == [(ASKED, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
-    assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0
+    assert sum(ASKED in (entry.asked or "") for entry in block.entries) == 0
 
 
 def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_read(
@@ -63,18 +63,18 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     memory.index([history])
     sure(memory)
     asked = "webhook event claimed in the table before the worker sends it"
-    (first, *_) = memory.recall(asked).memories
+    (first, *_) = memory.recall(asked).entries
     assert [one.citation and one.citation.state for one in (*first.outcome.evidence, *first.before)] == ["holds"] * 2
     read = history.read_text(encoding="utf-8")
     history.write_text("\n" + read.replace("8 passed", "7 passed"), encoding="utf-8")
     block = memory.recall(asked)
-    (shown,), (before,) = block.memories[0].outcome.evidence, block.memories[0].before
+    (shown,), (before,) = block.entries[0].outcome.evidence, block.entries[0].before
     assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
     assert before.source_line == 2
     assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
     history.unlink()
     block = memory.recall(asked)
-    assert block.memories[0].outcome.evidence[0].citation == Citation("gone")
+    assert block.entries[0].outcome.evidence[0].citation == Citation("gone")
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
@@ -96,11 +96,11 @@ def test_a_failed_attempt_is_told_as_what_the_one_that_worked_came_after(memory:
     memory.index([history])
     sure(memory)
     block = memory.recall("lock around the sending of webhook events")
-    (shown,) = [entry for entry in block.memories if "webhook" in (entry.asked or "")]
+    (shown,) = [entry for entry in block.entries if "webhook" in (entry.asked or "")]
     assert shown.outcome.verdict == "worked"
     assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(ASKED, FIRST, "failed")]
     assert block.text.count(FIRST) == 1
-    failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
+    failed = memory.recall("lock around the sending of webhook events", outcome="failed").entries[0]
     assert (failed.outcome.verdict, failed.after and failed.after.asked) == ("failed", BROKEN)
 
 
@@ -111,9 +111,9 @@ def test_of_a_prompt_that_was_stopped_the_next_that_was_answered_is_told(memory:
         history, ("user", ASKED), stopped, ("user", again), stopped, ("user", "No lock."), ("assistant", SECOND)
     )
     memory.index([history])
-    first = memory.recall(ASKED).memories[0]
+    first = memory.recall(ASKED).entries[0]
     assert (first.asked, first.answered, first.outcome.verdict, first.before) == ("No lock.", SECOND, "unknown", ())
-    failed = memory.recall(ASKED, outcome="failed").memories
+    failed = memory.recall(ASKED, outcome="failed").entries
     assert [(one.asked, one.answered) for one in failed] == [(ASKED, None), (again, None)]
     assert memory.lessons(None)[0] == [], "nothing was tried"
 
@@ -122,7 +122,7 @@ def test_an_unsure_failure_is_no_attempt_that_failed(memory: Memory, history: Pa
     write_messages(history, ("user", ASKED), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND))
     memory.index([history])
     memory._database.run("UPDATE outcomes SET confidence = 0.5")  # noqa: SLF001 - no command writes what the test needs
-    assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").memories)
+    assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").entries)
 
 
 def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(memory: Memory, history: Path) -> None:
@@ -133,7 +133,7 @@ def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(m
     told(folder, "shed", 6, ("user", ASKED), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
     memory.index([folder])
     sure(memory)
-    entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").memories
+    entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").entries
     worked = next(entry for entry in entries if entry.outcome.verdict == "worked")
     assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
 
@@ -149,9 +149,9 @@ def test_who_asks_for_what_worked_is_told_what_failed_before_and_what_took_its_p
     told(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
     memory.index([folder])
     sure(memory)
-    worked = memory.recall("webhook worker sends events twice", outcome="worked").memories[0]
+    worked = memory.recall("webhook worker sends events twice", outcome="worked").entries[0]
     assert [(one.asked, one.outcome) for one in worked.before] == [(ASKED, "failed")]
-    kept = memory.recall("Redis for the sessions", outcome="worked").memories[0]
+    kept = memory.recall("Redis for the sessions", outcome="worked").entries[0]
     assert kept.superseded_by is not None
 
 
@@ -164,11 +164,11 @@ def test_a_decision_that_was_replaced_says_by_what(memory: Memory, history: Path
     told(folder, "later", 9, ("user", "Replace the lamp in the shop, its sessions are dark."), ("assistant", "Done."))
     memory.index([folder])
     block = memory.recall("where are sessions of the shop kept")
-    entry = next(entry for entry in block.memories if "Redis, with a lifetime" in (entry.answered or ""))
+    entry = next(entry for entry in block.entries if "Redis, with a lifetime" in (entry.answered or ""))
     assert entry.superseded_by is not None
     assert entry.superseded_by.asked == change
     assert f"Superseded by:\n> 2026-05-08 08:00: {change}" in block.text
-    assert all(one.superseded_by is None for one in block.memories if one is not entry)
+    assert all(one.superseded_by is None for one in block.entries if one is not entry)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_what_is_asked_about_or_advised_by_a_program_replaces_nothing(
     )
     told(folder, "friday", 8, ("user", f"The sessions of the shop: {change}"), ("assistant", "The shop has them."))
     memory.index([folder])
-    entries = memory.recall("where are sessions of the shop kept").memories
+    entries = memory.recall("where are sessions of the shop kept").entries
     (entry,) = (entry for entry in entries if entry.answered == kept)
     assert (entry.superseded_by is not None) == names
 

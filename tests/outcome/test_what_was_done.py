@@ -120,7 +120,7 @@ def test_how_tells_what_worked_in_the_order_in_which_it_did(tmp_path: Path) -> N
     ]
     with Memory.open(tmp_path / "memory.db") as memory:
         found = memory.how("deploy the shop to staging", "shop")[0]
-        done = memory.recall("deploy the shop to staging once more").memories[0].done
+        done = memory.recall("deploy the shop to staging once more").entries[0].done
     assert done == ("$ fly secrets import --env staging", "$ fly deploy --env staging")
     assert how_text(found).startswith(
         "## 1. shop\nWorked once:\n> $ fly secrets import --env staging\nWorked in 2 episodes:\n> $ fly deploy --env staging\nIn:\n"

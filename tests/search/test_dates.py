@@ -148,7 +148,7 @@ def test_what_the_caller_says_of_time_goes_before_what_the_query_says(fountain: 
 
 def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> None:
     told = fountain.recall("the pump of the fountain leaks since February 2024")
-    assert any(memory.hit.timestamp < "2024" for memory in told.memories)
+    assert any(memory.hit.timestamp < "2024" for memory in told.entries)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_row_with_the_piece_is_first_whatever_is_asked_with(memory: Memory, qu
 
 @pytest.mark.parametrize("query", ["重试", "タイムアウト", "데이터베이스", "getUserBy", "41c9e0d", "11000"])
 def test_recall_tells_what_has_the_piece(memory: Memory, query: str) -> None:
-    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).memories}
+    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).entries}
 
 
 @pytest.mark.parametrize("query", ["div", "aws", "登录超时", "ฝน", "XyzzyFrobnicator", "🎉"])

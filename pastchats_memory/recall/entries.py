@@ -141,8 +141,8 @@ def _find_judged_turn(
         return None
     for before in outcomes.before(database, prompts[0], ending.first_index, 1):
         earlier = before.ending
-        is_shown = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
-        is_quoted = is_shown and earlier.evidence[-1].id in {turn.id for turn in prompts}
+        is_known = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_quoted = is_known and earlier.evidence[-1].id in {turn.id for turn in prompts}
         if is_quoted and any(_is_hit_of(hit, prompts[0], earlier) for hit in hits) and not _is_question(text):
             return next(iter(turns.items(database, [before.asked])), None)
     return None

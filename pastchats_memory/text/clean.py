@@ -1,4 +1,4 @@
-"""What a turn's text may contain, for every reader."""
+"""Clean text for every format: no NUL bytes, lone surrogates or terminal colours."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from pastchats_memory.model import Turn
 
 IMAGE = "[image]"
-"""What stands for a picture, and for a prompt of pictures alone."""
+"""Stands for a picture, and for a prompt that has only pictures."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")
 
 
 def clean(text: str) -> str:
-    r"""The text as SQLite and a terminal can bear it: line ends `\n`, no NUL bytes, no colour codes, surrogates paired or `\ufffd`."""
+    r"""Return text that SQLite and a terminal accept.
+
+    Line ends become `\n`, NUL bytes and colour codes go, and lone surrogates become `\ufffd`.
+    """
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if "\x1b" in text:
@@ -23,11 +26,8 @@ def clean(text: str) -> str:
     return text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
-# What no row may contain, taken out in one place for every reader: NUL bytes, lone surrogates, terminal colours.
-
-
 def clean_turn(turn: Turn) -> Turn | None:
-    """The turn as it may be stored, or None where nothing readable is left."""
+    """Return the turn as it may be stored, or None if no readable text is left."""
     content = clean(turn.content).strip()
     if not content:
         return None
@@ -43,7 +43,7 @@ def clean_turn(turn: Turn) -> Turn | None:
 
 
 def clean_value(value: object) -> object:
-    """A JSON value with every text in it clean; numbers that JSON or SQLite cannot hold become text."""
+    """Return a JSON value with clean text; numbers that JSON or SQLite cannot hold become text."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

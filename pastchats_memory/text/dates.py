@@ -1,7 +1,7 @@
-"""The time that a question speaks of ("in May 2023", "since last week", "on 3 June") as days. Pure.
+"""Read the time that a question names ("in May 2023", "since last week", "on 3 June") as days. Pure.
 
-What bounds one side of time ("since", "before") is a filter: it says when what is sought was said. The day, month or year in
-which something happened is none, since it is told of afterwards too (`benchmarks/README.md`).
+A time with one open side ("since", "before") is a filter: it says when the sought text was written. The day, month or year
+of an event is no filter, because people write about events afterwards too (`benchmarks/README.md`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ from typing import NamedTuple
 
 from pastchats_memory.text.time_spans import DAYS, MONTH_NAMES, SEASONS, UNITS, Bounds, month_end, unit_around
 
-# Spans of time as people name them ("last week", "since March", "3 days ago") to days. Pure.
-
-
 MOST_YEARS = 10
 """Years in which a day or month without a year is looked for, the latest first."""
 ALSO_WORDS = frozenset({"april", "august", "june", "march", "may"})
-"""Months that are names of people or verbs as well."""
+"""Months that are also names or verbs."""
 FROM_THEN_ON, UP_TO_THEN = frozenset({"since", "from", "after"}), frozenset({"before", "until", "till"})
 
 _NUMBERS = {name: number for number, name in enumerate(MONTH_NAMES, start=1)}
@@ -55,18 +52,18 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 
 
 class When(NamedTuple):
-    """What a phrase of a question says of time."""
+    """The time that a phrase of a question names."""
 
     words: str
-    """The phrase, in lower case."""
+    """The phrase in lower case."""
     spans: tuple[Bounds, ...]
-    """Days, both inclusive, None for no bound; several where no year was named, the latest first."""
+    """First and last days, None for an open side; several if no year was named, the latest first."""
     is_filter: bool
-    """It bounds one side of time and has no other reading; else it only speaks for what was said then."""
+    """Whether it has one open side and no other reading; otherwise it only favours rows of that time."""
 
 
 def read_when(question: str, today: date) -> When | None:
-    """The first kind of time that a question speaks of, the most exact kind first; None where it speaks of none."""
+    """Return the first time that a question names, the most exact kind first, or None."""
     plain = " ".join(question.lower().split())
     for read in (_day, _month, _year, _the_last, _ago, _calendar, _yesterday):
         if found := read(plain, today):
@@ -75,7 +72,7 @@ def read_when(question: str, today: date) -> When | None:
 
 
 def mentions_time(text: str) -> bool:
-    """Whether a text names a day, a part of one or more than one: so it may answer a question that asks when."""
+    """Check whether a text mentions a day, a part of one or a longer time, so that it may answer "when"."""
     return _TIME_MENTION.search(text.lower()) is not None
 
 
@@ -87,8 +84,8 @@ def _day(plain: str, today: date) -> When | None:
             month = int(found["month"]) if pattern is _ISO else _month_number(found["month"])
             years = _years(found["year"], today)
             days = [day for year in years if (day := _date(year, month, int(found["day"])))]
-            if said := _apply_preposition(found, [(day, day) for day in days if found["year"] or day <= today]):
-                return said
+            if bounded := _apply_preposition(found, [(day, day) for day in days if found["year"] or day <= today]):
+                return bounded
     return None
 
 
@@ -101,8 +98,8 @@ def _month(plain: str, today: date) -> When | None:
             continue
         starts = [date(year, _month_number(name), 1) for year in _years(found["year"], today)]
         spans = [(start, month_end(start)) for start in starts if found["year"] or start <= today]
-        if said := _apply_preposition(found, spans):
-            return said
+        if bounded := _apply_preposition(found, spans):
+            return bounded
     return None
 
 
@@ -147,7 +144,7 @@ def _yesterday(plain: str, today: date) -> When | None:
 
 
 def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
-    """What the preposition makes of the days; "two weeks before 11 August" is about that time, not all before it."""
+    """Return the days as their preposition bounds them; "two weeks before 11 August" is about that time."""
     if not spans:
         return None
     word, words = found["with"], found[0].strip()
@@ -163,7 +160,7 @@ def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]])
 
 
 def _is_bound(found: re.Match[str]) -> bool:
-    """Whether it says since or until when; "notes from May" says of when, "since last week's release" since what."""
+    """Check whether a phrase bounds time; "notes from May" and "since last week's release" do not."""
     word, behind = found["with"], found.string[found.end() :]
     if found["distance"] or _POSSESSIVE.match(behind):
         return False
@@ -187,12 +184,3 @@ def _date(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:
         return None
-
-
-# One reading of time for every format: numbers of any unit, ISO in its many spellings, to ISO 8601 UTC.
-
-
-# The day that a path tells: `2026-01-31-foo.md`, `logs/2026/01/31.md`.
-
-
-# A bound for a filter.

@@ -1,4 +1,4 @@
-"""The part of a long text that is worth showing: pure, and always a part of it, word for word."""
+"""Cut the part of a long text that is worth showing, word for word. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
-    """At most `width` characters of the text around what weighs most, cut at blanks, `…` where something was left out.
+    """Return at most `width` characters around the words that weigh most, with `…` for omissions.
 
     Args:
-        text: of any length.
-        weights: by lower-case word or piece; a word of the text that begins with it, or with which it begins, counts as found.
-        width: characters, the ellipses included.
+        text: any length.
+        weights: weight of each lower-case word or subword; a word of the text counts if one is the start of the other.
+        width: characters, ellipses included.
     """
     text = text.strip()
     if len(text) <= width:
@@ -29,13 +29,13 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
 
 
 def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
-    """Where the window of `width` begins whose distinct words weigh most; the earliest of equals."""
+    """Return the start of the window whose distinct words weigh most; the earliest of equal windows."""
     found = [
         (match.start(), stem) for match in _WORD.finditer(text) if (stem := _match_stem(match.group().lower(), weights))
     ]
-    pieces = [(term, within) for term in weights if (within := subword_text(term)) is not None]
-    if pieces:
-        found += [(place, term) for term, within in pieces for place in find_subword(text, within)]
+    subwords = [(term, within) for term in weights if (within := subword_text(term)) is not None]
+    if subwords:
+        found += [(place, term) for term, within in subwords for place in find_subword(text, within)]
         found.sort()
     reach = max(0, width - 40)
     best_start, best_weight = 0, 0.0
@@ -53,7 +53,7 @@ def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
 
 
 def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
-    """What those words and pieces weigh together that stand in the text."""
+    """Return the sum of the weights of the words and subwords that occur in the text."""
     words = {word.lower() for word in _WORD.findall(text)}
     return math.fsum(
         weight
@@ -63,7 +63,7 @@ def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
 
 
 def _match_stem(word: str, weights: Mapping[str, float]) -> str | None:
-    """The query's word that this one is a form of: equal, or equal up to the endings that a stemmer takes off."""
+    """Return the word of the query with the same stem: equal, or equal up to a short ending."""
     if word in weights:
         return word
     shorter = (word[:length] for length in range(len(word) - 1, max(3, len(word) - 4), -1))
@@ -82,6 +82,3 @@ def _cut(text: str, start: int, width: int) -> str:
         blank = re.search(r"\s\S*\Z", text[start:end])
         end = start + blank.start() if blank and blank.start() > width // 2 else end
     return f"{ELLIPSIS if start else ''}{text[start:end].strip()}{ELLIPSIS if end < len(text) else ''}"
-
-
-# The lines of an answer that say what it came to, rather than its first ones. Pure.

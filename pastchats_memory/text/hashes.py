@@ -1,4 +1,4 @@
-"""Describe."""
+"""Hashes that identify text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 
 def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
-    """SHA-256 of the first three (role, text) pairs: the id of a conversation without one, which it keeps when its file moves."""
+    """Return the id of a conversation that has none: SHA-256 of its first three (role, text) pairs.
+
+    The id stays the same when the file moves.
+    """
     first = [list(pair) for _, pair in zip(range(3), opening, strict=False)]
     return hashlib.sha256(json.dumps(first, separators=(",", ":")).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Extract the lines of an answer that state its conclusion. Pure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 
 LONG_LINE = 120
-"""Characters; a longer line is taken sentence by sentence."""
+"""Characters of a line above which its sentences count one by one."""
 WRAP_WIDTH = 60
-"""Characters from which on a line may have been broken at the width of a screen."""
+"""Characters from which a line may have been wrapped by a terminal."""
 CONCLUSION = 0.1
-"""What a word of conclusion counts for, where all words of the question count for 1."""
+"""Worth of a word of conclusion, if all words of the question are worth 1."""
 LATE = 0.2
-"""What standing last counts for: an answer begins with what is asked and what will be done (`benchmarks/usefulness.py`)."""
+"""Worth of the last position; an answer begins with the question and the plan (`benchmarks/usefulness.py`)."""
 EARLY = 0.5
-"""Up to where a list tells the steps of what was looked at: its third item fills no room that is left without the first."""
+"""Share of the answer up to which a list names steps; its third item is useless without the first."""
 LEAST_BYTES = 25
-"""Below which a line says nothing by standing last ("Done.", "goal.")."""
+"""Bytes below which a line earns nothing by its position ("Done.", "goal.")."""
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
-"""Where one begins, but not behind the number of a list."""
+"""The gap before a sentence, but not behind the number of a list item."""
 _CONCLUSION = re.compile(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
     r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
@@ -41,7 +41,7 @@ _SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?
 _FENCED = rf"{_BLANK}(?:```|~~~)"
 _BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
 _UNFINISHED = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
-"""Up to where an edit without its end is one: its fence, or a blank line with prose below."""
+"""The end of an edit without its end marker: its fence, or a blank line with prose below."""
 _EDITS = re.compile(
     rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
     rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_UNFINISHED})"
@@ -49,19 +49,19 @@ _EDITS = re.compile(
     rf"(?:\n?^{_FENCED}{_BLANK}$)?",
     re.MULTILINE | re.DOTALL,
 )
-"""What a model writes for its client to change files, with the file's name and the fence around it: finished or broken off."""
+"""Edits that a model writes for its client, with the file's name and fence: finished or not."""
 _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
-    """At most `width` characters of the text: its lines that tell most, in order, `…` between those that do not follow each other.
+    """Return at most `width` characters: the lines that are worth most, in order, with `…` in gaps.
 
-    A line tells by the question's words in it, by concluding and by standing late; one that announces, asks or offers more tells nothing.
-    What stands between fences is code and counts by the question's words alone; edits that a client is to make tell nothing.
+    A line is worth the question's words in it, words of conclusion, and a late position. A line that announces, asks or offers
+    more is worth nothing. Code between fences counts by the question's words alone. Edits for a client are worth nothing.
 
     Args:
         text: an answer of any length.
-        weights: of the question's words, lower-cased.
+        weights: weights of the question's words, lower-cased.
         width: characters.
     """
     text = _EDITS.sub("", text).strip()
@@ -90,16 +90,16 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
 
 
 def _split_lines(text: str) -> list[tuple[str, bool]]:
-    """Lines and long lines' sentences, each with whether it is code."""
+    """Return lines, and the sentences of long lines, each with whether it is code."""
     found: list[tuple[str, bool]] = []
     for line, is_code in _unwrap_lines(text):
-        pieces = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
-        found += [(piece.strip() if not is_code else piece.rstrip(), is_code) for piece in pieces if piece.strip()]
+        parts = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
+        found += [(part.strip() if not is_code else part.rstrip(), is_code) for part in parts if part.strip()]
     return found
 
 
 def _unwrap_lines(text: str) -> list[tuple[str, bool]]:
-    """Lines with whether they are code; prose that a terminal broke at its width is one line again."""
+    """Return lines with whether they are code; prose that a terminal wrapped is one line again."""
     found: list[tuple[list[str], bool]] = []
     in_code = False
     last = ""
@@ -124,7 +124,7 @@ def _is_continuation(above: str, line: str) -> bool:
 
 
 def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
-    """What a line tells that stands at that share of the answer."""
+    """Return the worth of a line at a position, a share of the answer."""
     text, is_code = line
     if _BARE.match(text):
         return 0.0

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Turn spans of time as people name them ("last week", "since March", "3 days ago") into days. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import date, timedelta
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "nine": 9, "ten": 10, "twelve": 12}  # fmt: skip
-"""Words that stand for a number."""
+"""Words for numbers."""
 _ISO_DAY = r"[1-9]\d{3}-\d\d-\d\d"
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTH_NAMES = (
@@ -28,12 +28,12 @@ MONTH_NAMES = (
     "december",
 )
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""By the month in which each begins, as meteorologists of the northern half of the earth have it."""
+"""First month of each season, as meteorologists of the northern hemisphere count."""
 Bounds = tuple[date | None, date | None]
 
 
 def unit_around(unit: str, day: date) -> tuple[date, date]:
-    """The calendar week, month, quarter or year of a day."""
+    """Return the calendar week, month, quarter or year of a day."""
     if unit == "week":
         start = day - timedelta(days=day.weekday())
         return start, start + timedelta(days=6)
@@ -48,7 +48,7 @@ def unit_around(unit: str, day: date) -> tuple[date, date]:
 
 
 def month_end(day: date) -> date:
-    """The last day of a day's month."""
+    """Return the last day of a day's month."""
     return day.replace(day=monthrange(day.year, day.month)[1])
 
 
@@ -72,7 +72,7 @@ def _ago(found: re.Match[str], today: date) -> Bounds:
 
 
 def parse_number(word: str) -> int:
-    """What digits or a word of NUMBERS say."""
+    """Return the number that digits or a word of NUMBERS name."""
     return int(word) if word.isdecimal() else NUMBERS.get(word, 1)
 
 
@@ -121,7 +121,10 @@ def _span_of_month(found: re.Match[str], today: date) -> Bounds:
 
 
 def _season(found: re.Match[str], today: date) -> Bounds:
-    """Without a year the latest that has begun, `last` the latest that is over, `next` the first that has not begun."""
+    """Return the bounds of a season.
+
+    Without a year: the latest that has begun, `last` the latest that is over, `next` the first that has not begun.
+    """
     side, month = found["side"], SEASONS[found["season"]]
     latest = today - timedelta(days=92 if "last" in side else 0)
     begun = max(latest.year - (latest < date(latest.year, month, 1)), 1)
@@ -133,7 +136,7 @@ def _season(found: re.Match[str], today: date) -> Bounds:
 
 
 def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | None:
-    """The day in the year that was said, else the last such day; None for one that no calendar has."""
+    """Return the day in the named year, else the last such day; None for an impossible day."""
     number = MONTH_NAMES.index(month) + 1
     for written in (int(year),) if year else (today.year, today.year - 1):
         if 1 <= int(day) <= monthrange(written, number)[1]:
@@ -144,7 +147,7 @@ def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | 
 
 
 def _days(found: re.Match[str], today: date) -> Bounds:
-    """From one day of a month to another."""
+    """Return the bounds from one day of a month to another."""
     since = _day_in_year(today, found["from"], found["month"], found["year"])
     return since, since and _day_in_year(today, found["to"], found["month"], str(since.year))
 
@@ -162,7 +165,7 @@ def _between(found: re.Match[str], _: date) -> Bounds:
 
 
 def next_occurrence(bounds: Bounds, words: str, today: date) -> Bounds:
-    """The bounds of a weekday or a month that was named without a year, as what is due means it: the next one."""
+    """Return the next occurrence of a weekday or month without a year, as a due date means it."""
     since, until = bounds
     if since is None or until is None or until >= today or re.search(r"\d{4}|last|ago|past", words):
         return bounds
@@ -210,7 +213,7 @@ Patterns = Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
 
 
 def _day_patterns() -> Patterns:
-    """Days by their number."""
+    """Yield patterns of days by number."""
     months, day = "|".join(MONTH_NAMES), r"{1,2})(?:st|nd|rd|th)?"
     year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
     to = r" ?(?:and|to|until|till|-|–) ?"
@@ -226,7 +229,7 @@ def _day_patterns() -> Patterns:
 
 
 def _season_patterns() -> Patterns:
-    """Seasons, where they are none of a name: `in spring` may be in a framework."""
+    """Yield patterns of seasons, but not of names: `in spring` may be in a framework."""
     seasons, year = "|".join(SEASONS), r"[1-9]\d{3}"
     yield (
         rf"\b(?P<side>(?:in |since |during |before |over )?(?:the |this |last |next ))(?P<season>{seasons})(?P<year>)\b(?! boot| framework|,? {year})",
@@ -277,4 +280,4 @@ def _all_patterns() -> Patterns:
 
 
 TIME_PATTERNS = tuple(_all_patterns())
-"""Patterns of spans of time, the first that fits is meant, each with what makes days of it."""
+"""Patterns of spans of time, each with the function that turns a match into days. The first match counts."""

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Parse timestamps of every format into ISO 8601 in UTC."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import PurePath
 from pastchats_memory.errors import UsageFault
 
 SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
-"""Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above, nanoseconds."""
+"""Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above are nanoseconds."""
 NANOSECONDS = 1e9
 EARLIEST = 1e8
-"""Smaller numbers (March 1973 as seconds) are counters and durations, not times."""
+"""Smaller numbers (March 1973 in seconds) are counters and durations, not times."""
 LATEST = 1e20
 MONTHS_IN_YEAR = 12
 DAY_DIGITS = 8
-"""As many digits are a day such as 20260131, more are an epoch number."""
+"""Digits of a day such as 20260131; longer numbers are epoch numbers."""
 LOCAL = None
-"""The zone of the person's own calendar, daylight saving as of each date: what people mean by a date they write by hand."""
+"""The time zone of the machine, with daylight saving; people mean it by dates that they write by hand."""
 MOMENT = (
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|UTC|GMT)(?![^\W_]|[+-])| ?[+-]\d\d:?\d\d)?)?"
 )
-"""A date in running text, with the time and the zone behind it where there are any."""
+"""A date in running text, with time and zone if they follow."""
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
@@ -31,20 +31,22 @@ _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
 
 
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
-    """`2026-01-31T08:15:00.000Z`, or None for what is missing (null, 0, "") or no time.
+    """Return a time as `2026-01-31T08:15:00.000Z`, or None for a missing value or no time.
 
     Args:
-        value: epoch number, the same as text, or ISO text with any number of fractional digits.
-        zone: what a time without one is in; LOCAL for what was written by hand, which comes to the minute: which moment
-            it was depends on where it is read, so it must not be what tells a turn from itself.
-
+        value: an epoch number, the same as text, or ISO text with any number of fractional digits.
+        zone: the zone of a time without one. A LOCAL time is rounded to the minute: the moment it names depends on the
+            machine that reads it, so it must not identify a turn.
     """
     moment = _parse(value, zone)
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_handwritten(text: str) -> str | None:
-    """The time of a heading or a fact: ISO, with the day before the dot, or with slashes, where AM and PM or a number above twelve tell which is the month."""
+    """Return the time of a heading or a fact, or None.
+
+    Accepts ISO, days before a dot, and slashes if AM, PM or a number above twelve shows which part is the month.
+    """
     if found := _DOTTED.match(text):
         day, month, year, hour, minute = map(int, found.groups())
         return iso_utc(f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}", LOCAL)
@@ -59,9 +61,9 @@ def parse_handwritten(text: str) -> str | None:
 
 
 def to_the_minute(moment: str | None) -> str | None:
-    """A time of `iso_utc` without seconds: what may be given to all turns of a conversation that have none of their own.
+    """Return a time of `iso_utc` rounded down to the minute, for turns that have no time of their own.
 
-    A time finer than a minute counts as a turn's own and would make one turn of two equal ones.
+    A finer time counts as a turn's own, and would merge two equal turns.
     """
     return None if moment is None else f"{moment[:16]}:00.000Z"
 
@@ -94,12 +96,12 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
 
 
 PATH_PARTS = 4
-"""Of a path, so many from its end are looked at."""
+"""Parts at the end of a path that are looked at."""
 _DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
 def date_in_path(path: PurePath) -> str | None:
-    """The first moment, in UTC, of the last local day that the end of the path names; None without one."""
+    """Return the start, in UTC, of the last local day that the end of a path names, such as `logs/2026/01/31.md`."""
     days = _DAY_IN_PATH.findall("/".join(path.parts[-PATH_PARTS:]))
     return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
 
@@ -110,15 +112,15 @@ _TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fr
 
 
 def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
-    """A bound for `timestamp` out of an ISO date or time; a day, hour, minute or second means all of it.
+    """Return a bound for `timestamp` from an ISO date or time; a day, hour, minute or second means all of it.
 
     Args:
         text: such as `2026-01-31` or `2026-01-31T08:15Z`.
-        is_end: the bound is the last moment of what was named rather than its first.
-        zone: of a text without one; the system's by default.
+        is_end: whether the bound is the last moment of the named time, not its first.
+        zone: the zone of a text without one; by default the system's.
 
     Raises:
-        UsageFault: it is no date.
+        UsageFault: the text is no date or time.
     """
     try:
         parsed = datetime.fromisoformat(text.strip())

@@ -1,15 +1,20 @@
-"""Describe."""
+"""Shorten text without cutting a secret in two, because half of a secret is not recognised as one."""
 
 from __future__ import annotations
 
 import re
 
 OUTPUT_HEAD = 2000
+"""Characters that are kept of the start of a tool's output."""
 OUTPUT_TAIL = 1000
+"""Characters that are kept of the end of a tool's output."""
 
 
 def truncate_middle(text: str) -> str:
-    """A tool's output with its middle left out, when it is long: the beginning and the end say what it was and how it ended."""
+    """Cut the middle out of a long tool output.
+
+    The start says what the output is, the end says how the command ended.
+    """
     if len(text) <= OUTPUT_HEAD + OUTPUT_TAIL:
         return text
     start, end = keep_head(text, OUTPUT_HEAD), keep_tail(text, OUTPUT_TAIL)
@@ -17,7 +22,7 @@ def truncate_middle(text: str) -> str:
 
 
 def keep_head(text: str, length: int) -> str:
-    """The text, or at most so many characters of its beginning, up to a word: half of a secret would not be known for one."""
+    """Return at most `length` characters of the start, up to a whole word."""
     if len(text) <= length:
         return text
     start = text[:length]
@@ -28,7 +33,10 @@ def keep_head(text: str, length: int) -> str:
 
 
 def keep_tail(text: str, length: int) -> str:
-    """The text, or at most so many characters of its end, from a line, else an item or a word on: without its name no password is known for one."""
+    """Return at most `length` characters of the end, from a whole line, item or word on.
+
+    A password without its name is not recognised as one.
+    """
     if len(text) <= length:
         return text
     end = text[-length:]
@@ -37,7 +45,7 @@ def keep_tail(text: str, length: int) -> str:
 
 
 LONGEST_WORD = 200
-"""What is longer is no secret that half of would tell, but an image or a key by its own shape."""
+"""Characters of the longest word; a longer one is an image, or a key that its shape gives away."""
 _SEPARATORS = r"\s\"'`,;&<>(){}|"
 _LAST_WORD = re.compile(rf"(?<=[{_SEPARATORS}])[^{_SEPARATORS}]{{0,{LONGEST_WORD}}}\Z")
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)/")

@@ -31,7 +31,7 @@ WITH_AN_ERROR = {
     "around", ["Why is the boat late?\n\n{}", "{}\nWhy is the boat late?", "Why is\n{}\n\nthe boat late?"]
 )
 def test_a_sentence_is_what_is_left_of_a_query_with_a_paste(paste: Path, around: str) -> None:
-    said = split_paste(around.format(paste.read_text())).said
+    said = split_paste(around.format(paste.read_text())).typed
     assert " ".join(said.replace("exit status 2", "").split()) == "Why is the boat late?"
 
 
@@ -54,30 +54,30 @@ def test_what_went_wrong_is_taken_out_of_a_paste(paste: Path) -> None:
     ],
 )  # fmt: skip
 def test_talk_stays_as_it_is(talk: str) -> None:
-    assert split_paste(talk).said == talk
+    assert split_paste(talk).typed == talk
 
 
 def test_a_few_lines_of_code_are_part_of_what_is_said() -> None:
     few = "\n".join(f"x{number} = read({number})" for number in range(FEW_LINES))
-    assert "x0 = read(0)" in split_paste(f"What do these do?\n{few}\nAnd why?").said
+    assert "x0 = read(0)" in split_paste(f"What do these do?\n{few}\nAnd why?").typed
     more = "\n".join(f"x{number} = read({number})" for number in range(FEW_LINES + 1))
-    assert "x0" not in split_paste(f"What do these do?\n{more}\nAnd why?").said
+    assert "x0" not in split_paste(f"What do these do?\n{more}\nAnd why?").typed
 
 
 def test_a_long_quotation_is_not_what_is_asked() -> None:
     quoted = "The ships lay still in the harbour. " * 20
-    assert split_paste(f'Shorten this: "{quoted}"').said == "Shorten this:"
-    assert split_paste('Who said "The ships lay still"?').said == 'Who said "The ships lay still"?'
+    assert split_paste(f'Shorten this: "{quoted}"').typed == "Shorten this:"
+    assert split_paste('Who said "The ships lay still"?').typed == 'Who said "The ships lay still"?'
 
 
 def test_a_line_of_data_is_a_paste_however_few_lines_it_has() -> None:
     data = '{"lot":"LOT-1","brix":19.2,"ph":3.1},' * 20
-    assert split_paste(f"Which lot is ripe?\n[{data}]").said == "Which lot is ripe?"
+    assert split_paste(f"Which lot is ripe?\n[{data}]").typed == "Which lot is ripe?"
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab1 \t\n`~>$|\"“”'=;:{}()[].-+#@<")), max_size=300))
 def test_nothing_is_said_that_did_not_stand_there(text: str) -> None:
-    assert set(split_paste(text).said.split()) <= set(text.split())
+    assert set(split_paste(text).typed.split()) <= set(text.split())
 
 
 @pytest.mark.parametrize("hostile", ["“" * 200_000, '"' * 200_000, "`" * 200_000, "```\n" * 50_000, "a:1" * 70_000, "a.A" * 70_000,

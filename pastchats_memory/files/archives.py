@@ -1,4 +1,4 @@
-"""The bytes of what is packed: members of zip archives, gzip and zstd files, never more than they may unpack to."""
+"""Read packed bytes: members of zip archives, gzip and zstd files, within limits."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 SMALL_SIZE = 256 * 1024 * 1024
-"""Bytes that anything may unpack to."""
+"""Bytes that any file may unpack to."""
 MOST_DENSITY = 200
-"""Times its packed size that more than that may unpack to: transcripts pack to a fifth or a tenth, bombs to a thousandth."""
+"""Ratio to which a larger file may unpack. Transcripts pack to a fifth or a tenth, bombs to a thousandth."""
 MOST_PARTS = 20_000
-"""That a gzip file may be put together from: each takes its time, and bgzip makes one of 64 KiB."""
+"""Parts of a gzip file. Each takes time, and bgzip makes one of 64 KiB."""
 AT_ONCE = 1 << 16
-"""Packed bytes that are read in one go."""
+"""Packed bytes of one read."""
 GZIP = 31
-"""As zlib calls the largest window within a header and a checksum of gzip's."""
+"""The zlib window code for gzip's header and checksum."""
 
 
 class BrokenArchive(OSError):
-    """The archive, or a member of it, cannot be unpacked; the message says why."""
+    """An archive, or a member, that cannot be unpacked; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,22 +37,22 @@ class BrokenArchive(OSError):
 
 
 def is_archive(path: str) -> bool:
-    """Whether it is read through, by its name."""
+    """Check by its name whether a file is an archive."""
     return path.lower().endswith(tuple(ARCHIVES))
 
 
 def open_member(path: Path, within: str = "") -> Callable[[], BinaryIO]:
-    """A way to open the bytes of an archive's member, which a zip alone has by name; it raises OSError."""
+    """Return a function that opens the bytes of an archive's member; it raises OSError. Only zip members have a name."""
     return _open_zip_member(path, within) if path.suffix.lower() == ".zip" else _open_single(path)
 
 
 def archive_of(path: Path) -> Path | None:
-    """The archive that a path leads into; None where it leads into none."""
+    """Return the archive that a path leads into, or None."""
     return next((parent for parent in path.parents if is_archive(str(parent)) and parent.is_file()), None)
 
 
 def is_bomb(size: int, packed: int) -> bool:
-    """Whether so many bytes of so few are made to do harm."""
+    """Check whether so many bytes from so few packed ones are an attack."""
     return size > SMALL_SIZE and size > MOST_DENSITY * packed
 
 
@@ -75,7 +75,7 @@ def _open_zip_member(path: Path, name: str) -> Callable[[], BinaryIO]:
 
 @lru_cache(1)
 def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
-    """The archive that was asked for last stays open: to read its list of members anew for each takes the square of their number."""
+    """Return the archive; the last one stays open, because reading its list for each member takes quadratic time."""
     import zipfile
 
     return zipfile.ZipFile(path)
@@ -94,7 +94,7 @@ def _open_single(path: Path) -> Callable[[], BinaryIO]:
 
 
 class _Gzip:
-    """The parts of a gzip file one after the other; the standard library's reader takes any number of them."""
+    """The parts of a gzip file in sequence; the standard library's reader accepts any number of them."""
 
     def __init__(self, file: BinaryIO, begun: Callable[[], zlib._Decompress]) -> None:
         self._file = file
@@ -105,7 +105,7 @@ class _Gzip:
         self._is_between = True
 
     def read(self, most: int) -> bytes:
-        """So many bytes or fewer; none at the end. Raises zlib.error, EOFError, OSError."""
+        """Return at most that many bytes; none at the end. Raises zlib.error, EOFError, OSError."""
         while True:
             self._packed = self._packed or self._file.read(AT_ONCE)
             is_end = not self._packed
@@ -141,7 +141,7 @@ def _limit(stream: _Stream, most: int) -> BinaryIO:
 
 
 class _LimitedStream(io.RawIOBase):
-    """A stream that is unpacked as it is read, that never gives more than it may, and whose faults are OSErrors."""
+    """A stream that unpacks as it is read, stops at its limit, and raises only OSError."""
 
     def __init__(self, stream: _Stream, most: int) -> None:
         self._stream = stream
@@ -151,7 +151,7 @@ class _LimitedStream(io.RawIOBase):
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target; 0 at the end."""
+        """Fill the target; return 0 at the end."""
         import zipfile
         import zlib
 

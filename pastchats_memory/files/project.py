@@ -1,4 +1,4 @@
-"""Which project a folder belongs to: asked of every turn that is indexed, and of the working directory by a recall."""
+"""Find the project of a folder; called for each indexed turn, and for the working directory of a recall."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from functools import cache
 from pathlib import Path
 
 MARKER = ".pastchats-ignore"
-"""In a folder: nothing in it is read, and no conversation that was held in it or below it."""
+"""A file that opts its folder out: its files are not read, nor conversations held in it or below it."""
 LONGEST_PATH = 4096
-"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
+"""Characters of a path; a longer one is no folder, and listing its parents takes quadratic time."""
 LONGEST_POINTER = 8192
-"""Bytes of a `.git` file that are read: one of a cloned repository may have holes of terabytes."""
+"""Bytes of a `.git` file that are read; a hostile one may have holes of terabytes."""
 
 
 @cache
 def is_opted_out(folder: str) -> bool:
-    """Whether the folder, or one above it, has the marker."""
+    """Check whether the folder, or one above it, has the marker."""
     here = Path(folder)
     try:
         return any((parent / MARKER).exists() for parent in _upwards(here))
@@ -25,9 +25,9 @@ def is_opted_out(folder: str) -> bool:
 
 @cache
 def project_at(folder: str) -> str:
-    """The name of the repository that a folder lies in, where it still exists; else the folder's own name.
+    """Return the name of the repository that a folder lies in, else the folder's own name.
 
-    A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
+    A worktree's `.git` file points into the main repository's `.git/worktrees`, whose folder gives the name.
     """
     here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
     try:

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Resolve a stored path to its file; paths with a secret are stored redacted."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from pastchats_memory.model import utf8
 
 MARKS = ("[redacted:", "\\udc")
-"""What stands in a stored name in the place of a token, and of a byte that is no UTF-8."""
+"""Marks in a stored path for a redacted part, and for a byte that is no UTF-8."""
 MOST_NAMES = 10_000
-"""Of a folder, among which the one is looked for."""
+"""Names of a folder that are tried."""
 
 
 def resolve_path(stored: str) -> Path:
-    """The file of that name, or the first whose name would be stored so; the name as it is where there is none."""
+    """Return the file with a stored path, or the first whose path would be stored so; else the path unchanged."""
     path = Path(stored)
     if not any(mark in stored for mark in MARKS) or os.path.lexists(path):
         return path

@@ -1,4 +1,10 @@
-"""Files to rows: discover, read, count, embed what is new, store in batches."""
+"""Index files: the pipeline that turns the files below some folders into rows.
+
+    discover → detect → read → clean → identify → redact → embed → write
+
+`discover` lists files, `changes` drops unchanged ones, and `detect` finds the format of each. `read` yields clean turns,
+`turn_rows` identifies and redacts them, and `writer` embeds and stores them in batches.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,6 @@ from pastchats_memory.ingest.dry_run import dry_run, dry_run_at
 from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.reading import read_rows
 from pastchats_memory.ingest.report import (
     FileReport,
     IndexReport,
@@ -31,6 +36,7 @@ from pastchats_memory.ingest.report import (
     report_refused,
     report_unchanged,
 )
+from pastchats_memory.ingest.turn_rows import read_rows
 from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
 from pastchats_memory.store.database import Database
@@ -47,10 +53,10 @@ def index(
     progress: Callable[[Progress], None] = lambda _: None,
     announce: Callable[[Forecast], None] = lambda _: None,
 ) -> IndexReport:
-    """Bring everything below the inputs into the database.
+    """Index all files below the inputs, newest first, and report what became of each.
 
-    Each batch is one transaction of rows, vectors and indexes, so an interrupted run leaves what it had stored; the
-    file it was in is read again by the next run, which embeds nothing twice.
+    Each batch is one transaction of rows, vectors and indexes, so an interrupted run keeps what it stored. The next run
+    reads the interrupted file again, and embeds nothing twice.
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
@@ -60,10 +66,10 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    found, faults = discover_files(inputs, options.wanted)
-    left = [report_refused(fault) for fault in faults]
-    report = IndexReport(embedder.name, files_scanned=len(found) + sum(bool(one.unreadable) for one in left))
-    report.files += left
+    files, faults = discover_files(inputs, options.wanted)
+    skipped = [report_refused(fault) for fault in faults]
+    report = IndexReport(embedder.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
+    report.files += skipped
     with database.transaction():
         run_id = sources.begin_run(database, [stored_name(path) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
@@ -71,9 +77,9 @@ def index(
     report.outcome = "failed"
     try:
         writer = Writer(database, embedder, report, run_id, options)
-        todo, archives = _prepare(database, found, options, report)
-        lies_ahead = estimate(embedder, todo, lambda plan: _texts(database, plan, options))
-        announce(replace(lies_ahead, beside=other_runs(database)))
+        todo, archives = _plan(database, files, options, report)
+        expected = estimate(embedder, todo, lambda plan: _sample_texts(database, plan, options))
+        announce(replace(expected, other_runs=other_runs(database)))
         with database.unmapped(), database.patient():
             _index_files(database, writer, todo, options, report, progress)
             for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, write_anchors, derive):
@@ -93,13 +99,13 @@ def index(
     return report
 
 
-def _prepare(
-    database: Database, found: list[Candidate], options: IndexOptions, report: IndexReport
+def _plan(
+    database: Database, files: list[Candidate], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Plan], list[Candidate]]:
-    """What is to be read, and the archives that were opened to know it; what was moved is filed under its new path."""
+    """Return the files to read, and the archives that were opened; file moved files under their new paths."""
     known = sources.known_sources(database)
-    found, archives = expand_archives(found, known, options, report)
-    planned, moved = plan_files(found, known, options)
+    files, archives = expand_archives(files, known, options, report)
+    planned, moved = plan_files(files, known, options)
     with database.transaction():
         for old, new in moved.items():
             sources.move_source(database, old, new.name, new.mtime_ns, new.file_id)
@@ -113,16 +119,16 @@ def _prepare(
     return [plan for plan in planned if not plan.is_unchanged], archives
 
 
-def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """The texts of a file as the run would embed them: without secrets, nor what was forgotten or is not to be read."""
+def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
+    """Yield the texts of a file that the run would embed, to estimate how long it takes."""
     try:
-        source, reader, _ = detect(plan.candidate, options)
-    except OSError:  # which the run itself will say
+        source, format_, _ = detect(plan.candidate, options)
+    except OSError:  # the run itself reports it
         return
-    if reader is not None:
-        found = list(read_rows(database, source, reader, OpenFile(plan, reader.name), options))
-        gone = turns.forgotten(database, found)
-        yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
+    if format_ is not None:
+        rows = list(read_rows(database, source, format_, OpenFile(plan, format_.name), options))
+        forgotten = turns.forgotten(database, rows)
+        yield from (row.turn.content for row in rows if row.content_hash not in forgotten)
 
 
 def _index_files(
@@ -134,50 +140,53 @@ def _index_files(
     progress: Callable[[Progress], None],
 ) -> None:
     total = sum(plan.candidate.size for plan in todo)
-    done = turns = 0
+    done = turns_read = 0
     for plan in todo:
         for characters in _index_file(database, writer, plan, options, report):
-            turns += 1
-            progress(Progress(done + min(characters, plan.candidate.size), total, turns))
+            turns_read += 1
+            progress(Progress(done + min(characters, plan.candidate.size), total, turns_read))
         done += plan.candidate.size
-        progress(Progress(done, total, turns))
+        progress(Progress(done, total, turns_read))
     writer.flush()
 
 
 def _index_file(
     database: Database, writer: Writer, plan: Plan, options: IndexOptions, report: IndexReport
 ) -> Iterator[int]:
-    """Read one file into the writer; after each turn the characters so far."""
+    """Pass one file to the writer, from its last checkpoint if it only grew.
+
+    Yields the number of characters so far, after each turn.
+    """
     source = resume(database, plan, options)
     if source is not None and plan.state is not None and plan.state.format is not None:
         try:
-            yield from _read(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
+            yield from _write_rows(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
         except CannotResume:
             pass
         else:
             return
     try:
-        source, reader, reason = detect(plan.candidate, options)
+        source, format_, reason = detect(plan.candidate, options)
     except OSError as fault:  # not remembered, so that the next run tries again
         report.files.append(report_failed(plan.candidate, fault))
         return
-    if reader is None:
-        writer.pass_over(plan, recipe_of_skipped(plan.candidate, options), reason)
+    if format_ is None:
+        writer.skip(plan, recipe_of_skipped(plan.candidate, options), reason)
     else:
-        yield from _read(database, writer, plan, source, reader, options)
+        yield from _write_rows(database, writer, plan, source, format_, options)
 
 
-def _read(
-    database: Database, writer: Writer, plan: Plan, source: Source, reader: Format, options: IndexOptions
+def _write_rows(
+    database: Database, writer: Writer, plan: Plan, source: Source, format_: Format, options: IndexOptions
 ) -> Iterator[int]:
-    file = writer.open(plan, reader.name)
+    file = writer.open(plan, format_.name)
     characters = 0
     try:
-        for prompt in read_rows(database, source, reader, file, options):
-            writer.add(file, prompt)
-            characters += len(prompt.turn.content)
+        for row in read_rows(database, source, format_, file, options):
+            writer.add(file, row)
+            characters += len(row.turn.content)
             yield characters
     except CannotResume:
-        writer.give_up(file)
+        writer.abandon(file)
         raise
     writer.close(file)

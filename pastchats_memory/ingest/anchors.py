@@ -1,4 +1,4 @@
-"""After files were read: where in them each text stands, so that a citation can be checked without reading them again."""
+"""Write the anchor of each text, the place of its lines, so that citations can be checked without reading whole files."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pastchats_memory.store.citations import Row, Source
 from pastchats_memory.store.database import Database
 
 LOOKAHEAD = 1 << 18
-"""Bytes behind a cited line in which the end of its text is looked for."""
+"""Bytes after a cited line in which the end of its text is looked for."""
 NO_ANCHOR = b""
-"""What is noted of a row that has no passage: a database's, or one of a line that holds a whole document."""
+"""Stored for a row without an anchor: a row of a database, or of a line that holds a whole document."""
 
 
 def write_anchors(database: Database) -> None:
-    """Note the passages of all rows that have none yet, a transaction a file; files that are not as they were read are left.
+    """Write the anchors of all rows that lack one, a transaction for each file; changed files are left.
 
     Raises:
-        StoreFault: it cannot be written.
+        StoreFault: the database cannot be written.
     """
     for source in citations.unplaced_sources(database):
         rows = citations.unplaced(database, source)
@@ -61,7 +61,7 @@ def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> It
 
 
 def _find_start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
-    """Bytes and number of a line at or above the one that is wanted, which is where it was."""
+    """Return the offset and number of an unchanged line at or above the wanted one."""
     before = citations.placed_before(database, source, line)
     passage = unpack_anchor(before.place.passage) if before else None
     if before is None or passage is None:
@@ -73,7 +73,7 @@ def _find_start(database: Database, source: Source, line: int, stream: BinaryIO)
 
 @dataclass(slots=True, eq=False)
 class _OpenAnchors:
-    """The texts that are cited by a line which was met, and the lines from there on."""
+    """The texts that one line cites, and the lines from there on."""
 
     rows: list[Row]
     offset: int
@@ -83,11 +83,11 @@ class _OpenAnchors:
 
     @property
     def until(self) -> float:
-        """The line before which all of them end."""
+        """The line before which all texts end."""
         return max(self.following if (end := row.place.end_line) is None else end + 1 for row in self.rows)
 
     def is_full(self) -> bool:
-        """Whether no further line can matter."""
+        """Check whether further lines cannot matter."""
         if len(self.lines) > (LOOKAHEAD if len(self.rows) > 1 else LONGEST):
             return True
         if not self.lines.endswith(b"\n") or any(row.place.end_line is not None for row in self.rows):
@@ -107,13 +107,13 @@ class _OpenAnchors:
 def find_anchors(
     stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1
 ) -> Iterator[tuple[Row, bytes]]:
-    """Each row with its passage, packed; NONE for one that has none.
+    """Yield each row with its packed anchor; NO_ANCHOR for a row without one.
 
     Args:
-        stream: of the file's bytes, at the beginning of a line.
-        rows: by line.
+        stream: the file's bytes, at the start of a line.
+        rows: ordered by line.
         offset: bytes before that line.
-        number: of it.
+        number: number of that line.
 
     Raises:
         OSError: the file cannot be read.

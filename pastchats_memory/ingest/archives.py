@@ -1,7 +1,7 @@
-"""Archives read through, as if they were folders: a member is cited as `export.zip/conversations.json`.
+"""Look through archives as if they were folders: a member is cited as `export.zip/conversations.json`.
 
-Nothing is unpacked to the disk. What could do harm is refused with a reason: names that lead out, sizes that no transcript
-unpacks to, archives within archives.
+No member is unpacked to the disk. Harmful members are refused with a reason: names that lead out, sizes that no
+transcript unpacks to, archives within archives.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from pastchats_memory.store.sources import SourceState
 
 MOST_MEMBERS = 100_000
 LONGEST_NAME = 4096
-"""Characters: a name of thirty thousand folders takes seconds wherever it is taken apart."""
+"""Characters of a member's name; taking apart a name of thirty thousand folders takes seconds."""
 FOREIGN = frozenset({"__MACOSX", *SKIPPED_FOLDERS})
 
 
 def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
-    """What could be a transcript in the archive, each with a way to open it, and what is refused. Raises OSError."""
+    """Yield the members that could be transcripts, and the refused ones. Raises OSError."""
     if archive.path.suffix.lower() == ".zip":
         yield from _list_zip(archive)
     else:
@@ -38,7 +38,7 @@ def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
 
 
 def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
-    """A member of which the path is known."""
+    """Return a member with a known path."""
     inside = Path(name)
     within = name[len(archive.name) + 1 :]
     is_zip = archive.path.suffix.lower() == ".zip"
@@ -50,9 +50,9 @@ def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
 def expand_archives(
     found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """The files with archives replaced by what is in them, and the archives that were opened for it.
+    """Replace archives by their members; also return the archives that were opened.
 
-    One that has not changed is not opened: what was in it is known.
+    An unchanged archive is not opened, because its members are known.
     """
     files: list[Candidate] = []
     opened: list[Candidate] = []

@@ -1,4 +1,4 @@
-"""What has become of the files since they were read: unchanged, grown, rewritten, moved."""
+"""Compare files with what is stored of them: unchanged, grown, rewritten or moved."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 
 ENDS = 4096
-"""Bytes at the start, and before the place where a reader goes on, that must be the same for it to go on there."""
+"""Bytes at the start, and before a checkpoint, that must be unchanged for the reader to resume there."""
 
 VERSIONS = {known.name: known.version for known in all_formats()}
-"""In the order in which the formats are asked."""
+"""Version of each format, in the order in which formats are asked."""
 HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
 NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A file and what is known of it."""
+    """A file, and what is stored of it."""
 
     candidate: Candidate
     state: SourceState | None
-    """As it was when it was last read; None for a file that never was."""
+    """Its state when it was last read; None for a new file."""
     project: str | None
-    """What was said of it with --project, now or before."""
+    """The project that the user set with --project, now or earlier."""
     is_unchanged: bool
 
     @property
     def is_known_whole(self) -> bool:
-        """The file is as it was, and only its reader is another: rows that it no longer gives were never in it."""
+        """Whether only the reader changed, not the file; then rows that the reader no longer yields were never in it."""
         state = self.state
         return (
             state is not None and state.size in (self.candidate.size, -1) and state.mtime_ns == self.candidate.mtime_ns
@@ -50,7 +50,7 @@ class Plan:
 def plan_files(
     found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
 ) -> tuple[list[Plan], dict[str, Candidate]]:
-    """For each file what is known of it, and those that were moved, by their old paths. Raises OSError."""
+    """Return a plan for each file, and moved files by their old paths. Raises OSError."""
     found = list(found)
     moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
@@ -70,7 +70,7 @@ def plan_files(
 
 
 def recipe_of(format_: str, options: IndexOptions) -> str:
-    """What besides its bytes decides what is made of a file that was understood: its own reader, and no other."""
+    """Return what decides the rows of a file besides its bytes: the version of its own format, and of no other."""
     others = ""
     if any(
         format_ == known.name and not known.is_specific for known in all_formats()
@@ -80,7 +80,7 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
 
 
 def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
-    """The same of a file that was not understood: every reader, and whether notes were wanted."""
+    """Return the same for a file without a format: all versions, and whether notes were wanted."""
     return _recipe_of_skipped(notes=_wants_notes(candidate, options))
 
 
@@ -94,13 +94,13 @@ def _recipe_of_skipped(*, notes: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _ExpectedRecipes:
-    """What a file that is as it was was read by, if it would be read the same way today: put together once a run."""
+    """The recipes that files would get today, computed once for each run."""
 
     options: IndexOptions
     of: Mapping[str, str]
-    """By format."""
+    """Recipe of each format."""
     of_left: Mapping[bool, str]
-    """Of what was not understood, by whether notes were wanted."""
+    """Recipe of a file without a format, by whether notes were wanted."""
 
     @classmethod
     def by(cls, options: IndexOptions) -> _ExpectedRecipes:
@@ -118,7 +118,7 @@ class _ExpectedRecipes:
 
 
 def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
-    """By old path each file that is gone from there and whose bytes are found elsewhere."""
+    """Return the files that were found elsewhere with the bytes of a missing file, by old path."""
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
     for state in gone:
@@ -148,7 +148,7 @@ def _fingerprint_or_none(path: Path) -> str | None:
 
 
 def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
-    """Whether the file has the bytes that were read of it, or of the one that it was: all, or for one that grows its ends."""
+    """Check whether a file still has the bytes that were read: all of them, or both ends of a growing file."""
     how, _, rest = (state.fingerprint or "").partition(":")
     offset = rest.partition(":")[0]
     try:
@@ -160,7 +160,7 @@ def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
 
 
 def fingerprint(path: Path, offset: int | None = None) -> str:
-    """SHA-256 of a file, or of its first 4 KB and the last 4 KB before `offset`. Raises OSError."""
+    """Return SHA-256 of a file, or of its first 4 KB and the last 4 KB before `offset`. Raises OSError."""
     with path.open("rb") as file:
         if offset is None:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Detect the format of a file, and where to resume reading it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
 def detect(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
-    """The file, its reader or None, and the reason for None. Raises OSError."""
+    """Return the file as a source, its format or None, and the reason for None. Raises OSError."""
     source = Source(
         candidate.path,
         named=candidate.named,
@@ -41,7 +41,7 @@ def detect(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format 
 
 
 def _explain_unclaimed(source: Source) -> str:
-    """Why a file that no reader claims is left. Raises NotText, OSError."""
+    """Return why no format claims a file. Raises NotText, OSError."""
     if source.shape == "markdown":
         return NOTES_SKIPPED
     if source.shape == "json" and isinstance(source.outline, BadJson):
@@ -52,7 +52,7 @@ def _explain_unclaimed(source: Source) -> str:
 
 
 def resume(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
-    """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
+    """Return the file from its last checkpoint on, if it has only grown since; else None."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
         return None

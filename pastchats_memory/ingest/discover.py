@@ -1,4 +1,4 @@
-"""Which files a run looks at: everything below the inputs that could be a transcript, newest first."""
+"""Discover the files that could be transcripts, newest first."""
 
 from __future__ import annotations
 
@@ -21,53 +21,53 @@ TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".t
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
 HOLLOW = "far larger than what is in it"
 BLOCK = 512
-"""Bytes, in which the system counts what a file takes on the disk."""
+"""Bytes of the block in which the system counts disk usage."""
 OPTED_OUT_REASON = f"kept out by a {MARKER} in it or above it"
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
-"""Folders that hold other people's files by the thousand and no conversation."""
+"""Folders that hold thousands of other people's files and no conversation."""
 
 
 def stored_name(path: Path | str) -> str:
-    """A path as it is stored and printed."""
+    """Return a path as it is stored and printed."""
     return redact_path(utf8(str(path)))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A regular file to look into."""
+    """A regular file that could be a transcript."""
 
     where: str
-    """Its path as the system has it. Most files of a run are unchanged, and a Path of each would take longer than looking at it."""
+    """Its path as the system has it; most files are unchanged, and a Path of each would take longer than looking at it."""
     size: int
-    """Of the file and of those that are read with it."""
+    """Bytes of the file and its companions."""
     mtime_ns: int
-    """The latest of them."""
+    """Latest modification time of them."""
     named: bool
-    """Given by the person, not found below a folder."""
+    """Whether the user named it; otherwise it lies below a named folder."""
     file_id: str = ""
-    """Device and inode; a renamed file keeps them."""
+    """Device and inode, which a renamed file keeps."""
     is_alone: bool = True
-    """No other file is read with it."""
+    """Whether it has no companion file."""
     unpacked: Callable[[], BinaryIO] | None = None
     """Opens a member of an archive."""
     name: str = field(init=False, compare=False)
-    """The path as text that can be stored and printed, whatever bytes it is made of, and whatever token is in it."""
+    """The path as text that can be stored and printed: valid UTF-8, without secrets."""
 
     def __post_init__(self) -> None:
-        """Make the name once: it is asked for five times a file, and most files of a run are unchanged."""
+        """Make the name once; it is used five times for each file, and most files are unchanged."""
         object.__setattr__(self, "name", stored_name(self.where))
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file."""
         return Path(self.where)
 
 
 def discover_files(inputs: Iterable[Path], wanted: FileFilter = ALL_FILES) -> tuple[list[Candidate], list[Unreadable]]:
-    """Each file once, newest first, and what could not be looked at.
+    """Return each file once, newest first, and what could not be looked at.
 
-    Below a folder symbolic links out of it are not followed unless that is wanted, and links within it never: what they
-    lead to is found where it is.
+    Links out of a folder are followed only on request. Links within it are never followed, because their target is found
+    anyway.
 
     Raises:
         InputMissing: one of the inputs does not exist.
@@ -109,7 +109,7 @@ def _find_below(root: Path, wanted: FileFilter, unreadable: list[Unreadable]) ->
 
 
 def _find_exclusion(root: Path, wanted: FileFilter, *, is_folder: bool) -> LeftOut | None:
-    """Why what was named is not looked into all the same."""
+    """Return why a named file or folder is excluded, or None."""
     if (pattern := wanted.excluded_by(str(root))) is not None:
         return LeftOut(utf8(str(root)), 0, _exclusion_reason(pattern))
     if is_opted_out(str(root if is_folder else root.parent)):
@@ -152,7 +152,7 @@ def _walk_folder(root: str, wanted: FileFilter, unreadable: list[Unreadable]) ->
 def _leads_out(
     entry: os.DirEntry[str], root: str, entered: set[str], wanted: FileFilter, unreadable: list[Unreadable]
 ) -> bool:
-    """Whether a link is to be followed: only out of the folder, only where that is wanted, and into a folder once."""
+    """Check whether to follow a link: out of the folder, on request, and into each folder once."""
     try:
         Path(entry.path).readlink()  # since Python 3.13 realpath itself is silent of one that cannot be read
         target = os.path.realpath(entry.path)
@@ -184,7 +184,7 @@ def _look_at(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: b
 
 
 def _is_hollow(status: os.stat_result) -> bool:
-    """Whether the file is a bomb of holes, which take nothing on the disk and are read as zeros."""
+    """Check whether a file consists of holes, which take no disk space and are read as zeros."""
     return is_bomb(status.st_size, status.st_blocks * BLOCK if hasattr(status, "st_blocks") else status.st_size)
 
 
@@ -194,7 +194,7 @@ def _is_likely(name: str) -> bool:
 
 
 def _stat_all(where: str, status: os.stat_result) -> list[os.stat_result]:
-    """Of the file and of those that are read with it. Raises OSError."""
+    """Return the status of a file and its companions. Raises OSError."""
     return [status, *(other.stat() for other in companions_of(Path(where)))] if has_companions(where) else [status]
 
 

@@ -1,4 +1,4 @@
-"""What a run would make of files, without anything being written."""
+"""Show what a run would make of files, without writing."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.identity import project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.reading import is_wanted, read_turns
+from pastchats_memory.ingest.read import is_wanted, read_turns
 from pastchats_memory.ingest.report import FileReport, IndexReport, report_failed, report_refused, report_unchanged
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 
 DryRunFile = tuple[FileReport, int, str | None]
-"""What a file would be taken for, how many turns it has, and the project where they are of one."""
+"""The report of a file, its number of turns, and its project if all turns have the same."""
 
 
 def dry_run_at(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[DryRunFile]:
-    """What `dry_run` says with the database at the path, which is only read and need not exist."""
+    """Return the dry run with the database at a path, which is only read and need not exist."""
     if not path.exists():
         return list(dry_run(None, inputs, options))
     with open_database(path) as database:
@@ -32,7 +32,7 @@ def dry_run_at(path: Path, inputs: Sequence[Path], options: IndexOptions) -> lis
 
 
 def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOptions) -> Iterator[DryRunFile]:
-    """Each file. Nothing is written; one that would not be read is said to be unchanged, with no turns.
+    """Yield each file with its number of turns; unchanged files have none.
 
     Raises:
         InputMissing: an input does not exist.

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Estimate how long a run will take, from a few of its files and texts."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from pastchats_memory.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What lies before a run, estimated from a few of its files."""
+    """An estimate of a run."""
 
     files: int
     turns: int
-    """To be embedded."""
+    """Turns to embed."""
     seconds: float
-    beside: tuple[int, ...] = ()
-    """Process ids of other runs that are under way on the same database."""
+    other_runs: tuple[int, ...] = ()
+    """Process ids of other runs on the same database."""
 
 
 LEAST_BYTES = 2_000_000
-"""Bytes under which a run is over before an estimate would be."""
+"""Bytes below which a run ends before an estimate would."""
 MOST_FILES = 10
 LARGEST = 1_000_000
-"""Bytes of a file that is read for the estimate."""
+"""Bytes of the largest file that is read for the estimate."""
 MOST_TEXTS = 24
 BYTES_A_TURN = 3000
-"""Where no file is small enough to be read: what sessions of agents have, results of their tools included."""
+"""Bytes of a turn if every file is too large to read: those of agents' sessions, tool results included."""
 
 
 def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
-    """What lies before a run; nothing is measured before a short one. Raises ModelUnavailable.
+    """Estimate a run; a short one is not measured. Raises ModelUnavailable.
 
     Args:
-        embedder: whose speed is measured.
-        todo: the files that are to be read.
-        texts_of: the texts of a file's turns.
+        embedder: the embedder whose speed is measured.
+        todo: the files to read.
+        texts_of: returns the texts of a file's turns.
     """
     new = [plan for plan in todo if plan.state is None or plan.state.size < plan.candidate.size]
     total = sum(plan.candidate.size - (plan.state.size if plan.state else 0) for plan in new)
@@ -62,5 +62,5 @@ def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
 
 
 def other_runs(database: Database) -> tuple[int, ...]:
-    """Processes of other runs that write to the database at this moment. Raises StoreFault."""
+    """Return the ids of other processes that write to the database now. Raises StoreFault."""
     return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and is_alive(pid))

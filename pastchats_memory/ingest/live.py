@@ -1,4 +1,4 @@
-"""One turn stored directly, while it is said: for hooks and for MCP."""
+"""Store one turn while it happens, for hooks and MCP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import is_opted_out, project_at
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
-from pastchats_memory.ingest.turn_rows import build_row, clean
+from pastchats_memory.ingest.read import clean
+from pastchats_memory.ingest.turn_rows import build_row
 from pastchats_memory.model import Turn, utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
@@ -24,17 +25,17 @@ from pastchats_memory.text.timestamps import iso_utc
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """What became of a turn."""
+    """The result of storing a turn."""
 
     id: str
     is_new: bool
-    """False: its event, or its copy in a transcript, was there before."""
+    """Whether the turn was added; otherwise its event, or its copy in a transcript, was stored before."""
 
 
 def make_live_turn(
     role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
 ) -> Turn:
-    """The turn as a reader would give it; without a time it is said now. Raises UsageFault."""
+    """Return a turn as a format would yield it; without a time it happens now. Raises UsageFault."""
     said_at = iso_utc(timestamp or datetime.now(UTC).isoformat())
     if said_at is None:
         raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")
@@ -63,15 +64,16 @@ def store_turn(
 
     Args:
         database: open for writing.
-        embedder: of the database's model.
-        turn: of `live_turn`; its `native_id` is the caller's own id of the event. Said again, it is the same row.
-        project: None for the one of the turn's working directory.
-        client: who says so; the row's source is `live:CLIENT` until a transcript has it.
+        embedder: the embedder of the database's model.
+        turn: from `make_live_turn`; its `native_id` is the caller's id of the event. A repeated event is the same row.
+        project: None for the project of the turn's working directory.
+        client: the caller; the row's source is `live:CLIENT` until a transcript has it.
         wanted: which projects' turns may be stored.
 
     Raises:
-        UsageFault: its project has opted out, or these words were forgotten.
-        ModelUnavailable, ModelChanged: nothing was stored.
+        UsageFault: the project has opted out, or these words were forgotten.
+        ModelUnavailable: nothing was stored.
+        ModelChanged: nothing was stored.
         StoreFault: nothing was stored.
     """
     if turn.cwd is not None and is_opted_out(turn.cwd):

@@ -1,4 +1,4 @@
-"""Describe."""
+"""A file that is being read: its counts, its waiting rows, and where to resume it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pastchats_memory.store.tasks import (
 from pastchats_memory.text.recall_block import strip_recall_blocks
 
 MOST_CONVERSATIONS = 1000
-"""In a file that is gone on with; how many turns each has is remembered."""
+"""Conversations of a resumable file; the number of turns of each is stored."""
 OPTED_OUT = "turns of projects that are kept out were left out of it"
 
 
 @dataclass(slots=True)
 class OpenFile:
-    """A file whose turns are under way to the database."""
+    """A file whose rows are on their way into the database."""
 
     plan: Plan
     format: str
@@ -32,16 +32,16 @@ class OpenFile:
     """Turns of each conversation so far."""
     unreadable: list[Unreadable] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
-    filed: list[Filed] = field(default_factory=list)
+    task_rows: list[Filed] = field(default_factory=list)
     is_cut_short: bool = False
-    """The disk or the permissions ended it before the file did."""
+    """Whether an error of the disk ended the reading early."""
     is_opted_out: bool = False
-    """Turns of it were left, since their project is not to be read."""
+    """Whether turns of excluded projects were left out."""
     is_resumed: bool = False
     resume: str | None = None
     checkpoint: Checkpoint | None = None
     waiting: dict[str, Prompt] = field(default_factory=dict)
-    """By content_hash, so that a turn that stands twice in a batch is one row."""
+    """Rows that wait for the next batch, by content_hash, so that a repeated turn is one row."""
     seen: set[int] = field(default_factory=set)
     added: int = 0
     updated: int = 0
@@ -50,11 +50,11 @@ class OpenFile:
     is_whole: bool = False
     fingerprint: str | None = None
 
-    def reached(self, checkpoint: Checkpoint) -> None:
-        """Remember where to go on, with the turns that were counted up to there.
+    def save_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Remember where to resume the file, with the number of turns so far.
 
-        What waits there is text as it stands in the file: with a secret in it or a block of ours, which quotes what may be
-        forgotten, it is not to be kept, and the file is gone on with from an earlier place, or read again.
+        The checkpoint holds text as it stands in the file. If it has a secret, or a recall block that may quote forgotten text, it
+        is not stored; the file is then resumed from an earlier checkpoint or read again.
         """
         if _must_not_be_stored([*filter(None, self.places), checkpoint.state]):
             return
@@ -65,13 +65,13 @@ class OpenFile:
             self.resume = json.dumps(body)  # orjson refuses lone surrogates
 
     def report(self) -> FileReport:
-        """What became of it."""
+        """Return the report of the file."""
         return FileReport(
             self.plan.candidate.name,
             self.format,
             added=self.added,
             updated=self.updated,
-            skipped=self.read + len(self.filed) - self.added - self.updated - self.forgotten,
+            skipped=self.read + len(self.task_rows) - self.added - self.updated - self.forgotten,
             forgotten=self.forgotten,
             reason=OPTED_OUT if self.is_opted_out else None,
             unreadable=tuple(self.unreadable),
@@ -79,7 +79,7 @@ class OpenFile:
 
 
 def _must_not_be_stored(state: object) -> bool:
-    """Whether a text in it would be redacted or lose an echo; all are looked at as one first, since thousands of ids may be among them."""
+    """Check whether text in a state would be redacted or holds a recall block. All texts are checked as one first."""
     together = "\n".join(_texts(state))
     if strip_recall_blocks(together) != together:
         return True

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Options of an index run: which files to read, and how."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:
-    """Which files below the inputs are looked at."""
+    """Which files below the inputs to read."""
 
     include: tuple[str, ...] = ()
-    """Globs of which one must fit; any file where there are none."""
+    """Globs of which a file must match one; without globs every file passes."""
     exclude: tuple[str, ...] = ()
-    """Globs of which none may fit, for files, for the folders above them, and for the project of a conversation."""
+    """Globs of which none may match a file, a folder above it, or the project of a conversation."""
     follow: bool = False
-    """Links out of the folder that was named are followed."""
+    """Whether to follow links that lead out of the named folder."""
     own: frozenset[str] = frozenset()
-    """Files and folders that this program writes, which are read only where they are named."""
+    """Files and folders that this program writes; they are read only if they are named."""
 
     def excludes(self, path: str) -> bool:
-        """Whether the path or, where it names none, one of its parts is excluded."""
+        """Check whether a path, or one of its parts, is excluded."""
         return self.excluded_by(path) is not None
 
     def excluded_by(self, path: str) -> str | None:
-        """The first glob that excludes the path; None for none."""
+        """Return the first glob that excludes the path, or None."""
         return next((pattern for pattern in self.exclude if _matches_glob(path, pattern)), None)
 
     def includes(self, path: str) -> bool:
-        """Whether the file is one of those that were asked for."""
+        """Check whether the file matches an included glob."""
         return not self.include or any(_matches_glob(path, pattern) for pattern in self.include)
 
     def takes(self, path: str) -> bool:
-        """Whether the file is wanted."""
+        """Check whether the file is included and not excluded."""
         return not self.excludes(path) and self.includes(path)
 
     def looks_into(self, history: Path) -> bool:
-        """Whether a history that nobody named is a folder or a file that was asked for: what a person names is read without."""
+        """Check whether to look into a history that nobody named: a folder, or an included file."""
         return history.is_dir() or self.includes(str(history))
 
 
@@ -48,7 +48,7 @@ ALL_FILES = FileFilter()
 
 
 def _matches_glob(path: str, pattern: str) -> bool:
-    """Whether a glob fits: without a slash a part of the path, else all of it or its end; `*` stands for slashes too."""
+    """Check whether a glob matches a part of the path, or all or the end of it if it has a slash; `*` matches slashes."""
     if "/" not in pattern.rstrip("/"):
         return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
     whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path
@@ -57,31 +57,31 @@ def _matches_glob(path: str, pattern: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What the person asked for, and what the configuration says."""
+    """What the user and the configuration ask for."""
 
     project: str | None = None
-    """For every turn, instead of what the files say."""
+    """Project of every turn, instead of the project in the files."""
     force: bool = False
-    """Read unchanged files too."""
+    """Whether to read unchanged files too."""
     notes: bool = False
-    """Take Markdown that is no dialogue wherever it lies."""
+    """Whether to index Markdown that is no dialogue, wherever it is."""
     note_folders: frozenset[str] = frozenset()
-    """Names of folders, lower-cased, in which it is taken too."""
+    """Lower-case names of folders in which notes are always indexed."""
     chunk_size: int = 1500
-    """Characters of a part of a note."""
+    """Characters of a chunk of a note."""
     overlap: int = 2
-    """Lines that two parts of a note share."""
+    """Lines that two chunks of a note share."""
     wanted: FileFilter = ALL_FILES
-    """Which files, and of which projects."""
+    """Which files and projects to read."""
 
     def wants_notes_at(self, path: Path) -> bool:
-        """Whether Markdown that is no dialogue is taken at a place because it was asked for."""
+        """Check whether notes are indexed at a path because the user asked for them."""
         return self.notes or any(
             parent.name.lower() in self.note_folders for parent in list(path.parents)[:NOTE_FOLDER_DEPTH]
         )
 
     def recipe(self) -> str:
-        """What of these, beside the project, decides what is made of a file; empty where all is as usual."""
+        """Return the options, except the project, that change the rows of a file; empty for the defaults."""
         usual = IndexOptions()
         chunks = (self.chunk_size, self.overlap)
         return "" if chunks == (usual.chunk_size, usual.overlap) else f";chunks={self.chunk_size}/{self.overlap}"

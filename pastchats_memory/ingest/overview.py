@@ -1,4 +1,4 @@
-"""The histories on this machine, and what of each is in the database."""
+"""List the agent histories on this machine, and how much of each is indexed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 
 ELSEWHERE = "elsewhere"
-"""Name of what was indexed from no default place."""
+"""Program name of files that were indexed from other places."""
 
 
 class History(Protocol):
-    """A program and where it keeps its history."""
+    """A program, and where it keeps its history."""
 
     @property
     def program(self) -> str:
-        """Its name."""
+        """Name of the program."""
 
     @property
     def path(self) -> Path:
@@ -32,24 +32,24 @@ class History(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """One history."""
+    """One history, and how much of it is indexed."""
 
     program: str
     path: str | None
     """None for all that is indexed from elsewhere."""
     files: int
-    """That could be transcripts."""
+    """Files that could be transcripts."""
     bytes: int
     indexed: int
-    """Of them, that were understood and are in the memory."""
+    """Those of them that are indexed."""
     excluded: int
-    """Files and folders of it that are kept out."""
+    """Excluded files and folders."""
     gone: tuple[str, ...]
-    """Paths of files that are in the memory and no longer on the disk."""
+    """Paths of indexed files that no longer exist."""
 
 
 def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
-    """The same of a database that may not exist yet. Raises StoreFault."""
+    """Return the overview with a database that may not exist yet. Raises StoreFault."""
     if not path.exists():
         return overview(None, histories, wanted)
     with open_database(path) as database:
@@ -59,7 +59,7 @@ def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = A
 def overview(
     database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
-    """Each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
+    """Return each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []

@@ -1,4 +1,4 @@
-"""What a run was asked for, how far it is, and what came of it."""
+"""Report the progress and the result of an index run."""
 
 from __future__ import annotations
 
@@ -15,61 +15,61 @@ from pastchats_memory.model import LeftOut, Unreadable
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one file that was not simply unchanged."""
+    """The result for one file."""
 
     path: str
     format: str | None
-    """None: not taken, see `reason`."""
+    """None for a file that was not indexed; see `reason`."""
     added: int = 0
     updated: int = 0
     skipped: int = 0
-    """Turns that were stored already."""
+    """Turns that were stored before."""
     forgotten: int = 0
-    """Turns and tasks that were left out, because they were forgotten."""
+    """Turns and tasks that were left out because they were forgotten."""
     is_unchanged: bool = False
-    """It was not read: what is said of it was found out when it was."""
+    """Whether it was not read; the report then repeats the last reading."""
     reason: str | None = None
-    """Why it was not taken, or not all of it."""
+    """Why the file, or a part of it, was not indexed."""
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """In a dry run, the keys that were taken for role, text, time and conversation."""
+    """In a dry run, the keys that were read as role, text, time and conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     bytes_done: int
-    """Of the file under way as many as its turns so far have characters."""
+    """For the current file, the characters of its turns so far."""
     bytes_total: int
     turns: int
-    """Read so far."""
+    """Turns read so far."""
 
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run found, added, skipped and could not read."""
+    """The result of a run: what it found, added, skipped and could not read."""
 
     model: str
     files_scanned: int = 0
     files_unchanged: int = 0
     known: int = 0
-    """Of the unchanged files those that were understood when they were read."""
+    """Unchanged files that have a format."""
     moved: int = 0
-    """Files known under another path that is gone."""
+    """Files that were known under another path, which is gone."""
     files: list[FileReport] = field(default_factory=list)
-    """What was read, and what was passed over or not understood in it, now or when it was read."""
+    """Files that were read, and problems of unchanged files."""
     added: int = 0
     skipped: int = 0
-    """Turns so far, of files that are not whole too."""
+    """Turns that were stored before, of unfinished files too."""
     embedded: int = 0
-    """Texts that went through the model."""
+    """Texts that the model embedded."""
     cached: int = 0
-    """Rows, new or stored before and read again, whose text already had a vector."""
+    """Rows whose text already had a vector."""
     tasks: int = 0
-    """Tasks that were added."""
+    """Added tasks."""
     forgotten: int = 0
-    """Turns and tasks that were left out, because they were forgotten."""
+    """Turns and tasks that were left out because they were forgotten."""
     superseded: int = 0
     """Rows of notes that are no longer in their file."""
     duration_s: float = 0.0
@@ -78,16 +78,16 @@ class IndexReport:
 
     @property
     def taken(self) -> list[FileReport]:
-        """The files that were read and understood."""
+        """The files that were read and have a format."""
         return [report for report in self.files if report.format is not None and not report.is_unchanged]
 
     @property
     def unreadable(self) -> list[Unreadable]:
-        """Lines and whole files that were not understood."""
+        """Lines and whole files that are unreadable."""
         return [line for report in self.files for line in report.unreadable]
 
     def counts(self) -> dict[str, int]:
-        """The record of the run, as `runs` has it."""
+        """Return the record of the run, as the table `runs` has it."""
         return {
             "files_scanned": self.files_scanned,
             "turns_added": self.added,
@@ -97,19 +97,19 @@ class IndexReport:
 
 
 def report_refused(fault: Unreadable) -> FileReport:
-    """What is said of a file or folder that was not looked into; one that a person keeps out is no fault."""
+    """Report a file or folder that was not looked into; an excluded one is no fault."""
     faults = () if isinstance(fault, LeftOut) else (fault,)
     return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
 
 
 def report_failed(candidate: Candidate, fault: OSError) -> FileReport:
-    """What is said of a file that the disk or the permissions kept from being read."""
+    """Report a file that the disk or its permissions kept from being read."""
     reason = fault.strerror or str(fault)
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
 def report_unchanged(plan: Plan) -> FileReport:
-    """What was found out about a file that is not read again."""
+    """Report a file that is not read again, as its last reading found it."""
     state = plan.state
     if state is None:
         return FileReport(plan.candidate.name, None, is_unchanged=True)

@@ -1,4 +1,4 @@
-"""Describe."""
+"""Store the tasks of a file in the transaction of its turns."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.text.clean import clean, clean_value
 
 TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
-"""Formats whose files are lists of tasks: what is no longer in one of them is gone."""
+"""Formats whose files are complete lists of tasks; a task that is missing from its file is superseded."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTasks:
-    """What became of the tasks of a file."""
+    """How many tasks of a file were stored."""
 
     added: int
     updated: int
     superseded: int
-    """Tasks that are no longer in it."""
+    """Tasks that are no longer in the file."""
     forgotten: int
 
 
 def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
-    """The tasks of a file as they may be stored; a project that nothing tells is empty."""
+    """Return the tasks of a file, clean and redacted; without any known project the project is empty."""
     written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
     seen_at = written.replace("+00:00", "Z")
     return [
@@ -57,7 +57,7 @@ def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | No
 
 
 def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
-    """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
+    """Return a redacted task; its identity is made of the original ids, because other rules may redact other parts."""
     task = _clean(task)
     safe = redact_task(task)
     return Filed(
@@ -71,7 +71,7 @@ def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
 
 
 def find_fault(task: Task) -> str | None:
-    """What an export has wrong about a task, None for nothing and for a task of any other source."""
+    """Return what is wrong with an exported task; None for a valid task or one of another source."""
     return None if task.exported is None else interchange.fault_of(task.exported)
 
 
@@ -82,7 +82,7 @@ def _prepare_exported(task: Task, exported: Metadata) -> Filed:
 
 
 def _project_of(task: Task, path: Path) -> str:
-    """Of the folder that was recorded, else of the file's; nothing for a conversation's list, which has the conversation's."""
+    """Return the project of the recorded folder, else of the file; empty for a conversation's list."""
     if task.cwd is None and task.conversation_id is not None:
         return ""
     return utf8(project_at(task.cwd or str(path.parent)))
@@ -108,7 +108,7 @@ def _text(text: str) -> str:
 
 
 def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
-    """The vectors that storing the tasks will need, made before the write lock is taken. Raises ModelUnavailable."""
+    """Return the vectors that storing the tasks will need, before the write lock is taken. Raises ModelUnavailable."""
     tombstones = Tombstones(database)
     kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in kept if one is not None)
@@ -122,7 +122,7 @@ def store_tasks(
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
 ) -> StoredTasks:
-    """Store the tasks of a whole file, of which format and name are given, inside the caller's transaction. Raises StoreFault."""
+    """Store the tasks of a whole file in the caller's transaction; `file` is its format and name. Raises StoreFault."""
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encoder(embedder), ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
@@ -146,7 +146,7 @@ def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
 
 
 def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
-    """By folder the projects of tasks; that of the file where the task names none and the file is a tracker's."""
+    """Return the project of each folder; a tracker's tasks without a folder belong to the file's."""
     here = str(Path(name).parent)
     return {
         one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)

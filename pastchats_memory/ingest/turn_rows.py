@@ -1,28 +1,100 @@
-"""Describe."""
+"""Turn the turns of a file into rows: identify each turn, then redact it.
+
+The identity is made of the text before redaction, so better redaction rules make no second row.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pastchats_memory.ingest.identity import text_hash
-from pastchats_memory.model import Origin, Prompt, Turn
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import Source
+from pastchats_memory.ingest.identity import Identities, project_of
+from pastchats_memory.ingest.open_file import OpenFile
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.read import is_wanted, read_turns
+from pastchats_memory.model import Origin, Prompt, Turn, utf8
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
-from pastchats_memory.text.clean import clean_turn
-from pastchats_memory.text.recall_block import strip_recall_blocks
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
+from pastchats_memory.text.hashes import text_hash
 
 
-def clean(turn: Turn) -> Turn | None:
-    """The turn clean and without the recall blocks that it quotes; None where nothing else was said."""
-    cleaned = clean_turn(turn)
-    words = strip_recall_blocks(cleaned.content) if cleaned else ""
-    return cleaned._replace(content=words) if cleaned and words else None
+@dataclass(frozen=True, slots=True)
+class IdentifiedTurn:
+    """A turn with its project, its place in the conversation, and the hashes of its identity."""
+
+    turn: Turn
+    project: str
+    index: int
+    hashes: tuple[str, str | None]
+    """Those of `Identities.of`."""
+
+    def with_content(self, content: str) -> IdentifiedTurn:
+        """Return the same turn with another text."""
+        return replace(self, turn=self.turn._replace(content=content))
+
+
+def read_rows(
+    database: Database, source: Source, format_: Format, file: OpenFile, options: IndexOptions
+) -> Iterator[Prompt]:
+    """Read, clean, identify and redact the turns of a file, except those of excluded projects.
+
+    Raises:
+        CannotResume: before the first row, if the file does not continue what was read of it.
+    """
+    name = file.plan.candidate.name
+    before: IdentifiedTurn | None = None
+    for identified in _identify(database, source, format_, file, options):
+        if identified.turn.origin is not None:
+            yield build_exported_row(identified.turn, identified.turn.origin, file.plan.project)
+            continue
+        current = identified
+        if before is not None:
+            before, current = redact_split_secret(before, current)
+            yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
+        before = current
+    if before is not None:
+        yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
+
+
+def _identify(
+    database: Database, source: Source, format_: Format, file: OpenFile, options: IndexOptions
+) -> Iterator[IdentifiedTurn]:
+    """Yield the wanted turns of a file with their identity; turns of an export keep the identity that it has."""
+    name = file.plan.candidate.name
+    identities = Identities(utf8(source.path.name), copies=format_.is_specific)
+    if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
+        file.is_resumed = True
+        file.places.update(dict(json.loads(resume)["places"]))
+        identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
+    for turn in read_turns(source, format_, file, options):
+        project = file.plan.project or project_of(turn, source.path)
+        if not is_wanted(turn, project, options):
+            file.is_opted_out = True
+        elif turn.origin is not None:
+            yield IdentifiedTurn(turn, project, turn.origin.turn_index, turn.origin.hashes)
+        else:
+            index = file.places[turn.conversation_id]
+            file.places[turn.conversation_id] += 1
+            yield IdentifiedTurn(turn, project, index, identities.of(turn))
+
+
+def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
+    """Redact a secret that begins in one turn and ends in the next, as a stream may cut it."""
+    if before.turn.conversation_id != after.turn.conversation_id:
+        return before, after
+    redacted = redact_split(before.turn.content, after.turn.content)
+    return (before, after) if redacted is None else (before.with_content(redacted[0]), after.with_content(redacted[1]))
 
 
 def build_row(
     turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
 ) -> Prompt:
-    """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
+    """Return the redacted row of a turn."""
     safe = _redact(turn)
     metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
@@ -39,7 +111,7 @@ def build_row(
 
 
 def build_exported_row(turn: Turn, origin: Origin, project: str | None) -> Prompt:
-    """A turn that an export tells of as it was stored, without what is known for a secret by now."""
+    """Return the row of an exported turn with its stored identity, redacted by today's rules."""
     safe = _redact(turn)
     places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
     return Prompt(
@@ -66,31 +138,5 @@ def _redact(turn: Turn) -> Turn:
 
 @lru_cache(maxsize=64)
 def _redact_name(text: str) -> str:
-    """What many turns have alike: a role, a project, a conversation."""
+    """Redact a role, project or conversation, which many turns share."""
     return redact(text).text
-
-
-@dataclass(frozen=True, slots=True)
-class IdentifiedTurn:
-    """A turn with its place in the conversation and the hashes of its text as it was."""
-
-    turn: Turn
-    project: str
-    index: int
-    hashes: tuple[str, str | None]
-
-    def prompt(self, name: str, format_: str) -> Prompt:
-        """The row of it, in a file of that name and format."""
-        return build_row(self.turn, name, self.project, self.index, format_, self.hashes)
-
-    def saying(self, content: str) -> IdentifiedTurn:
-        """The same turn with another text."""
-        return replace(self, turn=self.turn._replace(content=content))
-
-
-def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
-    """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
-    if before.turn.conversation_id != after.turn.conversation_id:
-        return before, after
-    said = redact_split(before.turn.content, after.turn.content)
-    return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))

@@ -1,4 +1,4 @@
-"""Turns into the database, batch by batch: each is one transaction of rows, vectors and what is known of the files."""
+"""Write rows in batches; a batch is one transaction of rows, vectors and the state of the files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from pastchats_memory.store.sources import SourceState
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 MOST_PROBLEMS = 100
-"""Lines of a file that are remembered as not understood."""
+"""Unreadable lines of a file that are stored."""
 SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
-"""Formats whose files say what holds now, so that what is no longer in them is gone."""
+"""Formats whose files state what holds now; a row that is missing from its file is superseded."""
 
 
 class Writer:
-    """Gathers turns across files into batches and stores each batch in one transaction."""
+    """Collect rows of several files into batches, and store each batch in one transaction."""
 
     def __init__(
         self, database: Database, embedder: Embedder, report: IndexReport, run_id: int, options: IndexOptions
@@ -47,8 +47,8 @@ class Writer:
         self._turns = 0
         self._characters = 0
 
-    def pass_over(self, plan: Plan, recipe: str, reason: str) -> None:
-        """Remember a file that is no transcript; rows of a note that it was go with what it said."""
+    def skip(self, plan: Plan, recipe: str, reason: str) -> None:
+        """Store that a file has no format; rows of the note that it was are superseded."""
         candidate = plan.candidate
         self._report.files.append(FileReport(candidate.name, None, reason=reason))
         reason = redact(reason).text
@@ -64,12 +64,12 @@ class Writer:
             sources.finish_source(self._database, state)
 
     def open(self, plan: Plan, format_: str) -> OpenFile:
-        """Begin a file."""
+        """Start a file."""
         self._files.append(OpenFile(plan, format_))
         return self._files[-1]
 
     def add(self, file: OpenFile, prompt: Prompt) -> None:
-        """One turn more; stores the batch when it is full."""
+        """Add one row; store the batch if it is full."""
         earlier = file.waiting.get(prompt.content_hash)
         if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
             file.waiting[prompt.content_hash] = prompt
@@ -79,16 +79,16 @@ class Writer:
         if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
             self.flush()
 
-    def give_up(self, file: OpenFile) -> None:
-        """Forget a file that has given no turn yet."""
+    def abandon(self, file: OpenFile) -> None:
+        """Drop a file that has yielded no row yet."""
         self._files.remove(file)
 
     def close(self, file: OpenFile) -> None:
-        """The file was read to its end."""
+        """Finish a file that was read to its end."""
         file.is_whole = True
         candidate = file.plan.candidate
         if not file.is_opted_out:
-            file.filed = prepare_tasks(file.tasks, candidate, file.plan.project)
+            file.task_rows = prepare_tasks(file.tasks, candidate, file.plan.project)
         try:
             if file.resume is not None and file.checkpoint is not None:
                 file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
@@ -98,11 +98,11 @@ class Writer:
             file.is_cut_short = True
 
     def flush(self) -> None:
-        """Embed what has no vector yet and store everything that waits."""
+        """Embed what has no vector yet, and store everything that waits."""
         waiting = [prompt for file in self._files for prompt in file.waiting.values()]
         encoded: dict[bytes, str] = {}
         embedded = self._report.embedded
-        while not self._flushed(waiting, encoded):
+        while not self._try_flush(waiting, encoded):
             continue  # another process deleted rows whose vectors were not made again
         self._report.cached += len(waiting) - (self._report.embedded - embedded)
         for file in self._files:
@@ -111,12 +111,12 @@ class Writer:
         self._files = [file for file in self._files if not file.is_whole]
         self._turns = self._characters = 0
 
-    def _flushed(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
-        """Whether everything was stored; not where a row that was there when the vectors were made is gone."""
-        self._encode(self._without_vector(waiting, encoded), encoded)
-        ready = encode_tasks(self._database, self._embedder, (file.filed for file in self._files))
+    def _try_flush(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
+        """Store everything, or return False if a row that spared a vector was deleted meanwhile."""
+        self._encode(self._find_unembedded(waiting, encoded), encoded)
+        ready = encode_tasks(self._database, self._embedder, (file.task_rows for file in self._files))
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
-            if self._without_vector(waiting, encoded):
+            if self._find_unembedded(waiting, encoded):
                 return False
             redactions.claim_rules(self._database, rules_version())
             source_ids = [self._store(file, encoded) for file in self._files]
@@ -127,8 +127,8 @@ class Writer:
             sources.finish_run(self._database, self._run_id, self._report.counts(), None, "running")
         return True
 
-    def _without_vector(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
-        """The turns that are not stored with just this text, nor were forgotten, and whose vector we have not got."""
+    def _find_unembedded(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
+        """Return the rows that are neither stored unchanged nor forgotten, and whose vector is not known."""
         same = corpus.unchanged(self._database, prompts)
         lacking = [
             prompt
@@ -139,7 +139,7 @@ class Writer:
         return [prompt for prompt in lacking if prompt.content_hash not in gone]
 
     def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
-        """Add the JSON vectors of these turns, by text_hash."""
+        """Add the JSON vectors of these rows, by text_hash."""
         encoded |= corpus.vectors_of(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
         missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
         fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
@@ -172,7 +172,7 @@ class Writer:
             if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
                 self._report.superseded += sources.supersede(self._database, source_id, file.seen)
             stored = store_tasks(
-                self._database, self._embedder, file.filed, (file.format, file.plan.candidate.name), ready
+                self._database, self._embedder, file.task_rows, (file.format, file.plan.candidate.name), ready
             )
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
             file.forgotten += stored.forgotten
@@ -185,7 +185,7 @@ class Writer:
 
 
 def _is_same_file(file: OpenFile) -> bool:
-    """Whether the file is as it was when it was last read: by its size and time, or, where it was copied or checked out anew, by its bytes."""
+    """Check whether the file is unchanged since it was last read: by size and time, or by its bytes if it was copied."""
     before = file.plan.state
     return file.plan.is_known_whole or (
         before is not None and before.fingerprint is not None and before.fingerprint == file.fingerprint

@@ -14,3 +14,8 @@ def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
     """
     first = [list(pair) for _, pair in zip(range(3), opening, strict=False)]
     return hashlib.sha256(json.dumps(first, separators=(",", ":")).encode()).hexdigest()
+
+
+def text_hash(content: str) -> bytes:
+    """SHA-256 of the content, 32 bytes."""
+    return hashlib.sha256(content.encode()).digest()

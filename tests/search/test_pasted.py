@@ -94,7 +94,7 @@ def test_a_query_of_one_line_is_asked_as_it_is() -> None:
 
 def test_a_paste_alone_is_asked_by_what_went_wrong_or_as_a_whole() -> None:
     trace = (PASTES[0].parent / "go-panic.txt").read_text()
-    assert query_text(trace).said.endswith("panic: runtime error: index out of range [7] with length 7")
+    assert query_text(trace).typed.endswith("panic: runtime error: index out of range [7] with length 7")
     code = (PASTES[0].parent / "python-code.txt").read_text()
     assert query_text(code) == (code, code)
 

@@ -33,7 +33,7 @@ from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.embed.windows import pad
 
 if TYPE_CHECKING:
-    from pastchats_memory.embed.tokenizer import Ids
+    from pastchats_memory.embed.windows import Ids
 
 Batches = Iterable[Sequence[int]]
 
@@ -107,7 +107,7 @@ def compare(
     rounds: int,
 ) -> None:
     """Print a line: texts a second of `bare`, and of every way its ratio to it."""
-    rows = embedder.windows.of(texts)
+    rows = embedder.windows.encode(texts)
     timed: dict[str, list[float]] = {name: [] for name in (*ways, "ours, whole")}
     for turn in range(rounds + 1):
         for name, times in timed.items():

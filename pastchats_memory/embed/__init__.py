@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the `Embedder` protocol and its real implementations."""
+"""Turn texts into unit vectors: the `Embedder` protocol, which several modules implement."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
 ENGLISH = "all-MiniLM-L6-v2"
-"""The end of the name of the packaged model and of its original."""
+"""End of the names of the packaged model and of its original."""
 
 
 def is_english(name: str) -> bool:
-    """Whether a model is known to have learnt English alone: in other scripts all texts are alike to it."""
+    """Check whether a model is known to have learnt English alone; texts in other scripts are all alike to it."""
     return name.endswith(ENGLISH)
 
 
 class Embedder(Protocol):
-    """A model that turns texts into unit vectors of one fixed length. Whatever needs it loaded raises ModelUnavailable."""
+    """A model that turns texts into unit vectors of one length. Each use that loads it may raise ModelUnavailable."""
 
     @property
     def name(self) -> str:
-        """What `embedding_meta.model_name` records, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+        """The name in `embedding_meta.model_name`, such as `sentence-transformers/all-MiniLM-L6-v2`."""
         ...
 
     @property
@@ -37,13 +37,13 @@ class Embedder(Protocol):
         ...
 
     def load(self) -> None:
-        """Make ready now what the first text would make ready."""
+        """Load now what the first text would load."""
         ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in the order of the texts; each a function of its text alone."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order; each depends on its text alone."""
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,); some models prefix it differently from a document."""
+        """Return the vector of a question, float32 of shape (dim,); some models prefix it differently from a document."""
         ...

@@ -1,7 +1,7 @@
-"""A copy of this process that does what it is asked, one text after the other, until this one ends.
+"""Answer requests in a fork of this process, one at a time, until this process ends.
 
-Python runs one thread at a time, and loading a model takes its lock for most of the time: only another process loads
-beside this one.
+Python runs one thread at a time, and loading a model holds its lock most of the time. Only another process can load while
+this one works.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from threading import Lock
 from typing import BinaryIO
 
 SIZE = 8
-"""Bytes of the number before each message."""
+"""Bytes of the length before each message."""
 REQUEST, ANSWER = 0, 1
-"""Descriptors in the copy, where it has neither the person's input nor output."""
+"""Descriptors in the fork, which has neither the user's input nor output."""
 HIGHEST = 1 << 16
-"""Descriptor up to which the copy closes what it was born with."""
+"""Descriptor up to which the fork closes what it inherited."""
 
 Handler = Callable[[str, str], bytes]
-"""Of a kind of question and a text the answer; what it raises ends the copy."""
+"""Answers a request of a kind with a text; an exception ends the fork."""
 
 
 class ForkServer:
-    """The copy, as this process asks it. Raises OSError where there can be none."""
+    """The fork, as this process asks it. Raises OSError if no process can be started."""
 
     def __init__(self, answering: Handler, prepare: Callable[[], None]) -> None:
-        """Begin: the copy prepares itself at once. Nothing that must not be shared may be open by now, no thread run."""
+        """Fork now; the fork prepares at once. No thread may run, and nothing may be open that must not be shared."""
         asked, request = os.pipe()
         answer, answered = os.pipe()
         if os.fork() == 0:
@@ -39,7 +39,7 @@ class ForkServer:
         self._one_by_one = Lock()
 
     def ask(self, kind: str, text: str) -> bytes | None:
-        """The answer, or None where the copy has ended."""
+        """Return the answer, or None if the fork has ended."""
         with self._one_by_one, suppress(OSError):
             _send(self._request, kind.encode())
             _send(self._request, text.encode("utf-8", "surrogatepass"))
@@ -48,7 +48,7 @@ class ForkServer:
 
 
 def _serve(asked: int, answered: int, answering: Handler, prepare: Callable[[], None]) -> None:
-    """In the copy; it ends as soon as nobody can ask it any more, or cannot answer: whoever asks then finds out by himself why."""
+    """Serve requests in the fork, until the parent ends or a request fails; the parent then finds the fault itself."""
     try:
         os.dup2(asked, REQUEST)
         os.dup2(answered, ANSWER)
@@ -68,7 +68,7 @@ def _send(stream: BinaryIO, content: bytes) -> None:
 
 
 def _receive(stream: BinaryIO) -> bytes | None:
-    """The next message, or None at the end."""
+    """Return the next message, or None at the end."""
     size = stream.read(SIZE)
     if len(size) < SIZE:
         return None
@@ -80,11 +80,11 @@ _servers: list[ForkServer] = []
 
 
 def start(answering: Handler, prepare: Callable[[], None]) -> None:
-    """Have such a copy, one a process, asked by `ask` from now on. Raises OSError."""
+    """Start the one fork of this process, which `ask` uses from then on. Raises OSError."""
     if not _servers:
         _servers.append(ForkServer(answering, prepare))
 
 
 def ask(kind: str, text: str) -> bytes | None:
-    """What the copy says, or None where there is none."""
+    """Return the fork's answer, or None without a fork."""
     return _servers[0].ask(kind, text) if _servers else None

@@ -1,35 +1,30 @@
-"""Describe."""
+"""Find models in the cache as huggingface_hub and fastembed lay it out, and download missing ones."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from pastchats_memory.errors import ModelUnavailable
-
-if TYPE_CHECKING:
-    from pastchats_memory.embed.profiles import Profile
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.runtime import be_discreet
+from pastchats_memory.errors import ModelUnavailable
 
 TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 PATIENCE = 2.5
-"""Seconds in which the hub must have answered, names of hosts looked up included, before it counts as out of reach."""
+"""Seconds in which the hub must answer, name lookup included, before it counts as unreachable."""
 OTHER_WAYS = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
 LINKS = "onnx_snapshots"
-"""Where fastembed links a graph and its data, if the cache keeps them in folders that onnxruntime would not combine."""
+"""Folder in which fastembed links a graph and its data, if onnxruntime would not accept their places."""
 Found = tuple[Path, Profile]
 T = TypeVar("T")
 
 
 def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
-    """The folder of the first cache that has all of a model, and the profile to use it with. Looks at names only."""
+    """Return the folder of the first cache with all files of a model, and its profile. Looks at names only."""
     needed = ("tokenizer.json", profile.file, *profile.further)
     wanted = f"models--{profile.repository.replace('/', '--')}"
     for cache in caches:
@@ -42,7 +37,7 @@ def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
 
 
 def _find_repository(cache: Path, wanted: str) -> list[Path]:
-    """The repository's folder, then one that is spelled in other case, as older releases of fastembed left them."""
+    """Return the repository's folder, then one in other case, as older releases of fastembed left them."""
     if (cache / wanted).is_dir():
         return [cache / wanted]
     try:
@@ -52,7 +47,7 @@ def _find_repository(cache: Path, wanted: str) -> list[Path]:
 
 
 def _list_snapshots(repository: Path) -> list[Path]:
-    """Snapshots, the one that `main` stands for first, then the newest."""
+    """Return snapshots: the one of `main` first, then the newest."""
     try:
         main = (repository / "refs" / "main").read_text(encoding="ascii", errors="replace").strip()
     except OSError:
@@ -68,10 +63,10 @@ def _list_snapshots(repository: Path) -> list[Path]:
 def fetch_model(
     name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHER_WAYS
 ) -> Found:
-    """Bring a model from the hub into the cache, showing how far it is on a terminal; `otherwise` is as for `missing`.
+    """Download a model into the cache and show the progress on a terminal; `otherwise` is as for `model_missing`.
 
     Raises:
-        ModelUnavailable: the hub cannot be reached (known within seconds), does not have it, or broke off.
+        ModelUnavailable: the hub is unreachable (known within seconds), lacks the model, or broke off.
     """
     be_discreet()
     from huggingface_hub import HfApi, snapshot_download
@@ -99,7 +94,7 @@ def fetch_model(
 
 
 def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS) -> ModelUnavailable:
-    """What is said of a model that cannot be had, with the ways out, of which `otherwise` ends the list."""
+    """Return the fault of a model that cannot be had, with the ways out; `otherwise` ends their list."""
     hint = (
         f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
         f"{cache}{otherwise}."
@@ -108,7 +103,7 @@ def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS)
 
 
 def call_within(seconds: float, ask: Callable[[], T]) -> T:
-    """What a call returns or raises; TimeoutError where it takes longer, as looking up a host's name may."""
+    """Return or raise the result of a call; raise TimeoutError if it takes longer, as a name lookup may."""
     answers: list[T] = []
     faults: list[Exception] = []
 
@@ -129,7 +124,7 @@ def call_within(seconds: float, ask: Callable[[], T]) -> T:
 
 
 def _link_data(found: Found) -> Found:
-    """The same, by way of fastembed's links where the graph has data of its own that onnxruntime would refuse."""
+    """Link a graph and its data as fastembed does, if onnxruntime would refuse their places."""
     folder, profile = found
     if not profile.further:
         return found
@@ -143,5 +138,5 @@ def _first_line(fault: BaseException) -> str:
 
 
 def print_notice(line: str) -> None:
-    """A notice where the person sees it."""
+    """Print a notice to stderr."""
     sys.stderr.write(f"{line}\n")

@@ -1,14 +1,10 @@
-"""Describe."""
+"""Read what a model's folder says about itself, in the files of sentence-transformers."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pastchats_memory.embed.profiles import Profile
-import json
 from typing import Any
 
 from pastchats_memory.embed.profiles import CLS, MEAN, Profile, rules_for
@@ -18,7 +14,7 @@ DOCUMENT_PROMPTS = ("document", "passage", "Retrieval-document", "search_documen
 
 
 def rules_of_folder(folder: Path) -> Profile:
-    """Pooling and prefixes as its files say; where they say nothing, as of the model that the folder is named after."""
+    """Return pooling and prefixes from its files; else those of the model that the folder is named after."""
     origin = str(_json(folder / "config.json").get("_name_or_path") or "")
     profile = rules_for([folder.name, origin]) or Profile("")
     pooling = _json(folder / "1_Pooling" / "config.json")
@@ -41,7 +37,7 @@ def _prompt(prompts: dict[str, Any], names: tuple[str, ...], otherwise: str) -> 
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """The object in a file; empty where there is none that can be read: it is only asked for what it may add."""
+    """Return the object in a file; empty if it is missing or unreadable, because it only adds information."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Any ONNX model in a folder: a snapshot of the hub's cache, or a folder of one's own.
+"""Run any ONNX model in a folder: a snapshot in the hub's cache, or the user's own folder.
 
-The graph runs on onnxruntime directly. fastembed runs the same files in the same way, but takes half a second to import.
+The graph runs directly on onnxruntime. fastembed runs the same files in the same way, but takes half a second to import.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-    from pastchats_memory.embed.tokenizer import Ids
+    from pastchats_memory.embed.windows import Ids
 
 BATCH_TOKENS = 1024
-"""Of a call, padding among them: larger batches run slower, and as many calls run at once as there are threads."""
+"""Tokens of a call, padding included. Larger batches are slower, and each thread runs a call of its own."""
 LONG_TEXT = 2048
-"""Tokens of a text from which on no other runs beside it: what attention takes grows with their square."""
+"""Tokens from which a text runs without others; the memory of attention grows with their square."""
 AHEAD = 512
-"""Texts that are looked at together, so that a batch's are of like length; a stream of any length takes constant memory."""
+"""Texts that are sorted by length at once, so that a stream of any length takes constant memory."""
 SAMPLE = 1 << 16
-"""Bytes of a file's start and end that its fingerprint is made of."""
+"""Bytes of a file's start and end in its fingerprint."""
 SCALES_OVER_THE_CALL = (b"DynamicQuantizeLinear", b"DynamicQuantizeMatMul", b"DynamicQuantizeLSTM")
-"""Operations by which the same text gets another vector in other company."""
+"""Operations that give a text another vector in another batch."""
 RECIPE = "1"
-"""Raised whenever the same files would give another vector."""
+"""Version of the recipe; raised whenever the same files would give another vector."""
 
 Files = tuple[Path, Profile]
 
 
 class LocalModel:
-    """A graph and a tokenizer in a folder; nothing is looked for before it is needed."""
+    """A graph and a tokenizer in a folder, which is not looked for before it is needed."""
 
     otherwise = ", or choose another with --model"
-    """What else can be done where its files are unusable."""
+    """The last way out that an error message names."""
 
     def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
-        """Make one of a name and of what finds its folder and profile, which may raise ModelUnavailable."""
+        """Take a name, and a function that finds the folder and the profile and may raise ModelUnavailable."""
         self.name = name
         self._find = find
         self._threads = threads
@@ -77,13 +77,13 @@ class LocalModel:
 
     @cached_property
     def windows(self) -> Windows:
-        """Its tokenizer, which cuts texts at its window. Raises ModelUnavailable."""
+        """The tokenizer, which cuts texts to the model's window. Raises ModelUnavailable."""
         folder, profile = self._files
         with self.translated():
             return Windows(folder, profile.tokens)
 
     def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
-        """What the graph gives for rows of tokens, each of shape (rows, longest). Raises ModelUnavailable."""
+        """Return the graph's outputs for rows of tokens, each input of shape (rows, longest). Raises ModelUnavailable."""
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         wanted = {graph_input.name for graph_input in self.session.get_inputs()}
         with self.translated():
@@ -92,7 +92,7 @@ class LocalModel:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
+        """Raise ModelUnavailable for errors of onnxruntime, tokenizers and the disk about unusable files."""
         try:
             yield
         except foreign_faults() as fault:
@@ -107,7 +107,7 @@ class LocalEmbedder(LocalModel):
 
     @cached_property
     def version(self) -> str:
-        """What the vectors depend on: files, prefixes, pooling, cut. Raises ModelUnavailable."""
+        """A hash of what decides the vectors: files, prefixes, pooling, window. Raises ModelUnavailable."""
         folder, profile = self._files
         with self.translated():
             files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
@@ -120,7 +120,7 @@ class LocalEmbedder(LocalModel):
         return self._files[1].dim or len(self.embed_query(""))
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order. Raises ModelUnavailable."""
         rest = iter(texts)
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
@@ -130,7 +130,7 @@ class LocalEmbedder(LocalModel):
             yield from (vectors[place] for place in range(len(rows)))
 
     def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Batches, as places of rows, and their vectors: a thread a call, as fast as a call with all threads or faster."""
+        """Yield batches, as places of rows, with their vectors. One thread for each call is at least as fast as one call."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         def run(batch: Sequence[int]) -> NDArray[np.float32]:
@@ -144,13 +144,13 @@ class LocalEmbedder(LocalModel):
             yield from zip(together, pool.map(run, together), strict=True)
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
         vector: Vector = self._run(self._rows(self._files[1].query, [text]))[0]
         return vector
 
     def _rows(self, prefix: str, texts: Sequence[str]) -> list[Ids]:
         self.load()
-        return self.windows.of([prefix + text for text in texts])
+        return self.windows.encode([prefix + text for text in texts])
 
     @cached_property
     def _scales_over_the_call(self) -> bool:
@@ -159,7 +159,7 @@ class LocalEmbedder(LocalModel):
             return any(graph.find(name) >= 0 for name in SCALES_OVER_THE_CALL)
 
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
-        """Unit vectors of shape (rows, dim)."""
+        """Return unit vectors of shape (rows, dim)."""
         ids, mask = pad(rows)
         outputs = self.run(ids, mask, np.zeros_like(ids))
         profile = self._files[1]
@@ -178,9 +178,9 @@ class LocalEmbedder(LocalModel):
 
 
 def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Places of rows that go through the graph together: of like length, longest first, at most so many tokens padded.
+    """Yield places of rows for one call: of similar length, longest first, at most `tokens` with padding.
 
-    Each batch has one row at least; `tokens` 0 gives every row a call of its own.
+    Each batch has at least one row; `tokens` 0 gives every row a call of its own.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
@@ -193,7 +193,7 @@ def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
 
 
 def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
-    """Of shape (rows, width): the graph's own where it gives one vector a text, else by the profile's rule."""
+    """Return vectors of shape (rows, width): the graph's own, or pooled by the profile's rule."""
     wide = output.astype(np.float64)
     if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers
         return wide
@@ -205,7 +205,7 @@ def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
 
 
 def _fingerprint(path: Path) -> str:
-    """Of a file's size, start and end: weights of hundreds of megabytes are not read through at every start."""
+    """Return a hash of a file's size, start and end; reading hundreds of megabytes at every start would be slow."""
     size = path.stat().st_size
     with path.open("rb") as file:
         digest = hashlib.sha256(f"{size}:".encode() + file.read(SAMPLE))

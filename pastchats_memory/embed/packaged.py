@@ -1,11 +1,11 @@
-"""The model in the package: all-MiniLM-L6-v2 as int8 ONNX, English, offline, made by scripts/build_packaged_model.py.
+"""Run the packaged model: all-MiniLM-L6-v2 as int8 ONNX, English, offline, made by scripts/build_packaged_model.py.
 
-A vector is a function of its text alone: one text goes through the network at a time, because the activations are
-scaled over whatever is in a call.
+A vector depends on its text alone. So one text goes through the network at a time, because the activations are scaled
+over the whole call.
 
-A long text is known by its first 190 tokens and its last 64, in one window. Pooling several windows ranked turns worse,
-the worse the more the later ones weighed, and made indexing up to three times slower (benchmarks/embed_pooling.py).
-What stands in between is found by its words.
+The vector of a long text is made of its first 190 and last 64 tokens, in one window. Pooling several windows ranked turns
+worse, the more the later ones weighed, and indexing took up to three times as long (benchmarks/embed_pooling.py). Words
+find the text between.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 VECTOR_REQUEST = "vector"
-"""What a copy of this process is asked for; else for the pieces of a text (`wordpiece.PIECES`)."""
+"""Kind of a request to the fork for a vector; the other kind asks for the price of a text."""
 FAMILY = "int8-"
-"""How the versions of this model begin: the original has the same name."""
+"""Start of the versions of this model; its original has the same name."""
 CLS_ID, SEP_ID = 101, 102
 WINDOW = 254
-"""Tokens of text in the window: 256 less [CLS] and [SEP]."""
+"""Tokens of text in the window: 256 minus [CLS] and [SEP]."""
 WINDOW_TAIL = 64
-"""Of them what the end of a longer text gets."""
+"""Tokens of the window for the end of a longer text."""
 WEIGHTS_BYTES = 23_129_856
 CHARACTERS, TAIL_CHARACTERS = 4_000, 1_000
-"""What the tokenizer sees of the start and of the end of a longer text: megabytes cost no more than a page."""
+"""Characters of the start and end of a longer text that are tokenized; megabytes cost no more than a page."""
 AHEAD = 16
-"""Texts under way per thread, so that a stream of any length takes constant memory."""
+"""Texts in progress for each thread, so that a stream of any length takes constant memory."""
 
 
 class PackagedEmbedder:
-    """The packaged model as an `Embedder`; nothing is loaded before the first text."""
+    """The packaged model as an `Embedder`; it is loaded with the first text."""
 
     name = "sentence-transformers/all-MiniLM-L6-v2"
     version = f"{FAMILY}151e31ca/{WINDOW - WINDOW_TAIL}-first-and-{WINDOW_TAIL}-last-tokens/mean"
     dim = 384
 
     def __init__(self, threads: int | None = None) -> None:
-        """Use as many threads for a stream of texts; by default one a core."""
+        """Use that many threads for a stream of texts; by default one for each core."""
         self._threads = threads or os.cpu_count() or 1
 
     def load(self) -> None:
-        """Load now what the first text would load (60 to 80 ms); raises ModelUnavailable."""
+        """Load now what the first text would load (60 to 80 ms). Raises ModelUnavailable."""
         _ = self.session
         tokenizer()
 
     def refuse_altered(self) -> None:
-        """Raises ModelUnavailable for files that are not those of this release; reading all of them takes some 50 ms."""
+        """Read all files (about 50 ms). Raises ModelUnavailable for files that are not those of this release."""
         import hashlib  # brings OpenSSL, which a question has no use for
 
         try:
@@ -80,7 +80,7 @@ class PackagedEmbedder:
             raise ModelUnavailable(f"the packaged model cannot be read: {fault}", REINSTALL) from fault
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (384,) per text, in their order, as the texts come."""
+        """Yield a float32 unit vector of shape (384,) for each text, in order, as the texts come."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         self.load()
@@ -93,13 +93,13 @@ class PackagedEmbedder:
                 under_way.extend(pool.submit(self.embed_query, text) for text in islice(rest, 1))
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
+        """Return the vector of a question, float32 of shape (384,); a document with this text has the same."""
         answered = forkserver.ask(VECTOR_REQUEST, text)
         return np.frombuffer(answered, np.float32) if answered else _embed(text)
 
     @property
     def session(self) -> InferenceSession:
-        """The network as onnxruntime runs it, on one thread a call; all embedders share it."""
+        """The network as onnxruntime runs it, on one thread for each call; all embedders share it."""
         with _LOADING:
             return _load_network()
 
@@ -111,15 +111,15 @@ def _embed(text: str) -> Vector:
 
 _LOADING = Lock()
 _IS_FOR_ONE_QUESTION = Event()
-"""Whether this process asks one question and ends."""
+"""Set if this process asks one question and ends."""
 
 
 def load_in_background() -> None:
-    """Begin to load what the one question of this process needs beside everything else; whoever asks is told of any fault.
+    """Start to load what this process needs for its one question; the first use reports any fault.
 
-    In a process of its own where that is a copy of this one: in a thread, half of the loading would only begin when Python's
-    lock is free, and the rest of the program would wait for it as often. Nothing but NumPy is to be imported by now, and
-    nothing to be open: two threads that import NumPy at once break it for both, and a copy shares what is open.
+    A fork loads it if the system allows. In a thread, half of the loading would wait for Python's lock, and the rest of the
+    program would wait as often. Call this before anything but NumPy is imported or opened: two threads that import NumPy at
+    once break it for both, and a fork shares open files.
     """
     _IS_FOR_ONE_QUESTION.set()
     if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
@@ -130,7 +130,7 @@ def load_in_background() -> None:
 
 
 def _answer(kind: str, text: str) -> bytes:
-    """What the copy of this process says: the bytes of a vector, or as JSON what a text costs. Raises ModelUnavailable."""
+    """Return the fork's answer: the bytes of a vector, or the price of a text as JSON. Raises ModelUnavailable."""
     return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps(price_text(text))
 
 
@@ -141,7 +141,7 @@ def _load_quietly() -> None:
 
 @cache
 def _load_network() -> InferenceSession:
-    """The network, with the tokenizer loaded in the time of its own load."""
+    """Return the network; the tokenizer loads in a thread meanwhile."""
     of_tokenizer = Thread(target=_load_tokenizer)
     of_tokenizer.start()
     try:
@@ -154,7 +154,7 @@ def _load_network() -> InferenceSession:
 
 
 def _refuse_truncated(path: Path, size: int) -> None:
-    """Raises OSError for a file of another size: mapped into memory, a short one may end the process where it ends."""
+    """Raise OSError for a file of another size; a short one, mapped into memory, may kill the process."""
     found = path.stat().st_size
     if found != size:
         raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
@@ -166,7 +166,7 @@ def _load_tokenizer() -> None:
 
 
 def window(text: str) -> NDArray[np.int64]:
-    """The tokens of a text that the network sees, of shape (1, tokens), at most 256, [CLS] and [SEP] among them."""
+    """Return the tokens of a text that the network sees, shape (1, tokens), at most 256 with [CLS] and [SEP]."""
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
     if len(ids) > WINDOW or len(text) > CHARACTERS:

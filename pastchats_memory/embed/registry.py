@@ -1,4 +1,4 @@
-"""Which embedder a name stands for."""
+"""Find the embedder of a model's name."""
 
 from __future__ import annotations
 
@@ -17,28 +17,26 @@ if TYPE_CHECKING:
     from pastchats_memory.embed.onnx import Files
     from pastchats_memory.embed.profiles import Profile
 
-from pastchats_memory.embed.hub import fetch_model, find_snapshot, model_missing, print_notice
-from pastchats_memory.embed.model_folder import rules_of_folder
-from pastchats_memory.embed.profiles import Profile
+# The modules of other models are imported in functions, because the packaged model does without them.
 
 PACKAGED = "packaged"
-"""How the packaged model is called; its own name stands for the fp32 model of fastembed's list."""
+"""Name of the packaged model; its full name stands for the fp32 model of fastembed's list."""
 ENDPOINT = "endpoint:"
-"""Stands before the name of a model behind the endpoint where one in the list has the same."""
+"""Prefix of a model behind the endpoint, needed if the list has a model of the same name."""
 PATH_STARTS = ("/", ".", "~")
-"""With one of these begins what is a folder's path and no name."""
+"""Starts of a folder's path, which is no name."""
 GRAPHS = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-"""Where a folder may have its graph; the first that is there counts."""
+"""Places of a folder's graph; the first that exists counts."""
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
 class CustomModel:
-    """A model that the person described: a folder, a repository on the hub, or a name at the endpoint."""
+    """A model that the user configured: a folder, a repository on the hub, or a name at the endpoint."""
 
     path: Path | None = None
     rules: Mapping[str, object] = field(default_factory=dict)
@@ -47,10 +45,10 @@ class CustomModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What the configuration says about models."""
+    """The configuration of models."""
 
     caches: tuple[Path, ...] = ()
-    """Where models lie; what is fetched goes into the first."""
+    """Folders of models; downloads go into the first."""
     endpoint: str | None = None
     """Base URL of an OpenAI-compatible server."""
     key: str | None = field(default=None, repr=False)
@@ -59,17 +57,17 @@ class ModelSettings:
 
 
 def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *, may_fetch: bool = False) -> Embedder:
-    """The embedder that a name stands for; nothing is loaded yet.
+    """Return the embedder of a name; nothing is loaded yet.
 
     Args:
         name: `packaged` or None, a model's name, or a folder's path that begins with `/`, `.` or `~`.
-        settings: of the configuration.
-        version: of the vectors that it is wanted for, where there are some: tells the packaged model from its original,
-            and an endpoint's model from one of the list.
-        may_fetch: whether a model that is not on this machine is fetched from the hub.
+        settings: the configuration.
+        version: version of existing vectors. It tells the packaged model from its original, and an endpoint's model from one
+            of the list.
+        may_fetch: whether a missing model is downloaded from the hub.
 
     Raises:
-        ModelUnavailable: there is no such model; of others that is known when they are first needed.
+        ModelUnavailable: there is no such model. Other models raise it when they are first needed.
     """
     if name is None or name.lower() == PACKAGED or version.startswith(FAMILY):
         return PackagedEmbedder(settings.threads)
@@ -91,7 +89,7 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
 
 
 def is_model(wanted: str, name: str, version: str) -> bool:
-    """Whether vectors of a model's name and version are those of the model that a person calls `wanted`."""
+    """Check whether vectors of this name and version come from the model that a user calls `wanted`."""
     if wanted.lower() == PACKAGED or version.startswith(FAMILY):
         return wanted.lower() == PACKAGED and version.startswith(FAMILY)
     if wanted.startswith(PATH_STARTS):
@@ -100,11 +98,12 @@ def is_model(wanted: str, name: str, version: str) -> bool:
 
 
 def remote_host(embedder: Embedder) -> str | None:
-    """The host to which an embedder sends texts; None where they stay on this machine."""
+    """Return the host to which an embedder sends texts; None if they stay on this machine."""
     return getattr(embedder, "host", None)
 
 
 def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch: bool) -> Embedder:
+    from pastchats_memory.embed.hub import fetch_model, find_snapshot, model_missing, print_notice
     from pastchats_memory.embed.onnx import LocalEmbedder
 
     def find() -> Files:
@@ -124,12 +123,13 @@ def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embed
 
 
 def _folder_of(path: str | Path) -> Path:
-    """Its full path; a home that is not known stays as it is said, and no folder is there."""
+    """Return the full path; an unknown home stays as written, and then no folder is there."""
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - pathlib's raises RuntimeError for such a home
 
 
 def _read_folder(folder: Path, custom: CustomModel) -> Files:
-    """The folder and the rules for it: as configured, else as its own files say, else of a model of its name."""
+    """Return the folder and its profile: as configured, else from its files, else of a model of its name."""
+    from pastchats_memory.embed.model_folder import rules_of_folder
 
     graph = next(
         (name for name in (custom.rules.get("file"), *GRAPHS) if name and (folder / str(name)).is_file()), None

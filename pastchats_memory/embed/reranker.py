@@ -1,7 +1,7 @@
-"""A cross-encoder: a model that reads a question and a text together, and says how well the one answers the other.
+"""Score texts by a cross-encoder: a model that reads a question and a text together.
 
-It makes nothing that could be stored, so it reads few texts, those that a search found. Run as fastembed's
-TextCrossEncoder runs it, out of the same cache; a test holds the two equal.
+Its scores cannot be stored, so it reads only the few texts that a search found. It runs as fastembed's TextCrossEncoder
+does, from the same cache; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from pastchats_memory.embed.windows import pad
 from pastchats_memory.errors import ModelUnavailable
 
 NAME = "Xenova/ms-marco-MiniLM-L-6-v2"
-"""The smallest of fastembed's list."""
+"""The smallest cross-encoder of fastembed's list."""
 PROFILE = Profile(NAME)
 OTHER_WAY = ", or leave --rerank out"
 
 
 class CrossEncoder(LocalModel):
-    """The cross-encoder of the cache."""
+    """The cross-encoder in the cache."""
 
     otherwise = OTHER_WAY
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The model's number for each text, larger is better; shape (texts,). Raises ModelUnavailable."""
+        """Return a number for each text, larger is better; shape (texts,). Raises ModelUnavailable."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a search by vectors does without
 
         self.load()
-        pairs = self.windows.of_pairs(question, texts)
+        pairs = self.windows.encode_pairs(question, texts)
 
         def read(batch: Sequence[int]) -> NDArray[np.float32]:
             ids, mask = pad([pairs[place][0] for place in batch])
@@ -50,14 +50,14 @@ class CrossEncoder(LocalModel):
         return scores
 
     def _numbers(self, output: NDArray[np.float32]) -> NDArray[np.float32]:
-        """One a row. Raises ModelUnavailable."""
+        """Return one number for each row. Raises ModelUnavailable."""
         if output.ndim != 2 or not np.isfinite(output[:, 0]).all():  # noqa: PLR2004 - rows and numbers
             raise ModelUnavailable(f"the model {self.name} gives no number a text", f"Delete it{OTHER_WAY}.")
         return output[:, 0]
 
 
 def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
-    """The one that searches are ordered by again; nothing is loaded yet, and what it lacks is known when it is."""
+    """Return the cross-encoder of `search --rerank`; it is looked for and loaded at its first use."""
 
     def find() -> Files:
         found = hub.find_snapshot(settings.caches, PROFILE)

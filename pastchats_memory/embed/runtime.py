@@ -1,4 +1,4 @@
-"""onnxruntime as this program uses it: silent, told nothing of the machine's owner, on the processor."""
+"""Run onnxruntime silently, without telemetry, on the processor."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 def be_discreet() -> None:
-    """Switch off what model libraries report about their use; each reads its variable once, when it is imported.
+    """Switch off the usage reports of model libraries; each reads its variable when it is imported.
 
-    onnxruntime from 1.29 on otherwise writes a device id into the cache folder and sends usage to its makers.
+    Otherwise onnxruntime from 1.29 on writes a device id into the cache folder and sends usage to its makers.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
 def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceSession:
-    """A graph ready to run, on so many threads a call; `for_one` call it is ready sooner, and runs a little slower.
+    """Return a graph that is ready to run, on that many threads for each call.
 
-    Raises ImportError, OSError, or what onnxruntime raises.
+    `for_one` call it is ready sooner, and runs a little slower. Raises ImportError, OSError, or an onnxruntime exception.
     """
     be_discreet()
     import onnxruntime
@@ -39,7 +39,7 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
 
 
 def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
-    """Of the disk, of files that say nonsense, and, once it is loaded, everything onnxruntime has names for: those share no ancestor."""
+    """Return the exceptions of the disk, of invalid files, and of onnxruntime once it is loaded; they share no base class."""
     state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
     named = () if state is None else vars(state).values()
     return (

@@ -1,6 +1,6 @@
-"""The packaged model's tokenizer: what a window is cut by and what budgets are counted in.
+"""Tokenize with the packaged model's tokenizer, which cuts its windows and counts budgets.
 
-Nothing is loaded before the first text; the `tokenizers` library and the file then take about 25 ms.
+It loads with the first text; the `tokenizers` library and the file then take about 25 ms.
 """
 
 from __future__ import annotations
@@ -18,31 +18,21 @@ from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
-import json
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from tokenizers import Tokenizer
-
-    Ids = NDArray[np.int64]
 
 FOLDER = Path(__file__).with_name("minilm")
 REINSTALL = "reinstall pastchats-memory: a file of the package is missing or damaged"
 PRICE_REQUEST = "pieces"
-"""What a copy of this process is asked for."""
+"""Kind of a request to the fork for the price of a text."""
 UNKNOWN = "[UNK]"
 DROPPED = {"Cc", "Cf", "Cn", "Co", "Mn"}
 CASE_CHANGES = re.compile("[a-z](?=[A-Z])|[A-Z]{3,}")
 COSTLY_SCRIPTS = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u209f\uf900-\ufaff]")
-"""Scripts of which tokenizers have some letters or none: Armenian, and those from Syriac to extended Greek."""
+"""Scripts of which tokenizers know few letters or none: Armenian, and those from Syriac to extended Greek."""
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The packaged tokenizer, loaded once; raises ModelUnavailable where its file is missing or damaged."""
+    """Return the packaged tokenizer, loaded once. Raises ModelUnavailable for a missing or damaged file."""
     try:
         from tokenizers import Tokenizer
 
@@ -54,14 +44,14 @@ def tokenizer() -> Tokenizer:
 
 
 def encode(text: str) -> Encoding:
-    """The WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD, pairs as one character."""
+    """Return the WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD."""
     if not text.isascii():
         text = repair_surrogates(text)
     return tokenizer().encode(text, add_special_tokens=False)
 
 
 def wordpieces(text: str) -> tuple[int, list[str]]:
-    """What `costs` says, of this process or of the one beside it that has loaded the tokenizer. Raises ModelUnavailable."""
+    """Return what `price_text` returns, from the fork if it has the tokenizer. Raises ModelUnavailable."""
     answered = forkserver.ask(PRICE_REQUEST, text)
     if answered is None:
         return price_text(text)
@@ -70,12 +60,13 @@ def wordpieces(text: str) -> tuple[int, list[str]]:
 
 
 def price_text(text: str) -> tuple[int, list[str]]:
-    """What the text costs in WordPieces, and the pieces of the text that are to be paid by the byte.
+    """Return the price of a text in WordPieces, and the parts of it that are paid by the byte.
 
-    A piece costs one, one of several digits as many: Gemma, Qwen and Mistral read them one by one. Where the normaliser
-    took an accent off a letter, or made one word of two cases (as in base64), it costs one more. The second part holds the words that became [UNK] (any of more than 100
-    characters, most emoji), letters of scripts for which vocabularies have hardly more than bytes, and what the
-    normaliser dropped without leaving a piece (control characters, zero-width ones, loose accents), blanks excepted.
+    A piece costs one, or one for each digit, because Gemma, Qwen and Mistral read digits one by one. It costs one more if the
+    normaliser removed an accent, or joined upper and lower case (as in base64).
+
+    Paid by the byte are words that became [UNK] (more than 100 characters, most emoji), letters of scripts that vocabularies
+    hardly know, and what the normaliser dropped (control characters, zero-width ones, loose accents), except blanks.
     """
     if not text.isascii():
         text = repair_surrogates(text)
@@ -108,19 +99,8 @@ def _is_accented(letter: str) -> bool:
 
 
 def repair_surrogates(text: str) -> str:
-    """The text with surrogate pairs as their characters and lone surrogates as U+FFFD: what tokenizers take."""
+    """Return the text with surrogate pairs joined and lone surrogates as U+FFFD, as tokenizers require."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 # The tokenizer of a model's folder, cut as its own files say: the same ids that fastembed gives its graphs.
-
-
-def _json(path: Path) -> dict[str, Any]:
-    """The object in a file, empty where there is no file. Raises OSError, ValueError."""
-    try:
-        found = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    if not isinstance(found, dict):
-        raise ValueError(f"{path.name} holds no object")  # noqa: TRY004 - a file's fault, not a caller's
-    return found

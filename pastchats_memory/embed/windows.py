@@ -1,18 +1,15 @@
-"""Describe."""
+"""Tokenize for a model's folder: texts are cut as its files say, with the ids that fastembed would pass."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pastchats_memory.embed.tokenizer import _json, repair_surrogates
+from pastchats_memory.embed.tokenizer import repair_surrogates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,24 +17,23 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int64]
 
-
 USUAL_WINDOW = 512
-"""Tokens, where a model's files do not say."""
+"""Tokens of a window if a model's files do not say."""
 LONGEST_LIMIT = 1 << 20
-"""Some files say 1e30 for "as many as you like"."""
+"""Largest believable window; some files say 1e30 for "any"."""
 CHARACTERS_A_TOKEN = 16
-"""No more of a text is looked at for each token of the window: megabytes cost no more than a page."""
+"""Characters that are tokenized for each token of the window; megabytes cost no more than a page."""
 
 
 class Windows:
-    """Texts to token ids, at most a window of each."""
+    """A tokenizer that turns texts into token ids, at most a window of each."""
 
     def __init__(self, folder: Path, tokens: int | None) -> None:
         """Read the folder's tokenizer; `tokens` is the window, None for what the folder says.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a file does not say what it should.
+            ValueError: a file has invalid content.
         """
         from tokenizers import AddedToken, Tokenizer
 
@@ -52,14 +48,17 @@ class Windows:
         tokenizer.enable_truncation(max_length=self.tokens, direction=direction)
         self._tokenizer = tokenizer
 
-    def of(self, texts: Sequence[str]) -> list[Ids]:
-        """For each text its ids, special ones among them, of shape (tokens,), at most a window long."""
+    def encode(self, texts: Sequence[str]) -> list[Ids]:
+        """Return the ids of each text, special ones included, shape (tokens,), at most a window long."""
         most = self.tokens * CHARACTERS_A_TOKEN
         cut = [repair_surrogates(text[:most]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
-    def of_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
-        """For each text the ids of the question and it, and of which of the two each is; a window in all, the longer one cut."""
+    def encode_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
+        """Return for each text the ids of question and text, and which of the two each id belongs to.
+
+        Both share one window; the longer one is cut.
+        """
         most = self.tokens * CHARACTERS_A_TOKEN
         pairs = [(repair_surrogates(question[:most]), repair_surrogates(text[:most])) for text in texts]
         return [
@@ -69,7 +68,7 @@ class Windows:
 
 
 def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """The rows side by side, of shape (rows, longest), and a mask that is 1 where a row goes so far."""
+    """Return the rows in one array of shape (rows, longest), and a mask that is 1 within a row."""
     lengths = np.array([len(row) for row in rows])
     mask = (np.arange(lengths.max())[None, :] < lengths[:, None]).astype(np.int64)
     ids = np.zeros(mask.shape, np.int64)
@@ -78,7 +77,7 @@ def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
 
 
 def _window(folder: Path) -> int:
-    """The stricter of the two limits that a tokenizer's configuration may have, or what the folder says of sentences."""
+    """Return the stricter limit of the tokenizer's configuration, or the folder's limit for sentences."""
     said = _json(folder / "tokenizer_config.json")
     limits = [said.get("model_max_length"), said.get("max_length")]
     limits.append(_json(folder / "sentence_bert_config.json").get("max_seq_length"))
@@ -91,3 +90,14 @@ def _special_tokens(folder: Path) -> list[Any]:
     for value in _json(folder / "special_tokens_map.json").values():
         listed += value if isinstance(value, list) else [value]
     return listed
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """The object in a file, empty where there is no file. Raises OSError, ValueError."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError(f"{path.name} holds no object")  # noqa: TRY004 - a file's fault, not a caller's
+    return found

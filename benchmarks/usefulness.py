@@ -1,4 +1,4 @@
-"""How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
+"""Count the recall blocks that hold the decisive line of an earlier solution.
 
     python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third|fourth] [--db FILE] [--bytes N] [--misses]
 
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes.threads import Thread
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Item, RecallBlock
 from pastchats_memory.recall import budget, entries
@@ -74,7 +74,7 @@ def tasks(name: str = "first") -> list[Task]:
 
 def decisive_line(folder: Path, task: Task) -> str | None:
     """The line that the task's digest is of; None where the transcript is another one now."""
-    source = Source(folder / task.file)
+    source = SourceFile(folder / task.file)
     reader = detect_format(source)
     for turn in reader.read(source) if reader else ():
         if getattr(turn, "line", 0) == task.line and (content := getattr(turn, "content", "")):
@@ -98,8 +98,8 @@ def as_first_released() -> None:
         return [answers[weights.index(max(weights))].content] if answers else []
 
     entries.key_sentences = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
-    entries.done_in = lambda _: ()  # type: ignore[attr-defined] # as above
-    entries.thread_of = lambda *_: Thread()  # type: ignore[attr-defined] # as above
+    entries.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
+    entries.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
     entries.ASKED_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 

@@ -4,7 +4,7 @@ A vector depends on its text alone. So one text goes through the network at a ti
 over the whole call.
 
 The vector of a long text is made of its first 190 and last 64 tokens, in one window. Pooling several windows ranked turns
-worse, the more the later ones weighed, and indexing took up to three times as long (benchmarks/embed_pooling.py). Words
+worse, the more the later ones weighed, and indexing took up to three times as long. Words
 find the text between.
 """
 

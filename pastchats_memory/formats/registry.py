@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.locations import Environment
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 ENTRY_POINTS = "pastchats_memory.formats"
 """The group of entry points, such as `mytool = "my_package:MYTOOL"`, by which other packages add formats."""
@@ -68,7 +69,7 @@ BUILT_IN = {
     "issue-files": "tasks.issue_files:ISSUE_FILES",
     "checklist": "tasks.checklist:CHECKLIST",
     "agent-log": "agents.agent_log:AGENT_LOG",
-    "messages": "generic.messages:MESSAGES",
+    "messages": "generic:MESSAGES",
     "scrollback": "markdown.terminal:SCROLLBACK",
     "notes": "markdown.notes:NOTES",
 }
@@ -139,7 +140,7 @@ def _added() -> tuple[tuple[Format, str], ...]:
     return tuple(found.values())
 
 
-def detect_format(source: Source) -> Format | None:
+def detect_format(source: SourceFile) -> Format | None:
     """Return the most confident format, or None; a certain one ends the search.
 
     Raises:

@@ -18,11 +18,11 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.anchors import write_anchors
 from pastchats_memory.ingest.archives import expand_archives
 from pastchats_memory.ingest.changes import Plan, plan_files, recipe_of_skipped
-from pastchats_memory.ingest.detect import BY_FORMAT, detect, resume
+from pastchats_memory.ingest.detect import BY_FORMAT, detect, require_records, resume
 from pastchats_memory.ingest.discover import Candidate, discover_files, stored_name
 from pastchats_memory.ingest.dry_run import dry_run, dry_run_at
 from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
@@ -60,6 +60,7 @@ def index(
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
+        UsageFault: no record has the keys of the map; nothing was indexed.
         ModelUnavailable: the model cannot be loaded.
         ModelChanged: the database has vectors of another model or version; nothing was indexed.
         StoreFault: the database cannot be written; earlier batches stand.
@@ -105,6 +106,7 @@ def _plan(
     """Return the files to read, and the archives that were opened; file moved files under their new paths."""
     known = sources.known_sources(database)
     files, archives = expand_archives(files, known, options, report)
+    require_records(files, known, options)
     planned, moved = plan_files(files, known, options)
     with database.transaction():
         for old, new in moved.items():
@@ -122,7 +124,7 @@ def _plan(
 def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
     """Yield the texts of a file that the run would embed, to estimate how long it takes."""
     try:
-        source, format_, _ = detect(plan.candidate, options)
+        source, format_, _ = detect(plan, options)
     except OSError:  # the run itself reports it
         return
     if format_ is not None:
@@ -166,7 +168,7 @@ def _index_file(
         else:
             return
     try:
-        source, format_, reason = detect(plan.candidate, options)
+        source, format_, reason = detect(plan, options)
     except OSError as fault:  # not remembered, so that the next run tries again
         report.files.append(report_failed(plan.candidate, fault))
         return
@@ -177,7 +179,7 @@ def _index_file(
 
 
 def _write_rows(
-    database: Database, writer: Writer, plan: Plan, source: Source, format_: Format, options: IndexOptions
+    database: Database, writer: Writer, plan: Plan, source: SourceFile, format_: Format, options: IndexOptions
 ) -> Iterator[int]:
     file = writer.open(plan, format_.name)
     characters = 0

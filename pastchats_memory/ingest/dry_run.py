@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pastchats_memory.ingest.archives import expand_archives
 from pastchats_memory.ingest.changes import Plan, plan_files
-from pastchats_memory.ingest.detect import detect
+from pastchats_memory.ingest.detect import detect, require_records, suggest_map
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.identity import project_of
 from pastchats_memory.ingest.open_file import OpenFile
@@ -36,12 +36,14 @@ def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOpt
 
     Raises:
         InputMissing: an input does not exist.
+        UsageFault: no record has the keys of the map.
         StoreFault: the database cannot be read.
     """
     found, faults = discover_files(inputs, options.wanted)
     known = sources.known_sources(database) if database else {}
     report = IndexReport("", files=list(map(report_refused, faults)))
     found, _ = expand_archives(found, known, options, report)
+    require_records(found, known, options)
     yield from ((left, 0, None) for left in report.files)
     planned, _ = plan_files(found, known, options)
     yield from (_dry_run_file(plan, options) for plan in planned)
@@ -51,11 +53,11 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     if plan.is_unchanged and plan.state is not None:
         return replace(report_unchanged(plan), is_unchanged=True), 0, plan.project
     try:
-        source, reader, reason = detect(plan.candidate, options)
+        source, reader, reason = detect(plan, options)
     except OSError as fault:
         return report_failed(plan.candidate, fault), 0, None
     if reader is None:
-        return FileReport(plan.candidate.name, None, reason=reason), 0, None
+        return FileReport(plan.candidate.name, None, reason=reason, map=suggest_map(source, reader)), 0, None
     reading = OpenFile(plan, reader.name)
     projects = Counter(
         of
@@ -67,6 +69,7 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
         reader.name,
         unreadable=tuple(reading.unreadable),
         keys=reader.explain(source) if reader.explain else {},
+        map=suggest_map(source, reader),
     )
     project = next(iter(projects)) if len(projects) == 1 else None
     return taken, projects.total() + len(reading.tasks), project

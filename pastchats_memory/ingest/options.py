@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
+from pastchats_memory.formats.generic.key_map import KeyMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,32 @@ def _matches_glob(path: str, pattern: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAs:
+    """The format or the map by which the user wants files to be read, instead of by detection."""
+
+    format: str = ""
+    """The name of a format, or of a map in the configuration."""
+    key_map: KeyMap | None = None
+    """Read JSON that has its keys by this map."""
+
+    def to_json(self) -> str | None:
+        """Return both as JSON for the record of the source, or None if files are to be detected."""
+        if not self.format and self.key_map is None:
+            return None
+        return json.dumps({"format": self.format, "map": self.key_map.to_table() if self.key_map else {}})
+
+    @classmethod
+    def from_json(cls, text: str | None) -> ReadAs:
+        """Build it from the record of a source."""
+        known = json.loads(text) if text else {}
+        table = known.get("map")
+        return cls(known.get("format", ""), KeyMap.from_table(table, "map") if table else None)
+
+
+AS_DETECTED = ReadAs()
+
+
+@dataclass(frozen=True, slots=True)
 class IndexOptions:
     """What the user and the configuration ask for."""
 
@@ -71,6 +101,10 @@ class IndexOptions:
     """Characters of a chunk of a note."""
     overlap: int = 2
     """Lines that two chunks of a note share."""
+    read_as: ReadAs = AS_DETECTED
+    """The format or map to read by; a file that was read by one is read by it again."""
+    maps: Mapping[str, KeyMap] = field(default_factory=dict)
+    """The configured maps by name, for files of no known format that have their keys."""
     wanted: FileFilter = ALL_FILES
     """Which files and projects to read."""
 
@@ -79,6 +113,13 @@ class IndexOptions:
         return self.notes or any(
             parent.name.lower() in self.note_folders for parent in list(path.parents)[:NOTE_FOLDER_DEPTH]
         )
+
+    def maps_recipe(self) -> str:
+        """Return a digest of the configured maps for the recipe of files that they may concern; "" without any."""
+        if not self.maps:
+            return ""
+        text = "\n".join(f"{name}:{key_map}" for name, key_map in sorted(self.maps.items()))
+        return f";maps={hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def recipe(self) -> str:
         """Return the options, except the project, that change the rows of a file; empty for the defaults."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.task_rows import find_fault
@@ -16,7 +16,7 @@ from pastchats_memory.text.clean import clean_turn
 from pastchats_memory.text.recall_block import strip_recall_blocks
 
 
-def read_turns(source: Source, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
+def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
     """Yield the clean turns of a file; its tasks, checkpoints and unreadable lines go into `file`.
 
     Raises:

@@ -33,6 +33,8 @@ class FileReport:
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """In a dry run, the keys that were read as role, text, time and conversation."""
+    map: str | None = None
+    """In a dry run, the value of `--map` that reads the file, or would read a file without a format."""
 
 
 @dataclass(frozen=True, slots=True)

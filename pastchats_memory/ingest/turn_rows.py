@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
@@ -39,7 +39,7 @@ class IdentifiedTurn:
 
 
 def read_rows(
-    database: Database, source: Source, format_: Format, file: OpenFile, options: IndexOptions
+    database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[Prompt]:
     """Read, clean, identify and redact the turns of a file, except those of excluded projects.
 
@@ -62,7 +62,7 @@ def read_rows(
 
 
 def _identify(
-    database: Database, source: Source, format_: Format, file: OpenFile, options: IndexOptions
+    database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[IdentifiedTurn]:
     """Yield the wanted turns of a file with their identity; turns of an export keep the identity that it has."""
     name = file.plan.candidate.name

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pastchats_memory.embed.reranker import CrossEncoder
-    from pastchats_memory.health import Finding, Status
+    from pastchats_memory.maintenance.health import HealthCheck, Status
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.memory.requests import OUTCOMES, filters_of, source_named, standing_here
 from pastchats_memory.model import (
     Command,
@@ -51,11 +51,11 @@ from pastchats_memory.search.hits import add_snippet
 if TYPE_CHECKING:
     from datetime import date
 
-    from pastchats_memory.citations import Progress as VerifyProgress
-    from pastchats_memory.citations import Verified
-    from pastchats_memory.tasks.ask import Answer
-    from pastchats_memory.tasks.board import TaskBoard
-    from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+    from pastchats_memory.episodes.cite import Progress as VerifyProgress
+    from pastchats_memory.episodes.cite import Verified
+    from pastchats_memory.tasks import TaskMemory
+    from pastchats_memory.tasks.ask import TaskAnswer
+    from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -74,14 +74,12 @@ from pastchats_memory.store.tombstones import forgettings
 if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
-    from pastchats_memory.forget import Forgotten
-    from pastchats_memory.health import Mended
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import StoredTurn
+    from pastchats_memory.maintenance.forget import ForgetResult
+    from pastchats_memory.maintenance.health import RepairReport
+    from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
-    from pastchats_memory.rescan import Found as FoundSecrets
-    from pastchats_memory.rescan import Progress as RescanProgress
-    from pastchats_memory.rescan import Rescanned
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
@@ -185,15 +183,15 @@ class Opened:
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""
-        from pastchats_memory.health import status
+        from pastchats_memory.maintenance.health import read_status
 
-        return status(self._database)
+        return read_status(self._database)
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[HealthCheck]:
         """Every check with its result; what is to be mended says how. Raises StoreFault."""
-        from pastchats_memory.health import examine
+        from pastchats_memory.maintenance.health import check_health
 
-        return examine(self._database, self._model())
+        return check_health(self._database, self._model())
 
     @contextmanager
     def explaining_damage(self) -> Iterator[None]:
@@ -308,7 +306,7 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             hits = search(self._database, self._model(), self._without_private(request), self._scoring(asked=rerank))
-            cited = cited_hits(self._database, hits)
+            cited = cite_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
 
     def _scoring(self, *, asked: bool) -> Rerank | None:
@@ -418,7 +416,7 @@ class Asking(Opened):
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_with_terms(self._database, self._model(), self._without_private(wanted))
-            worth = [add_snippet(hit, terms) for hit in cited_hits(self._database, above_threshold(hits, terms))]
+            worth = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
         assembled = build_context(worth, terms.weights, request, _count_tokens)
         return assembled._replace(warnings=hits.warnings)
 
@@ -435,7 +433,7 @@ class Asking(Opened):
             return []
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
-        return cited_items(self._database, [one for one in around if one.project not in hidden])
+        return cite_items(self._database, [one for one in around if one.project not in hidden])
 
     def verify(
         self,
@@ -455,16 +453,16 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.citations import verify
+        from pastchats_memory.episodes.cite import verify
 
         filters = filters_of(project=project)._replace(hidden=hidden_projects(self._database, None))
         return verify(self._database, filters, () if source is None else source_named(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""
-        from pastchats_memory.episodes.around import how_ended
+        from pastchats_memory.episodes.load import load_outcome
 
-        return how_ended(self._database, item)
+        return load_outcome(self._database, item)
 
     def unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
@@ -481,7 +479,7 @@ class Asking(Opened):
             UsageFault: there is no working directory, or no such outcome.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.judging import listed
+        from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
 
         hidden = hidden_projects(self._database, None)
@@ -489,19 +487,19 @@ class Asking(Opened):
         filters = filters_of(project=project, outcome=wanted)._replace(hidden=hidden)
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            found = listed(self._database, filters, limit, judged=judged)
+            found = list_episodes(self._database, filters, limit, judged=judged)
             absent = () if found.sheets else explain_empty(self._database, filters._replace(outcomes=()))
         return found, (*absent, *behind)
 
     def laid_out(self, id_: str) -> Sheet | None:
         """The episode of a turn as `unjudged` has it; None for no such item. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import sheet_of
+        from pastchats_memory.episodes.judge import load_sheet
 
         item = self._item(id_)
         if item is None:
             return None
         with self._database.snapshot():
-            return sheet_of(self._database, item)
+            return load_sheet(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.
@@ -522,20 +520,20 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.lessons import lessons
+        from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search.no_results import explain_empty
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
-            found = lessons(self._database, filters.project, hidden, limit)
+            found = find_lessons(self._database, filters.project, hidden, limit)
             absent = () if found else explain_empty(self._database, filters._replace(outcomes=(), hidden=hidden))
         return found, (*absent, *behind)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.how import commands
+        from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall.selection import above_threshold
 
         filters = filters_of(project=project, outcome="worked")
@@ -543,15 +541,15 @@ class Asking(Opened):
         wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
         with self._database.snapshot():
             hits, terms = search_with_terms(self._database, self._model(), wanted)
-            found = commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
+            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
         return found, (*hits.warnings, *behind)
 
     @property
-    def tasks(self) -> TaskBoard:
+    def tasks(self) -> TaskMemory:
         """Task memory: add, update, comment, capture, find, export."""
-        from pastchats_memory.tasks.board import TaskBoard
+        from pastchats_memory.tasks import TaskMemory
 
-        return TaskBoard(self._database, self._model(), standing_here(self._database))
+        return TaskMemory(self._database, self._model(), standing_here(self._database))
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.
@@ -562,11 +560,13 @@ class Asking(Opened):
         """
         return self.tasks.check_prior_work(utf8(query))
 
-    def consult_episodic_memory(self, problem_context: str, limit: int = 5) -> tuple[list[Resolved], tuple[str, ...]]:
+    def consult_episodic_memory(
+        self, problem_context: str, limit: int = 5
+    ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
         """Completed and archived tasks that have to do with a problem, each with its resolution; and warnings."""
         return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
 
-    def ask(self, question: str, today: date | None = None) -> Answer:
+    def ask(self, question: str, today: date | None = None) -> TaskAnswer:
         """The tasks that a question in plain language asks for, with how it was read. Raises UsageFault, StoreFault."""
         return self.tasks.ask(utf8(question), today)
 
@@ -593,6 +593,8 @@ class Keeping(Opened):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         follow_links: bool = False,
+        map: str | None = None,  # noqa: A002 - the name of the flag
+        format: str | None = None,  # noqa: A002 - the name of the flag
         progress: Callable[[Progress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
@@ -606,11 +608,15 @@ class Keeping(Opened):
             include: globs beside the configured ones; where there are any, a file must fit one.
             exclude: globs beside the configured ones, of files, folders and projects that are left.
             follow_links: follow symbolic links out of a folder.
+            map: keys of JSON of unknown shape, such as `role=speaker,text=body,time=at`; files without them are read
+                as usual. A later run reads the same files by it, too.
+            format: read only files of this format, by its name in `metadata.format` or in the configuration.
             progress: called as the run goes on.
             forecast: called before it begins.
 
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
+            UsageFault: the map is wrong, no record has its keys, or no format has the name; nothing was indexed.
             ModelUnavailable: the model cannot be loaded; nothing was indexed.
             ModelChanged: the database has vectors of another model or version; nothing was indexed.
             StoreFault: the database cannot be written; what was stored before stands.
@@ -625,6 +631,8 @@ class Keeping(Opened):
             force=force,
             notes=notes,
             follow=follow_links,
+            key_map=map,
+            format_=format,
         )
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index
@@ -648,7 +656,7 @@ class Keeping(Opened):
         self, *ids: str, conversation: str | None = None, source: str | PathLike[str] | None = None,
         project: str | None = None, since: str | None = None, until: str | None = None, query: str | None = None,
         dry_run: bool = False,
-    ) -> Forgotten:  # fmt: skip
+    ) -> ForgetResult:  # fmt: skip
         """Forget for good what all of these choose; with `dry_run` only say what that comes to.
 
         Private projects stay, but for the one that the working directory is in and the one that is named.
@@ -667,7 +675,7 @@ class Keeping(Opened):
             UsageFault: nothing says what to forget, or it cannot be asked.
             StoreFault: it cannot be written; nothing is forgotten.
         """
-        from pastchats_memory.forget import Selector, find, forget
+        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
         hidden = hidden_projects(self._database, None)
         filters = filters_of(project=project, since=since, until=until)
@@ -676,18 +684,18 @@ class Keeping(Opened):
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
-        return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)
+        return preview_forget(self._database, selector, hidden) if dry_run else forget(self._database, selector)
 
-    def prune(self, before: str, *, dry_run: bool = False) -> Forgotten:
+    def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Forget all turns older than an ISO date or time; what is older is left out from now on, wherever it comes from.
 
         Those without a time stay, and so do tasks. Raises UsageFault, StoreFault.
         """
-        from pastchats_memory.forget import Selector, find, forget
+        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
         selector = Selector(before=filters_of(since=before).since)
         unseen = hidden_projects(self._database, None)
-        return find(self._database, selector, unseen) if dry_run else forget(self._database, selector)
+        return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
 
     def purge(self) -> bool:
         """Delete everything but what keeps forgotten text away; False where a process that is reading keeps it in the log for now."""
@@ -701,9 +709,9 @@ class Keeping(Opened):
 
     def undo_forget(self, number: int | None = None) -> Forgetting | None:
         """Let what was forgotten then, or last, come back when it is indexed again; None for no such. Raises StoreFault."""
-        from pastchats_memory.forget import undo
+        from pastchats_memory.maintenance.forget import undo_forget
 
-        return undo(self._database, number)
+        return undo_forget(self._database, number)
 
     def judge(self, id_: str, verdict: str, because: str | None = None) -> tuple[Sheet | None, tuple[str, ...]]:
         """Say how the episode of a turn ended, in the place of what the rules say, for as long as what was read stays as it is.
@@ -720,7 +728,7 @@ class Keeping(Opened):
             UsageFault: it is no id, the turn has no outcome, or these words do not stand there; nothing is changed.
             StoreFault: it cannot be written; nothing is changed.
         """
-        from pastchats_memory.episodes.judging import judge
+        from pastchats_memory.episodes.judge import judge
 
         verdict = outcome_named(verdict)
         item = self._item(id_)
@@ -728,10 +736,10 @@ class Keeping(Opened):
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import take_back
+        from pastchats_memory.episodes.judge import withdraw_judgement
 
         item = self._item(id_)
-        return (None, ()) if item is None else take_back(self._database, item)
+        return (None, ()) if item is None else withdraw_judgement(self._database, item)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""
@@ -764,16 +772,16 @@ class Keeping(Opened):
             say(sentence)
         return reindex_embeddings(self._database, embedder, progress)
 
-    def find_secrets(self, progress: Callable[[RescanProgress], None] = lambda _: None) -> FoundSecrets:
+    def find_secrets(self, progress: Callable[[RedactProgress], None] = lambda _: None) -> StoredSecrets:
         """In which stored rows the rules of this release find secrets; nothing is changed. Raises StoreFault."""
-        from pastchats_memory.rescan import find
+        from pastchats_memory.maintenance.redact_stored import find_stored_secrets
 
-        return find(self._database, progress)
+        return find_stored_secrets(self._database, progress)
 
     def redact_stored(
-        self, found: FoundSecrets | None = None, progress: Callable[[RescanProgress], None] = lambda _: None,
+        self, found: StoredSecrets | None = None, progress: Callable[[RedactProgress], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
-    ) -> Rescanned:  # fmt: skip
+    ) -> RedactReport:  # fmt: skip
         """Take secrets out of what is stored already: out of rows, words, vectors, and the bytes of the file.
 
         Ids and citations stay. What is found is embedded again. Stopped half-way, the next call does the rest.
@@ -787,15 +795,15 @@ class Keeping(Opened):
             ModelUnavailable, ModelChanged: what changed cannot be embedded; what was not reached is as it was.
             StoreFault: it cannot be written; what was not reached is as it was.
         """
-        from pastchats_memory.rescan import find, rescan
+        from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
 
-        found = find(self._database) if found is None else found
+        found = find_stored_secrets(self._database) if found is None else found
         embedder = self._model(may_fetch=bool(found))
         if found:
             embedder.load()
             for sentence in about_leaving(embedder):
                 say(sentence)
-        return rescan(self._database, embedder, found, progress)
+        return redact_stored(self._database, embedder, found, progress)
 
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
         """A consistent copy of the database, for its owner alone, whoever writes meanwhile; what was copied. Raises UsageFault, StoreFault."""
@@ -811,7 +819,7 @@ class Keeping(Opened):
         return restore(Path(file), load().database if path is None else Path(path))
 
     @classmethod
-    def mend(cls, path: str | PathLike[str] | None = None) -> Mended:
+    def mend(cls, path: str | PathLike[str] | None = None) -> RepairReport:
         """Save what can be saved of a damaged database in a new one, which takes its place; the damaged file is kept.
 
         Args:
@@ -822,7 +830,7 @@ class Keeping(Opened):
             StoreFault: it cannot be read, or the new one cannot be written; it is as it was.
             ModelUnavailable: its model, by which lost vectors are made again, cannot be had; it is as it was.
         """
-        from pastchats_memory.health import Mended, complete
+        from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
         from pastchats_memory.store.atomic_file import beside, put_in_place
         from pastchats_memory.store.recover import salvage
 
@@ -831,8 +839,8 @@ class Keeping(Opened):
         with beside(file) as partial:
             saved = salvage(file, partial)
             with cls.open(partial, create=False, config=config) as new:
-                lacked = complete(new._database, new._model())  # noqa: SLF001 - our own
-            return Mended(saved, lacked, put_in_place(partial, file))
+                lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
+            return RepairReport(saved, lacked, put_in_place(partial, file))
 
     def export(self) -> Generator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""

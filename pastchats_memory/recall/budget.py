@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pastchats_memory.model import Outcome, RecallBlock, RecallEntry
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, entry_text
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_block, render_entry
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Widths of a shortened excerpt; the steps are small so that little room stays unused."""
@@ -28,10 +28,10 @@ def fit_budget(
     parts, and only the whole block is counted twice.
     """
     entries: list[RecallEntry] = []
-    left = budget - count_tokens(block_text(query, [], ""))
+    left = budget - count_tokens(render_block(query, [], ""))
 
     def needed(entry: RecallEntry) -> int:
-        return count_tokens(entry_text(len(entries) + 1, entry))
+        return count_tokens(render_entry(len(entries) + 1, entry))
 
     for entry in candidates:
         fitted = _shorten_to_fit(entry, weights, needed, left)
@@ -43,7 +43,7 @@ def fit_budget(
     if candidates and not entries:
         least = budget - left + needed(_shorten(candidates[0], weights, SHORTER_WIDTHS[-1]))
         nothing = TOO_SMALL.format(least=least)
-    text = block_text(query, entries, nothing)
+    text = render_block(query, entries, nothing)
     tokens = count_tokens(text)
     if tokens > budget:
         return RecallBlock(query, (), "", 0, least=least or tokens)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Context, ContextItem, Hit
-from pastchats_memory.render import citation, local_time, one_line, quoted
+from pastchats_memory.text.display import format_time, one_line, quote
 from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.views.text import format_citation
 
 MOST_ITEMS = 5
 EXCERPT_WIDTH = 200
@@ -74,7 +75,7 @@ def format_context(items: Sequence[ContextItem]) -> str:
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {citation(item.hit)}\n" for item in items)
+    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
@@ -83,6 +84,12 @@ def _format_item(place: int, item: ContextItem) -> str:
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
     kind = hit.role if hit.type == "prompt" else hit.type
     task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
-    facts = (f"[{one_line(hit.id)}] {kind}", *task, one_line(hit.source_project), local_time(hit.timestamp), similarity)
+    facts = (
+        f"[{one_line(hit.id)}] {kind}",
+        *task,
+        one_line(hit.source_project),
+        format_time(hit.timestamp),
+        similarity,
+    )
     line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
-    return f"{line}{quoted(item.excerpt)}\n" if item.excerpt else line
+    return f"{line}{quote(item.excerpt)}\n" if item.excerpt else line

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.citations import cited_hits
-from pastchats_memory.episodes.around import episode_around, said
-from pastchats_memory.episodes.done import FAILED, done_in
-from pastchats_memory.episodes.threads import Thread, cited_attempts, thread_of
+from pastchats_memory.episodes.actions import FAILED, actions_of
+from pastchats_memory.episodes.cite import cite_hits
+from pastchats_memory.episodes.load import load_episode, present_outcome
+from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
 from pastchats_memory.model import RESOLVED, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.hits import add_snippet, move_hit
@@ -97,22 +97,22 @@ def _choose_episode(
     A later attempt that worked takes the place of a failed one, because it says what to do. So does the next answered attempt
     after a stopped one, and the episode before a mere judgement. A search for failed episodes alone returns those.
     """
-    episode, ending = episode_around(database, item)
+    episode, ending = load_episode(database, item)
     wanted = request.search.filters.outcomes
     found: Sequence[Item] = ()
     judged = _find_judged_turn(database, episode, ending, hits, wanted) if item.role == "user" else None
     if judged and not _adds_answer(episode, judged, terms):
         item, found = judged, episode
-        episode, ending = episode_around(database, item)
-    thread = thread_of(database, episode, ending, hits)
+        episode, ending = load_episode(database, item)
+    thread = find_thread(database, episode, ending, hits)
     later = thread.after or thread.answered if not wanted or "worked" in wanted else None
     if later_items := turns.items(database, [int(later.id)] if later else []):
-        later_episode, later_ending = episode_around(database, later_items[0])
+        later_episode, later_ending = load_episode(database, later_items[0])
         return _ShownEpisode(
             later_items[0],
             later_episode,
             later_ending,
-            thread_of(database, later_episode, later_ending, hits),
+            find_thread(database, later_episode, later_ending, hits),
             (*found, *episode),
         )
     return _ShownEpisode(item, episode, ending, thread, found)
@@ -125,7 +125,7 @@ def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
     is_about_more = weigh_matches("\n".join([*prompts, *answers]), terms.weights) > weigh_matches(
         "\n".join(prompts), terms.weights
     )
-    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(done_in(episode))
+    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(actions_of(episode))
 
 
 def _find_judged_turn(
@@ -156,7 +156,7 @@ def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
 
 def _is_question(text: str) -> bool:
     # Patterns that are compiled where something short was said, and not in every hook.
-    from pastchats_memory.outcome.requests import is_request
+    from pastchats_memory.episodes.outcome.requests import is_request
 
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 
@@ -176,7 +176,7 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
         outcome=Outcome(ending.said),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
-        done=() if item.role == "note" else done_in(episode),
+        done=() if item.role == "note" else actions_of(episode),
     )
 
 
@@ -184,9 +184,9 @@ def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) ->
     """Return the entry with the evidence for its outcome, earlier failed attempts, and what followed later."""
     thread = found.thread
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
-    cited = cited_attempts(database, others) if others else {}
+    cited = cite_attempts(database, others) if others else {}
     return entry._replace(
-        outcome=said(database, found.ending),
+        outcome=present_outcome(database, found.ending),
         before=tuple(cited[one.id] for one in thread.before),
         after=thread.after and cited[thread.after.id],
         superseded_by=thread.superseded_by and cited[thread.superseded_by.id],
@@ -228,7 +228,7 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
 def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
     """Return the entries with the hit and the question of each at its best surviving place."""
     questions = [entry.question for entry in entries if entry.question is not None]
-    cited = cited_hits(database, [*(entry.hit for entry in entries), *questions])
+    cited = cite_hits(database, [*(entry.hit for entry in entries), *questions])
     asking = iter(cited[len(entries) :])
     return [
         entry._replace(hit=hit, question=entry.question and next(asking))

@@ -40,10 +40,9 @@ A word in half of a large corpus carries hardly any information, and costs as mu
 MOST_PAIRS = 12
 """Pairs of neighbouring words that are looked up for one query."""
 FUNCTION_WORD = 0.5
-"""Importance of a function word. At 0 search over code gets worse ("if", "not", "with"), at 1 search over conversations
-does (`benchmarks/README.md`)."""
+"""Importance of a function word. At 0 search over code gets worse ("if", "not", "with"), at 1 search over conversations does."""
 PASTED_WORD = 0.25
-"""Importance of a word that stands in a paste alone (`benchmarks/pasted.py`)."""
+"""Importance of a word that stands in a paste alone."""
 
 
 class Term(NamedTuple):

@@ -2,8 +2,8 @@
 
 Textbook rank fusion discards how sure each list is. On two of four retrieval sets it is worse than the better of its two
 lists, on a third slightly worse. So the fusion takes a third list, made of evidence on one scale: how much of the question
-occurs in a row, how far the row stands out by meaning, what its neighbours say, and who wrote it. `benchmarks/README.md`
-has the experiments that set the numbers, and the worth of each.
+occurs in a row, how far the row stands out by meaning, what its neighbours say, and who wrote it. `benchmarks/quality.py`
+measures the worth of each.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ GOOD_MATCH = 4.0
 """Worth of matching words as well as the BEST_MATCHES do on average, on the scale of `semantic_evidence`, for a question
 of the rarest possible words. A row that leads by far is worth many times as much as one of many equal rows.
 
-This number and those below are near the result of `benchmarks/leave_one_out.py` on all sets. They were moved until hybrid
-search was as good as the better of words and meaning, there and on further sets of code, tasks, questions and agents'
+This number and those below were fitted on all retrieval sets, then moved until hybrid search was as good as the better of words and meaning, there and on further sets of code, tasks, questions and agents'
 transcripts that had no part in choosing them."""
 BEST_MATCHES = 50
 """Rows with the best word scores; a match is compared with their mean."""

@@ -1,7 +1,7 @@
 """Read the time that a question names ("in May 2023", "since last week", "on 3 June") as days. Pure.
 
 A time with one open side ("since", "before") is a filter: it says when the sought text was written. The day, month or year
-of an event is no filter, because people write about events afterwards too (`benchmarks/README.md`).
+of an event is no filter, because people write about events afterwards too.
 """
 
 from __future__ import annotations

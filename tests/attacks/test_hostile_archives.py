@@ -7,7 +7,6 @@ import json
 import os
 import stat
 import struct
-import time
 import zipfile
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from inprocess import Shell
+from work import count_calls
 
 from pastchats_memory.files import archives
 from pastchats_memory.files.archives import ZSTD
@@ -26,7 +26,6 @@ SAID = "".join(
     for role, text in (("user", "Which port?"), ("assistant", "8080."))
 )
 SMALL = 100_000
-MOST_SECONDS = 5
 BOMB = b'{"role": "user", "content": "' + b"a" * 40 * SMALL + b'"}\n'
 
 
@@ -112,13 +111,15 @@ BOMBS: dict[Callable[[Path], None], str] = {
 }
 
 
+@pytest.mark.promise(
+    "files",
+    "Archive bombs are refused without being unpacked: by ratio, nesting, many or overlapping members, false sizes.",
+)
 @pytest.mark.parametrize("make", BOMBS, ids=lambda make: make.__name__)
 def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.home / "in")
     (shell.home / "in" / "good.jsonl").write_text(SAID, encoding="utf-8")
-    before = time.process_time()
     said = shell("index", "in", "--json")
-    assert time.process_time() - before < MOST_SECONDS
     assert (said.status, said.json["turns_added"]) == (0, 2), said.stderr
     assert BOMBS[make] in said.stdout
 
@@ -137,6 +138,7 @@ NAMELESS = ("\x00.jsonl", "x" * 60_000 + ".jsonl")
 OUTSIDE = (*LEADING_OUT, *NAMELESS, "~/out.jsonl", "a\x00b.jsonl", "\x1b[2J.jsonl")
 
 
+@pytest.mark.promise("files", "No member name leads out of an archive.")
 @pytest.mark.parametrize("name", OUTSIDE, ids=[name[:20].encode("unicode_escape").decode() for name in OUTSIDE])
 def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     path = zipped(
@@ -156,6 +158,7 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     assert ("a member without a name, or with one longer than any path" in said.stdout) == (name in NAMELESS)
 
 
+@pytest.mark.promise("files", "Links in archives are not followed.")
 def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
     (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
     zipped(
@@ -186,6 +189,7 @@ PACKERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.promise("files", "An archive with any changed byte is read or refused.")
 @pytest.mark.parametrize("name", PACKERS)
 def test_whichever_byte_of_an_archive_is_another_it_is_read_or_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -223,14 +227,15 @@ def test_what_would_take_gigabytes_to_be_unpacked_with_is_refused(tmp_path: Path
         read_through(tmp_path / "a.zip")
 
 
+@pytest.mark.promise("files", "The member list of an archive is read once, not once per member.")
 def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", *((f"{number}.jsonl", "") for number in range(3_000)))
-    before = time.process_time()
-    archives.open_member(path, "0.jsonl")().close()
-    first, before = time.process_time() - before, time.process_time()
-    for number in range(100):
-        archives.open_member(path, f"{number}.jsonl")().close()
-    assert time.process_time() - before < 10 * first
+
+    def open_members() -> None:
+        for number in range(100):
+            archives.open_member(path, f"{number}.jsonl")().close()
+
+    assert count_calls(open_members)["_RealGetContents"] == 1
 
 
 def test_an_archive_that_was_replaced_is_read_anew(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from pastchats_memory import Memory
 from pastchats_memory.config import load
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import greet, recall
-from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.guard import Admission
-from pastchats_memory.http_server.worker import OpenMemory
-from pastchats_memory.mcp_server.tools import Tools
+from pastchats_memory.http import OpenMemory, make_application
+from pastchats_memory.http.guard import Admission
+from pastchats_memory.mcp.tools import Tools
 
 WORDS = "why does the ballast pump of the submarine stall"
 HIDDEN = ("bulkhead", "gasket", "purser")
@@ -80,6 +79,7 @@ def told_of(text: str) -> list[str]:
     return [word for word in HIDDEN if word in text.lower()]
 
 
+@pytest.mark.promise("privacy", "Forty commands show no text of a private project outside it, as text or as JSON.")
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
 def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: list[str]) -> None:
@@ -110,6 +110,7 @@ def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
     assert found == {1}
 
 
+@pytest.mark.promise("privacy", "`check-prior-work` bases no verdict on a private conversation outside its project.")
 def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     asked = ["check-prior-work", "Why does the ballast pump of the submarine stall? The bulkhead is wet."]
     said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
@@ -118,6 +119,7 @@ def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     assert f"(id {private})" not in said["balloon"]
 
 
+@pytest.mark.promise("privacy", "Hooks show private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
@@ -133,6 +135,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("privacy", "The MCP server shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
@@ -146,6 +149,7 @@ def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: 
     assert bool(told_of("".join(said))) == (folder == "submarine")
 
 
+@pytest.mark.promise("privacy", "The Python API shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_python_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder), Memory.open(shell.home / "memory.db") as memory:
@@ -161,11 +165,12 @@ PATHS = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("privacy", "The HTTP server shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     async def asked() -> list[str]:
         memory = OpenMemory(load(), print)
-        app = application(memory, Admission(), None)
+        app = make_application(memory, Admission(), None)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             said = [(await client.get(path)).text for path in PATHS]
         await memory.close()

@@ -7,9 +7,11 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from program import write_messages
+from waiting import HANG_S
 from whole import assert_whole
 
 from pastchats_memory import Memory
@@ -17,7 +19,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 COUNT = 300
 
@@ -57,6 +59,7 @@ def killed_after(steps: int, path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
+@pytest.mark.promise("forgetting", "The next opening finishes a deletion whose process was killed.")
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, steps: int) -> None:
     killed_after(steps, path)
@@ -86,6 +89,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
     return [*map(str, turns), key]
 
 
+@pytest.mark.promise("forgetting", "From the first moment of a long deletion, no search finds what is being deleted.")
 def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_what_goes(path: Path) -> None:
     *turns, key = going_elsewhere(path)
     with Memory.open(path) as memory:
@@ -94,9 +98,9 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
             assert not any("lighthouse" in hit.content for hit in memory.search("lighthouse", mode=mode))
         assert "Nothing found" in memory.recall("lighthouse").text
         assert memory.show(turns[5]) == []
-        assert memory.tasks.listed(Filters()) == []
+        assert memory.tasks.list_tasks(Filters()) == []
         with pytest.raises(UsageFault, match="no task"):
-            memory.tasks.task(key)
+            memory.tasks.get_task(key)
         assert len(list(memory.export())) == 2
         memory.index([path.parent / "said"], force=True)
         assert memory.search("lighthouse", mode="keyword") == []
@@ -108,34 +112,45 @@ def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process
     assert turns(path) == 2
 
 
-def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
+def test_between_two_steps_another_writer_has_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    child = os.fork()
-    if not child:
-        with Memory.open(path) as memory:
-            memory.forget(source=path.parent / "said" / "long.jsonl")
-        os._exit(0)
-    with open_database(path) as database:
-        while not os.waitpid(child, os.WNOHANG)[0]:
-            with database.transaction():
-                seen.append(database.value("SELECT count(*) FROM prompts"))
-            time.sleep(0.01)
+
+    def write(_seconds: float) -> None:
+        with open_database(path) as other, other.transaction():
+            seen.append(other.value("SELECT count(*) FROM prompts"))
+
+    monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=write, time=time.time, monotonic=time.monotonic))
+    with Memory.open(path) as memory:
+        memory.forget(source=path.parent / "said" / "long.jsonl")
     assert any(2 < count < COUNT + 2 for count in seen)
     assert turns(path) == 2
 
 
+@pytest.mark.promise(
+    "durability", "Other processes can write while many rows are deleted and readers keep the log open."
+)
 def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(path: Path) -> None:
+    with open_database(path) as reader, open_database(path) as forgetful:
+        with reader.snapshot():
+            reader.run("SELECT count(*) FROM prompts")
+            with forgetful.transaction():
+                deletion.begin_scrub(forgetful)
+            waiting = threading.Thread(
+                target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S}
+            )
+            waiting.start()
+            with open_database(path) as writer:
+                for _ in range(3):
+                    with writer.transaction():
+                        assert waiting.is_alive()
+        waiting.join()
+        assert not deletion.is_due(forgetful)
+
+
+def test_who_has_waited_long_enough_for_a_reader_leaves_the_rest_to_the_next(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():
             deletion.begin_scrub(forgetful)
-        waiting = threading.Thread(target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1200})
-        waiting.start()
-        written = 0
-        with open_database(path) as writer:
-            while waiting.is_alive():
-                with writer.transaction():
-                    written += waiting.is_alive()
-                time.sleep(0.05)
+        assert not deletion.finish_scrub(forgetful, wait_ms=0)
         assert deletion.is_due(forgetful)
-    assert written > 2

@@ -12,8 +12,8 @@ from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
-from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, Source
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, SourceFile
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task
 
@@ -24,13 +24,13 @@ GROWING = {
     for reader in all_formats()
     if reader.is_specific
     and reader.name not in WHOLE
-    and (paths := [path for path in inputs(reader.name) if path.suffix == ".jsonl" and reader.detect(Source(path))])
+    and (paths := [path for path in inputs(reader.name) if path.suffix == ".jsonl" and reader.detect(SourceFile(path))])
 }
 
 
 def read(reader, path, resumed=None):
     """The rows that stand for good, where to go on, and the rows that may still change."""
-    rows = list(reader.read(Source(path, resumed=resumed)))
+    rows = list(reader.read(SourceFile(path, resumed=resumed)))
     place = next((number for number, row in enumerate(rows) if isinstance(row, Checkpoint)), None)
     if place is None:
         return rows, None, []
@@ -82,7 +82,7 @@ def test_wherever_a_file_was_cut_it_is_gone_on_with_or_read_as_a_whole(reader, t
 
 def is_read_by(reader, path):
     try:
-        return Source(path).shape == "jsonl" and reader.detect(Source(path))
+        return SourceFile(path).shape == "jsonl" and reader.detect(SourceFile(path))
     except NotText:
         return False
 
@@ -112,21 +112,6 @@ def test_whatever_happened_to_a_file_reading_on_gives_the_turns_of_the_whole(rea
     except CannotResume:
         return
     assert turns_of(certain + more + rest) == turns_of(before + after)
-
-
-def test_a_line_that_amends_an_earlier_one_has_the_file_read_as_a_whole(tmp_path):
-    said = [
-        {"id": f"m{n}", "role": role, "content": f"{role} says {n}?"}
-        for n, role in enumerate(("user", "assistant") * 30)
-    ]
-    path = tmp_path / "log.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in said), encoding="utf-8")
-    _, place, _ = read(MESSAGES, path)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"op": "edit", "target": "m58", "content": "What did I want to say?"}) + "\n")
-    with pytest.raises(CannotResume):
-        read(MESSAGES, path, place)
-    assert read(MESSAGES, path)[0][58].content == "What did I want to say?"
 
 
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):

@@ -11,10 +11,10 @@ from pastchats_memory.formats.base.tools import (
     HEAD_LENGTH,
     LABEL_LENGTH,
     TAIL_LENGTH,
-    Output,
-    call_of,
+    ToolResult,
     excerpt,
-    finding,
+    notable_result,
+    parse_call,
 )
 from pastchats_memory.redact import redact
 from pastchats_memory.text.truncate import OUTPUT_HEAD, OUTPUT_TAIL, truncate_middle
@@ -36,15 +36,16 @@ def pieces(written: str) -> Iterator[str]:
 
 
 def heading(text: str) -> str:
-    found = finding(call_of("Bash", {"command": text}), Output("boom", 1, failed=True))
+    found = notable_result(parse_call("Bash", {"command": text}), ToolResult("boom", 1, failed=True))
     assert found is not None
     return found[2]
 
 
 def label(text: str) -> str:
-    return call_of("Task", {"description": text}).label
+    return parse_call("Task", {"description": text}).label
 
 
+@pytest.mark.promise("secrets", "Secrets are removed from tool output whose middle is cut.")
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(
     ("cut", "length"),

@@ -9,6 +9,10 @@ import pytest
 from pastchats_memory.redact import redact
 
 
+@pytest.mark.promise(
+    "secrets",
+    "A password that is a plain word is removed if quotes or a settings file (`.env`, properties, INI, YAML) show it.",
+)
 @pytest.mark.parametrize(
     "text",
     [

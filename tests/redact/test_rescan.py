@@ -1,4 +1,4 @@
-"""Newer rules redact what an earlier release stored, and leave nothing of a secret anywhere."""
+"""What an earlier release stored is looked through again by newer rules, and nothing of a secret is left anywhere."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DiskFull
+from pastchats_memory.maintenance.redact_stored import remove_secrets
 from pastchats_memory.redact import marks
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.rescan import without_secrets
 from pastchats_memory.store import redactions, vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.tasks import LONGEST_TITLE
@@ -75,6 +75,9 @@ def holds(program: Program, secret: str) -> bool:
     return any(form(piece).encode() in content for piece in pieces for form in (str, str.lower))
 
 
+@pytest.mark.promise(
+    "secrets", "`redact --rescan` applies the current rules to stored text and leaves nothing of a secret in the file."
+)
 def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +135,7 @@ def test_the_vectors_follow_and_the_old_ones_are_gone(
 def test_a_title_stays_as_long_as_one_may_be() -> None:
     title = f"{'Dig ' * 121}password=Zx9!kQ7"  # shorter than the mark that takes its place
     row = redactions.Row((1,), {"title": title, "description": title}, 1)
-    cleaned = without_secrets(redactions.OF_TASKS[0], row)
+    cleaned = remove_secrets(redactions.OF_TASKS[0], row)
     assert len(title) == len(cleaned["title"] or "") == LONGEST_TITLE < len(cleaned["description"] or "")
     assert "Zx9" not in (cleaned["title"] or "")
 
@@ -156,7 +159,7 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
     assert not holds(program, SECRET)
 
 
-def test_it_reports_secrets_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     for answer in ((), ("--no",)):
         said = program("redact", "--rescan", *answer)
@@ -181,6 +184,7 @@ def test_its_json_fits_the_schema_and_changes_nothing_without_yes(
     assert done.results[0]["secrets"] == found.results[0]["secrets"]
 
 
+@pytest.mark.promise("secrets", "`status` and `doctor` report stored text that was redacted by other rules.")
 def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,7 +197,9 @@ def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     assert program("status", "--json").results[0]["is_redacted"] is True
 
 
-def test_text_of_new_rules_does_not_make_older_text_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_stored_beside_text_of_other_rules_does_not_make_all_of_it_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = stored_before(tmp_path, monkeypatch)
     more = write_messages(
         tmp_path / "more.jsonl", ("user", "Prune the apple tree."), ("assistant", "Done."), conversation="more"
@@ -212,7 +218,7 @@ def test_a_new_memory_is_by_the_rules_of_today(program: Program) -> None:
     assert "no secret" in said.stdout
 
 
-def test_the_next_run_completes_an_interrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_ends_half_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     with Memory.open(program.database) as memory:
         found = memory.find_secrets()

@@ -115,6 +115,9 @@ with Memory.open(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.promise(
+    "durability", "A database of a newer release is refused, even by a process that was started before the upgrade."
+)
 def test_a_process_that_outlives_an_upgrade_writes_nothing_once_another_has_brought_its_database_up_to_date(
     tmp_path: Path,
 ) -> None:
@@ -155,6 +158,7 @@ def test_what_earlier_releases_kept_of_growing_files_is_gone_from_the_database_a
     assert not any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir())
 
 
+@pytest.mark.promise("durability", "A database of an earlier version keeps all of its content.")
 @pytest.mark.parametrize("file", sorted(DATABASES.glob("schema-*.db.gz")), ids=lambda file: file.name.split(".")[0])
 def test_what_the_code_of_an_earlier_version_stored_is_all_there_and_found(tmp_path: Path, file: Path) -> None:
     old = tmp_path / "memory.db"

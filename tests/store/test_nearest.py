@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vector_rows import DIM, PROJECTS, ROLES, Corpus, Row, answers, by_hand, insert, moment, unit
 
-from pastchats_memory import Memory, health
+from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked
+from pastchats_memory.maintenance import health
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
@@ -72,7 +73,7 @@ def test_equal_vectors_come_in_the_order_of_their_ids(crowd: Corpus) -> None:
     assert [id_ for id_, _ in found] == sorted(id_ for id_, _ in found)
 
 
-def test_of_a_hundred_thousand_rows_a_filter_finds_all_three_that_pass_and_both_engines_answer_alike(
+def test_of_ten_thousand_rows_a_filter_finds_all_three_that_pass_and_both_engines_answer_alike(
     multitude: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "VEC0_ROWS", 200_000)
@@ -85,7 +86,7 @@ def test_of_a_hundred_thousand_rows_a_filter_finds_all_three_that_pass_and_both_
             one = answers(database, far_from_all, 10, Filters(project="needle", since=narrow, until=narrow))
             assert [id_ for id_, _ in one] == [max(needles)]
     query = unit(np.random.default_rng(1))
-    for filters in (Filters(), Filters(since=moment(99_990))):
+    for filters in (Filters(), Filters(since=moment(9_990))):
         assert_both(multitude, query, 25, filters)
 
 
@@ -120,8 +121,8 @@ def test_a_memory_that_is_too_large_for_a_knn_gives_the_same_answer_without_one(
 
 def _engine(database: Database) -> tuple[str, str]:
     """What `status` and `doctor` say of it."""
-    (finding,) = (found for found in health.examine(database, PackagedEmbedder()) if found.check == "engine")
-    return health.status(database).engine, finding.detail
+    (finding,) = (found for found in health.check_health(database, PackagedEmbedder()) if found.check == "engine")
+    return health.read_status(database).engine, finding.detail
 
 
 def test_without_sqlite_vec_a_semantic_search_never_names_vec_prompts(crowd: Corpus) -> None:

@@ -14,7 +14,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import checks, trigrams
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 OLD = REPOSITORY / "fixtures" / "databases" / "schema-10.db.gz"
 MANY = 1000

@@ -17,6 +17,7 @@ KILLS = 8
 """Two for each scene, so that each has its turn."""
 
 
+@pytest.mark.promise("durability", "A killed process loses nothing that was stored.")
 @pytest.mark.parametrize("scenes", ["grown,capture,live,redact", f"reindex,migration-1,migration-{VERSIONS[-1]}"])
 def test_whatever_is_killed_the_database_is_whole_and_the_next_run_ends_as_if_nothing_had_been(scenes: str) -> None:
     command = [sys.executable, str(LOOP), "--kills", str(KILLS), "--scenes", scenes, "--json"]

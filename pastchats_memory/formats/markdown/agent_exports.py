@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.wrappers import BUILT_INS, CONTINUED, is_pressed, typed_in_claude
 from pastchats_memory.formats.exports.chatgpt import NEVER_SHOWN
-from pastchats_memory.formats.generic.visible import shown_of
+from pastchats_memory.formats.generic.message import strip_wrappers
 
 # Calls of tools as exporters of agents' sessions write them into Markdown with what the tools answered beside them, unfenced.
 #
@@ -421,7 +421,7 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
     typed = typed_in_claude("" if is_pressed(text) else text)
     kind = "command" if typed.command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
+    return Told(strip_wrappers(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
 
 
 class _Part:

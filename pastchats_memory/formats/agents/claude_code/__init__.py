@@ -6,7 +6,6 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
@@ -14,8 +13,10 @@ from pastchats_memory.formats.base.hooks import HookDialect, command_group, spec
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def _claude(environment: Mapping[str, str]) -> str:
@@ -24,19 +25,19 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 def locations(environment: Environment) -> Iterator[Path]:
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
-    folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
         yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
 
 
-def detect(source: Source) -> int:
+def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.claude_code.reader import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.claude_code.reader import read as read_session
 

@@ -6,7 +6,6 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
@@ -14,8 +13,10 @@ from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -26,28 +27,28 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
 
 
-def detect(source: Source) -> int:
+def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.cursor.reader import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.cursor.reader import read as read_session
 
     yield from read_session(source)
 
 
-def detect_ide(source: Source) -> int:
+def detect_ide(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.cursor.reader import recognise_ide
 
     return CERTAIN if recognise_ide(source) else 0
 
 
-def read_ide(source: Source) -> Iterator[Row]:
+def read_ide(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
 

@@ -1,4 +1,4 @@
-"""Turn texts into unit vectors: the `Embedder` protocol, which several modules implement."""
+"""Turn texts into unit vectors: the `Embedder` protocol."""
 
 from __future__ import annotations
 
@@ -14,21 +14,33 @@ ENGLISH = "all-MiniLM-L6-v2"
 
 
 def is_english(name: str) -> bool:
-    """Check whether a model is known to have learnt English alone; texts in other scripts are all alike to it."""
+    """Check whether a model is known to have learnt English alone.
+
+    Texts in other scripts are all alike to it.
+    """
     return name.endswith(ENGLISH)
 
 
 class Embedder(Protocol):
-    """A model that turns texts into unit vectors of one length. Each use that loads it may raise ModelUnavailable."""
+    """A model that turns texts into unit vectors of one length.
+
+    Each use that loads it may raise ModelUnavailable.
+    """
 
     @property
     def name(self) -> str:
-        """The name in `embedding_meta.model_name`, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+        """The name of the model, as `embedding_meta.model_name` has it.
+
+        Such as `sentence-transformers/all-MiniLM-L6-v2`.
+        """
         ...
 
     @property
     def version(self) -> str:
-        """Changes whenever the same text would get another vector: weights, prefixes, pooling, windows."""
+        """Changes whenever the same text would get another vector.
+
+        Weights, prefixes, pooling and windows decide that.
+        """
         ...
 
     @property
@@ -41,9 +53,15 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order; each depends on its text alone."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Each depends on its text alone.
+        """
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,); some models prefix it differently from a document."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Some models prefix it differently from a document.
+        """
         ...

@@ -1,4 +1,7 @@
-"""Run models of fastembed's list that need more than a graph and a tokenizer (static ones, Qwen3, Jina v3)."""
+"""Run models that need more than a graph and a tokenizer.
+
+fastembed runs them: static models, Qwen3, Jina v3.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class FastembedEmbedder:
-    """A model that fastembed loads and runs, as an `Embedder`; one text for each call, so that its vector depends on it alone."""
+    """A model that fastembed loads and runs, as an `Embedder`.
+
+    One text for each call, so that its vector depends on it alone.
+    """
 
     def __init__(self, name: str, cache: Path, threads: int, *, may_fetch: bool) -> None:
         self.name = name
@@ -56,7 +62,10 @@ class FastembedEmbedder:
 
     @cached_property
     def version(self) -> str:
-        """The version of fastembed's rules, which decide everything else. Raises ModelUnavailable."""
+        """The version of fastembed's rules, which decide everything else.
+
+        Raises ModelUnavailable.
+        """
         return f"fastembed/{self.dim}"
 
     @cached_property
@@ -69,12 +78,18 @@ class FastembedEmbedder:
         _ = self._model
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         for vector in self._model.passage_embed(texts, batch_size=1):
             yield _unit(vector)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         return next(_unit(vector) for vector in self._model.query_embed(text))
 
 

@@ -1,4 +1,6 @@
-"""Answer requests in a fork of this process, one at a time, until this process ends.
+"""Answer requests in a fork of this process, one at a time.
+
+The fork ends with this process.
 
 Python runs one thread at a time, and loading a model holds its lock most of the time. Only another process can load while
 this one works.
@@ -27,7 +29,10 @@ class ForkServer:
     """The fork, as this process asks it. Raises OSError if no process can be started."""
 
     def __init__(self, answering: Handler, prepare: Callable[[], None]) -> None:
-        """Fork now; the fork prepares at once. No thread may run, and nothing may be open that must not be shared."""
+        """Fork now; the fork prepares at once.
+
+        No thread may run, and nothing may be open that must not be shared.
+        """
         asked, request = os.pipe()
         answer, answered = os.pipe()
         if os.fork() == 0:
@@ -48,7 +53,10 @@ class ForkServer:
 
 
 def _serve(asked: int, answered: int, answering: Handler, prepare: Callable[[], None]) -> None:
-    """Serve requests in the fork, until the parent ends or a request fails; the parent then finds the fault itself."""
+    """Serve requests in the fork, until the parent ends or a request fails.
+
+    The parent then finds the fault itself.
+    """
     try:
         os.dup2(asked, REQUEST)
         os.dup2(answered, ANSWER)
@@ -80,7 +88,10 @@ _servers: list[ForkServer] = []
 
 
 def start(answering: Handler, prepare: Callable[[], None]) -> None:
-    """Start the one fork of this process, which `ask` uses from then on. Raises OSError."""
+    """Start the one fork of this process, which `ask` uses from then on.
+
+    Raises OSError.
+    """
     if not _servers:
         _servers.append(ForkServer(answering, prepare))
 

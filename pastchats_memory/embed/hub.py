@@ -1,4 +1,7 @@
-"""Find models in the cache as huggingface_hub and fastembed lay it out, and download missing ones."""
+"""Find models in the cache, and download missing ones.
+
+The cache has the layout of huggingface_hub and fastembed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ T = TypeVar("T")
 
 
 def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
-    """Return the folder of the first cache with all files of a model, and its profile. Looks at names only."""
+    """Return the folder of the first cache with all files of a model.
+
+    Also returns its profile. Looks at names only.
+    """
     needed = ("tokenizer.json", profile.file, *profile.further)
     wanted = f"models--{profile.repository.replace('/', '--')}"
     for cache in caches:
@@ -37,7 +43,10 @@ def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
 
 
 def _find_repository(cache: Path, wanted: str) -> list[Path]:
-    """Return the repository's folder, then one in other case, as older releases of fastembed left them."""
+    """Return the repository's folder, then one in other case.
+
+    Older releases of fastembed left such folders.
+    """
     if (cache / wanted).is_dir():
         return [cache / wanted]
     try:
@@ -63,7 +72,9 @@ def _list_snapshots(repository: Path) -> list[Path]:
 def fetch_model(
     name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHER_WAYS
 ) -> Found:
-    """Download a model into the cache and show the progress on a terminal; `otherwise` is as for `model_missing`.
+    """Download a model into the cache and show the progress on a terminal.
+
+    `otherwise` is as for `model_missing`.
 
     Raises:
         ModelUnavailable: the hub is unreachable (known within seconds), lacks the model, or broke off.
@@ -94,7 +105,10 @@ def fetch_model(
 
 
 def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS) -> ModelUnavailable:
-    """Return the fault of a model that cannot be had, with the ways out; `otherwise` ends their list."""
+    """Return the fault of a model that cannot be had, with the ways out.
+
+    `otherwise` ends their list.
+    """
     hint = (
         f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
         f"{cache}{otherwise}."
@@ -103,7 +117,10 @@ def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS)
 
 
 def call_within(seconds: float, ask: Callable[[], T]) -> T:
-    """Return or raise the result of a call; raise TimeoutError if it takes longer, as a name lookup may."""
+    """Return or raise the result of a call.
+
+    Raise TimeoutError if it takes longer, as a name lookup may.
+    """
     answers: list[T] = []
     faults: list[Exception] = []
 
@@ -124,7 +141,7 @@ def call_within(seconds: float, ask: Callable[[], T]) -> T:
 
 
 def _link_data(found: Found) -> Found:
-    """Link a graph and its data as fastembed does, if onnxruntime would refuse their places."""
+    """Link a graph and its data as fastembed does, if onnxruntime needs it."""
     folder, profile = found
     if not profile.further:
         return found

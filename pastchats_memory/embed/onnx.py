@@ -1,4 +1,4 @@
-"""Run any ONNX model in a folder: a snapshot in the hub's cache, or the user's own folder.
+"""Run any ONNX model in a folder of the cache or of the user.
 
 The graph runs directly on onnxruntime. fastembed runs the same files in the same way, but takes half a second to import.
 """
@@ -47,13 +47,16 @@ Files = tuple[Path, Profile]
 
 
 class LocalModel:
-    """A graph and a tokenizer in a folder, which is not looked for before it is needed."""
+    """A graph and a tokenizer in a folder, which is looked for on first use."""
 
     otherwise = ", or choose another with --model"
     """The last way out that an error message names."""
 
     def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
-        """Take a name, and a function that finds the folder and the profile and may raise ModelUnavailable."""
+        """Take a name, and a function that finds the folder and the profile.
+
+        The function may raise ModelUnavailable.
+        """
         self.name = name
         self._find = find
         self._threads = threads
@@ -83,7 +86,10 @@ class LocalModel:
             return Windows(folder, profile.tokens)
 
     def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
-        """Return the graph's outputs for rows of tokens, each input of shape (rows, longest). Raises ModelUnavailable."""
+        """Return the graph's outputs for rows of tokens.
+
+        Each input has the shape (rows, longest). Raises ModelUnavailable.
+        """
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         wanted = {graph_input.name for graph_input in self.session.get_inputs()}
         with self.translated():
@@ -92,7 +98,10 @@ class LocalModel:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raise ModelUnavailable for errors of onnxruntime, tokenizers and the disk about unusable files."""
+        """Raise ModelUnavailable for any error about unusable files.
+
+        onnxruntime, tokenizers and the disk raise such errors.
+        """
         try:
             yield
         except foreign_faults() as fault:
@@ -107,7 +116,10 @@ class LocalEmbedder(LocalModel):
 
     @cached_property
     def version(self) -> str:
-        """A hash of what decides the vectors: files, prefixes, pooling, window. Raises ModelUnavailable."""
+        """A hash of what decides the vectors: files, prefixes, pooling, window.
+
+        Raises ModelUnavailable.
+        """
         folder, profile = self._files
         with self.translated():
             files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
@@ -120,7 +132,10 @@ class LocalEmbedder(LocalModel):
         return self._files[1].dim or len(self.embed_query(""))
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         rest = iter(texts)
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
@@ -130,7 +145,10 @@ class LocalEmbedder(LocalModel):
             yield from (vectors[place] for place in range(len(rows)))
 
     def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Yield batches, as places of rows, with their vectors. One thread for each call is at least as fast as one call."""
+        """Yield batches, as places of rows, with their vectors.
+
+        One thread for each call is at least as fast as one call.
+        """
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         def run(batch: Sequence[int]) -> NDArray[np.float32]:
@@ -144,7 +162,10 @@ class LocalEmbedder(LocalModel):
             yield from zip(together, pool.map(run, together), strict=True)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         vector: Vector = self._run(self._rows(self._files[1].query, [text]))[0]
         return vector
 
@@ -178,7 +199,9 @@ class LocalEmbedder(LocalModel):
 
 
 def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Yield places of rows for one call: of similar length, longest first, at most `tokens` with padding.
+    """Yield places of rows for one call, of similar length, longest first.
+
+    A batch has at most `tokens` tokens with padding.
 
     Each batch has at least one row; `tokens` 0 gives every row a call of its own.
     """
@@ -193,7 +216,10 @@ def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
 
 
 def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
-    """Return vectors of shape (rows, width): the graph's own, or pooled by the profile's rule."""
+    """Return one vector for each row, by the graph or the profile's rule.
+
+    Shape (rows, width).
+    """
     wide = output.astype(np.float64)
     if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers
         return wide
@@ -205,7 +231,10 @@ def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
 
 
 def _fingerprint(path: Path) -> str:
-    """Return a hash of a file's size, start and end; reading hundreds of megabytes at every start would be slow."""
+    """Return a hash of a file's size, start and end.
+
+    Reading hundreds of megabytes at every start would be slow.
+    """
     size = path.stat().st_size
     with path.open("rb") as file:
         digest = hashlib.sha256(f"{size}:".encode() + file.read(SAMPLE))

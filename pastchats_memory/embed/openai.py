@@ -1,4 +1,6 @@
-"""Embed texts with a model behind an OpenAI-compatible endpoint (`POST BASE/embeddings`).
+"""Embed texts with a model behind an OpenAI-compatible endpoint.
+
+It sends `POST BASE/embeddings`.
 
 Text leaves the machine, so it is never the default.
 """
@@ -46,7 +48,9 @@ class EndpointEmbedder:
     """A model behind an endpoint as an `Embedder`."""
 
     def __init__(self, name: str, base: str, key: str | None, profile: Profile) -> None:
-        """Take a model's name, the endpoint's base URL, its key, and a profile with prefixes and `dim`.
+        """Take a model's name, the endpoint's base URL, its key, and a profile.
+
+        The profile gives prefixes and `dim`.
 
         Raises:
             ModelUnavailable: the URL is invalid, or the libraries are not installed.
@@ -63,7 +67,10 @@ class EndpointEmbedder:
 
     @cached_property
     def dim(self) -> int:
-        """Length of every vector: as configured, else as in the first answer. Raises ModelUnavailable."""
+        """Length of every vector: as configured, else as in the first answer.
+
+        Raises ModelUnavailable.
+        """
         return self._profile.dim or len(self.embed_query("dimensions"))
 
     @property
@@ -73,17 +80,26 @@ class EndpointEmbedder:
         return f"endpoint/{self.dim}{prefixes}"
 
     def load(self) -> None:
-        """Ask for one vector, so that a wrong key or address shows at once. Raises ModelUnavailable."""
+        """Ask for one vector, so that a wrong key or address shows at once.
+
+        Raises ModelUnavailable.
+        """
         _ = self.dim
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         with self._connected() as client:
             for batch in _batches(truncate_text(self._profile.document + text) for text in texts):
                 yield from self._vectors(client, batch, self.dim, BATCH_SECONDS, REQUEST_SECONDS)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         expected = self.__dict__.get("dim", self._profile.dim)
         with self._connected() as client:
             return self._vectors(
@@ -91,7 +107,10 @@ class EndpointEmbedder:
             )[0]
 
     def _connected(self) -> httpx.Client:
-        """Return a client that keeps its connections and follows no redirect, which would leak the key."""
+        """Return a client that keeps its connections and follows no redirect.
+
+        A redirect would leak the key.
+        """
         try:
             import httpx
         except ImportError as fault:
@@ -114,7 +133,10 @@ class EndpointEmbedder:
             raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
 
     def _asked(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
-        """Return the answer's JSON; retry with growing pauses while the server is busy or unreachable."""
+        """Return the answer's JSON.
+
+        Retry with growing pauses while the server is busy or unreachable.
+        """
         try:
             import httpx
             import tenacity
@@ -176,7 +198,10 @@ def _units(vectors: NDArray[np.float64], shape: tuple[int, int]) -> list[Vector]
 
 
 def _pause(state: RetryCallState) -> float:
-    """Return the seconds to the next try: what the server asks for, else a random pause that doubles."""
+    """Return the seconds to the next try.
+
+    The server may ask for a pause; else it is random and doubles.
+    """
     import tenacity
 
     outcome = state.outcome

@@ -1,4 +1,6 @@
-"""Run the packaged model: all-MiniLM-L6-v2 as int8 ONNX, English, offline, made by scripts/build_packaged_model.py.
+"""Run the packaged model: all-MiniLM-L6-v2 as int8 ONNX, English, offline.
+
+`scripts/build_packaged_model.py` makes it.
 
 A vector depends on its text alone. So one text goes through the network at a time, because the activations are scaled
 over the whole call.
@@ -68,7 +70,10 @@ class PackagedEmbedder:
         tokenizer()
 
     def refuse_altered(self) -> None:
-        """Read all files (about 50 ms). Raises ModelUnavailable for files that are not those of this release."""
+        """Read all files (about 50 ms).
+
+        Raises ModelUnavailable for files that are not those of this release.
+        """
         import hashlib  # brings OpenSSL, which a question has no use for
 
         try:
@@ -80,7 +85,7 @@ class PackagedEmbedder:
             raise ModelUnavailable(f"the packaged model cannot be read: {fault}", REINSTALL) from fault
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (384,) for each text, in order, as the texts come."""
+        """Yield a float32 unit vector of shape (384,) for each text, in order."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         self.load()
@@ -93,13 +98,19 @@ class PackagedEmbedder:
                 under_way.extend(pool.submit(self.embed_query, text) for text in islice(rest, 1))
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (384,); a document with this text has the same."""
+        """Return the vector of a question, float32 of shape (384,).
+
+        A document with this text has the same.
+        """
         answered = forkserver.ask(VECTOR_REQUEST, text)
         return np.frombuffer(answered, np.float32) if answered else _embed(text)
 
     @property
     def session(self) -> InferenceSession:
-        """The network as onnxruntime runs it, on one thread for each call; all embedders share it."""
+        """The network as onnxruntime runs it, on one thread for each call.
+
+        All embedders share it.
+        """
         with _LOADING:
             return _load_network()
 
@@ -115,7 +126,9 @@ _IS_FOR_ONE_QUESTION = Event()
 
 
 def load_in_background() -> None:
-    """Start to load what this process needs for its one question; the first use reports any fault.
+    """Start to load what this process needs for its one question.
+
+    The first use reports any fault.
 
     A fork loads it if the system allows. In a thread, half of the loading would wait for Python's lock, and the rest of the
     program would wait as often. Call this before anything but NumPy is imported or opened: two threads that import NumPy at
@@ -130,7 +143,10 @@ def load_in_background() -> None:
 
 
 def _answer(kind: str, text: str) -> bytes:
-    """Return the fork's answer: the bytes of a vector, or the price of a text as JSON. Raises ModelUnavailable."""
+    """Return the fork's answer: bytes of a vector, or a text's price as JSON.
+
+    Raises ModelUnavailable.
+    """
     return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps(price_text(text))
 
 
@@ -154,7 +170,10 @@ def _load_network() -> InferenceSession:
 
 
 def _refuse_truncated(path: Path, size: int) -> None:
-    """Raise OSError for a file of another size; a short one, mapped into memory, may kill the process."""
+    """Raise OSError for a file of another size.
+
+    A short one, mapped into memory, may kill the process.
+    """
     found = path.stat().st_size
     if found != size:
         raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
@@ -166,7 +185,10 @@ def _load_tokenizer() -> None:
 
 
 def window(text: str) -> NDArray[np.int64]:
-    """Return the tokens of a text that the network sees, shape (1, tokens), at most 256 with [CLS] and [SEP]."""
+    """Return the tokens of a text that the network sees, shape (1, tokens).
+
+    There are at most 256, [CLS] and [SEP] included.
+    """
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
     if len(ids) > WINDOW or len(text) > CHARACTERS:

@@ -1,4 +1,4 @@
-"""Describe what each known model needs: its files, its input, and which part of its output counts.
+"""Describe what each known model needs: files, input and output.
 
 The files are those of fastembed's list, so that both share one cache; a test keeps the two equal. The prefixes of
 questions and documents come from the models' own cards.
@@ -120,12 +120,18 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def profile_of(name: str) -> tuple[str, Profile] | None:
-    """Return a model's name as spelled here, and its profile; None for an unknown name. Case does not matter."""
+    """Return a model's name as spelled here, and its profile.
+
+    None for an unknown name. Case does not matter.
+    """
     return next(((known, profile) for known, profile in PROFILES.items() if known.lower() == name.lower()), None)
 
 
 def rules_for(names: Iterable[str]) -> Profile | None:
-    """Return the profile of the first name that ends like a known model, or belongs to the e5 family."""
+    """Return the profile of the first name of a known model or the e5 family.
+
+    A name counts if it ends like a known one.
+    """
     for name in names:
         last = name.rstrip("/").rsplit("/", 1)[-1].lower()
         for known, profile in PROFILES.items():

@@ -36,7 +36,10 @@ def cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class CustomModel:
-    """A model that the user configured: a folder, a repository on the hub, or a name at the endpoint."""
+    """A model that the user configured.
+
+    It is a folder, a repository on the hub, or a name at the endpoint.
+    """
 
     path: Path | None = None
     rules: Mapping[str, object] = field(default_factory=dict)
@@ -89,7 +92,7 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
 
 
 def is_model(wanted: str, name: str, version: str) -> bool:
-    """Check whether vectors of this name and version come from the model that a user calls `wanted`."""
+    """Check whether vectors come from the model that a user calls `wanted`."""
     if wanted.lower() == PACKAGED or version.startswith(FAMILY):
         return wanted.lower() == PACKAGED and version.startswith(FAMILY)
     if wanted.startswith(PATH_STARTS):
@@ -98,7 +101,10 @@ def is_model(wanted: str, name: str, version: str) -> bool:
 
 
 def remote_host(embedder: Embedder) -> str | None:
-    """Return the host to which an embedder sends texts; None if they stay on this machine."""
+    """Return the host to which an embedder sends texts.
+
+    None if they stay on this machine.
+    """
     return getattr(embedder, "host", None)
 
 
@@ -123,12 +129,18 @@ def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embed
 
 
 def _folder_of(path: str | Path) -> Path:
-    """Return the full path; an unknown home stays as written, and then no folder is there."""
+    """Return the full path.
+
+    An unknown home stays as written, and then no folder is there.
+    """
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - pathlib's raises RuntimeError for such a home
 
 
 def _read_folder(folder: Path, custom: CustomModel) -> Files:
-    """Return the folder and its profile: as configured, else from its files, else of a model of its name."""
+    """Return the folder and its profile.
+
+    The configuration decides, else the folder's files, else a model of its name.
+    """
     from pastchats_memory.embed.model_folder import rules_of_folder
 
     graph = next(

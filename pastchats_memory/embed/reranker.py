@@ -1,4 +1,4 @@
-"""Score texts by a cross-encoder: a model that reads a question and a text together.
+"""Score texts by a cross-encoder, which reads question and text together.
 
 Its scores cannot be stored, so it reads only the few texts that a search found. It runs as fastembed's TextCrossEncoder
 does, from the same cache; a test keeps the two equal.
@@ -31,7 +31,10 @@ class CrossEncoder(LocalModel):
     otherwise = OTHER_WAY
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return a number for each text, larger is better; shape (texts,). Raises ModelUnavailable."""
+        """Return a number for each text, larger is better; shape (texts,).
+
+        Raises ModelUnavailable.
+        """
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a search by vectors does without
 
         self.load()
@@ -57,7 +60,10 @@ class CrossEncoder(LocalModel):
 
 
 def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
-    """Return the cross-encoder of `search --rerank`; it is looked for and loaded at its first use."""
+    """Return the cross-encoder of `search --rerank`.
+
+    It is looked for and loaded at its first use.
+    """
 
     def find() -> Files:
         found = hub.find_snapshot(settings.caches, PROFILE)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def be_discreet() -> None:
-    """Switch off the usage reports of model libraries; each reads its variable when it is imported.
+    """Switch off the usage reports of model libraries.
+
+    Each reads its variable when it is imported.
 
     Otherwise onnxruntime from 1.29 on writes a device id into the cache folder and sends usage to its makers.
     """
@@ -39,7 +41,10 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
 
 
 def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
-    """Return the exceptions of the disk, of invalid files, and of onnxruntime once it is loaded; they share no base class."""
+    """Return the exceptions of the disk, of invalid files and of onnxruntime.
+
+    onnxruntime's share no base class, and exist once it is loaded.
+    """
     state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
     named = () if state is None else vars(state).values()
     return (

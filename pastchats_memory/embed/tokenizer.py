@@ -1,4 +1,6 @@
-"""Tokenize with the packaged model's tokenizer, which cuts its windows and counts budgets.
+"""Tokenize with the packaged model's tokenizer.
+
+It cuts windows and counts budgets.
 
 It loads with the first text; the `tokenizers` library and the file then take about 25 ms.
 """
@@ -32,7 +34,10 @@ COSTLY_SCRIPTS = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u20
 
 @cache
 def tokenizer() -> Tokenizer:
-    """Return the packaged tokenizer, loaded once. Raises ModelUnavailable for a missing or damaged file."""
+    """Return the packaged tokenizer, loaded once.
+
+    Raises ModelUnavailable for a missing or damaged file.
+    """
     try:
         from tokenizers import Tokenizer
 
@@ -44,14 +49,20 @@ def tokenizer() -> Tokenizer:
 
 
 def encode(text: str) -> Encoding:
-    """Return the WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD."""
+    """Return the WordPieces of any string, without [CLS] and [SEP].
+
+    Lone surrogates count as U+FFFD.
+    """
     if not text.isascii():
         text = repair_surrogates(text)
     return tokenizer().encode(text, add_special_tokens=False)
 
 
 def wordpieces(text: str) -> tuple[int, list[str]]:
-    """Return what `price_text` returns, from the fork if it has the tokenizer. Raises ModelUnavailable."""
+    """Return what `price_text` returns, from the fork if it has the tokenizer.
+
+    Raises ModelUnavailable.
+    """
     answered = forkserver.ask(PRICE_REQUEST, text)
     if answered is None:
         return price_text(text)
@@ -60,7 +71,7 @@ def wordpieces(text: str) -> tuple[int, list[str]]:
 
 
 def price_text(text: str) -> tuple[int, list[str]]:
-    """Return the price of a text in WordPieces, and the parts of it that are paid by the byte.
+    """Return a text's price in WordPieces, and its parts paid by the byte.
 
     A piece costs one, or one for each digit, because Gemma, Qwen and Mistral read digits one by one. It costs one more if the
     normaliser removed an accent, or joined upper and lower case (as in base64).
@@ -99,7 +110,10 @@ def _is_accented(letter: str) -> bool:
 
 
 def repair_surrogates(text: str) -> str:
-    """Return the text with surrogate pairs joined and lone surrogates as U+FFFD, as tokenizers require."""
+    """Return the text with surrogate pairs joined, lone ones as U+FFFD.
+
+    Tokenizers require that.
+    """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

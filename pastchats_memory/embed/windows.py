@@ -1,4 +1,7 @@
-"""Tokenize for a model's folder: texts are cut as its files say, with the ids that fastembed would pass."""
+"""Tokenize for a model's folder, with windows as its files say.
+
+The ids are those that fastembed would pass.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ class Windows:
     """A tokenizer that turns texts into token ids, at most a window of each."""
 
     def __init__(self, folder: Path, tokens: int | None) -> None:
-        """Read the folder's tokenizer; `tokens` is the window, None for what the folder says.
+        """Read the folder's tokenizer.
+
+        `tokens` is the window, None for what the folder says.
 
         Raises:
             OSError: a file cannot be read.
@@ -49,13 +54,18 @@ class Windows:
         self._tokenizer = tokenizer
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """Return the ids of each text, special ones included, shape (tokens,), at most a window long."""
+        """Return the ids of each text, special ones included.
+
+        Each has the shape (tokens,) and is at most a window long.
+        """
         most = self.tokens * CHARACTERS_A_TOKEN
         cut = [repair_surrogates(text[:most]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
     def encode_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
-        """Return for each text the ids of question and text, and which of the two each id belongs to.
+        """Return for each text the ids of question and text, and their types.
+
+        The type says which of the two an id belongs to.
 
         Both share one window; the longer one is cut.
         """
@@ -68,7 +78,10 @@ class Windows:
 
 
 def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """Return the rows in one array of shape (rows, longest), and a mask that is 1 within a row."""
+    """Return the rows in one array, and a mask that is 1 within a row.
+
+    Both have the shape (rows, longest).
+    """
     lengths = np.array([len(row) for row in rows])
     mask = (np.arange(lengths.max())[None, :] < lengths[:, None]).astype(np.int64)
     ids = np.zeros(mask.shape, np.int64)
@@ -77,7 +90,10 @@ def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
 
 
 def _window(folder: Path) -> int:
-    """Return the stricter limit of the tokenizer's configuration, or the folder's limit for sentences."""
+    """Return the window of a folder: the stricter of its limits.
+
+    The tokenizer's configuration has two, the sentence configuration one.
+    """
     said = _json(folder / "tokenizer_config.json")
     limits = [said.get("model_max_length"), said.get("max_length")]
     limits.append(_json(folder / "sentence_bert_config.json").get("max_seq_length"))

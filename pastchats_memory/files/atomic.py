@@ -8,7 +8,9 @@ from pathlib import Path
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Replace the content of a file, all or nothing; a new file is readable by its owner alone.
+    """Replace the content of a file, all or nothing.
+
+    A new file is readable by its owner alone.
 
     A link stays a link, and an existing file keeps its mode.
 

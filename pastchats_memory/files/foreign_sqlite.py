@@ -1,4 +1,4 @@
-"""Read other programs' SQLite files as plain values, without writing or locking them.
+"""Read other programs' SQLite files without writing or locking them.
 
 A database in use has its newest rows in a `-wal` file, or half of a change in a `-journal`. Then all files are copied to a
 private folder and the copy is opened. Its folder is deleted before the first row is read, so no copy can stay behind. A
@@ -56,7 +56,10 @@ class _Endless(ForeignFault):
 
 
 def side_files(path: Path) -> list[Path]:
-    """Return the files next to a database without which it is incomplete. Raises OSError."""
+    """Return the files next to a database without which it is incomplete.
+
+    Raises OSError.
+    """
     return [other for suffix in SIDE_SUFFIXES if _has_bytes(other := path.with_name(path.name + suffix))]
 
 
@@ -186,7 +189,10 @@ class Database:
         self.tables = dict(self._tables())
 
     def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """Yield plain tables only; reading a view or virtual table would run the file's code."""
+        """Yield plain tables only.
+
+        Reading a view or virtual table would run the file's code.
+        """
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
         for name in self._names(listed):
             yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
@@ -208,7 +214,9 @@ class Database:
         within: tuple[str, str, str] | None = None,
         order: Sequence[str] = (),
     ) -> Iterator[Row]:
-        """Yield the named columns of a table; None for a missing column, and for a value that is too long.
+        """Yield the named columns of a table.
+
+        None for a missing column, and for a value that is too long.
 
         Args:
             table: may be missing, which yields no rows.
@@ -246,7 +254,7 @@ class Database:
         return f"{self._too_long:,} × a value of more than {LONGEST_VALUE >> 20} MiB" if self._too_long else ""
 
     def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
-        """The rows of a statement, each of which may take as many steps as the file allows."""
+        """Yield the rows of a statement, with limited steps for each row."""
         self._rounds = 0
         try:
             for row in self._connection.execute(statement, values):
@@ -256,7 +264,10 @@ class Database:
             raise _Endless from fault
 
     def _value(self, value: Value, is_text: Value) -> Value:
-        """Decode text, which comes as bytes because programs may store invalid UTF-8 as text."""
+        """Decode text, which comes as bytes.
+
+        Programs may store invalid UTF-8 as text.
+        """
         return value.decode(self._encoding, "replace") if is_text and isinstance(value, bytes) else value
 
 

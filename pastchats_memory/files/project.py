@@ -1,4 +1,7 @@
-"""Find the project of a folder; called for each indexed turn, and for the working directory of a recall."""
+"""Find the project of a folder.
+
+Called for each indexed turn, and for the working directory of a recall.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def is_opted_out(folder: str) -> bool:
 
 @cache
 def project_at(folder: str) -> str:
-    """Return the name of the repository that a folder lies in, else the folder's own name.
+    """Return the name of the repository that a folder lies in, else its own.
 
     A worktree's `.git` file points into the main repository's `.git/worktrees`, whose folder gives the name.
     """

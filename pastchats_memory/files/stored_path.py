@@ -15,7 +15,10 @@ MOST_NAMES = 10_000
 
 
 def resolve_path(stored: str) -> Path:
-    """Return the file with a stored path, or the first whose path would be stored so; else the path unchanged."""
+    """Return the file with a stored path.
+
+    That is the first file whose path would be stored so; without one, the path is unchanged.
+    """
     path = Path(stored)
     if not any(mark in stored for mark in MARKS) or os.path.lexists(path):
         return path

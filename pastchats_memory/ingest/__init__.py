@@ -103,7 +103,10 @@ def index(
 def _plan(
     database: Database, files: list[Candidate], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Plan], list[Candidate]]:
-    """Return the files to read, and the archives that were opened; file moved files under their new paths."""
+    """Return the files to read, and the archives that were opened.
+
+    File moved files under their new paths.
+    """
     known = sources.known_sources(database)
     files, archives = expand_archives(files, known, options, report)
     require_records(files, known, options)
@@ -122,7 +125,7 @@ def _plan(
 
 
 def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """Yield the texts of a file that the run would embed, to estimate how long it takes."""
+    """Yield the texts of a file that the run would embed, for an estimate."""
     try:
         source, format_, _ = detect(plan, options)
     except OSError:  # the run itself reports it

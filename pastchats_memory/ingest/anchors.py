@@ -1,4 +1,7 @@
-"""Write the anchor of each text, the place of its lines, so that citations can be checked without reading whole files."""
+"""Write the anchor of each text, so that citations are cheap to check.
+
+An anchor is the place of a text's lines in its file.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ NO_ANCHOR = b""
 
 
 def write_anchors(database: Database) -> None:
-    """Write the anchors of all rows that lack one, a transaction for each file; changed files are left.
+    """Write the anchors of all rows that lack one, a transaction for each file.
+
+    Changed files are left.
 
     Raises:
         StoreFault: the database cannot be written.

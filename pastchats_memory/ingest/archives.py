@@ -1,4 +1,6 @@
-"""Look through archives as if they were folders: a member is cited as `export.zip/conversations.json`.
+"""Look through archives as if they were folders.
+
+A member is cited as `export.zip/conversations.json`.
 
 No member is unpacked to the disk. Harmful members are refused with a reason: names that lead out, sizes that no
 transcript unpacks to, archives within archives.
@@ -29,7 +31,10 @@ FOREIGN = frozenset({"__MACOSX", *SKIPPED_FOLDERS})
 
 
 def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
-    """Yield the members that could be transcripts, and the refused ones. Raises OSError."""
+    """Yield the members that could be transcripts, and the refused ones.
+
+    Raises OSError.
+    """
     if archive.path.suffix.lower() == ".zip":
         yield from _list_zip(archive)
     else:

@@ -1,4 +1,4 @@
-"""Compare files with what is stored of them: unchanged, grown, rewritten or moved."""
+"""Compare files with what is stored: unchanged, grown, rewritten or moved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class Plan:
 
     @property
     def is_known_whole(self) -> bool:
-        """Whether only the reader changed, not the file; then rows that the reader no longer yields were never in it."""
+        """Whether only the reader changed, not the file.
+
+        Then rows that the reader no longer yields were never in it.
+        """
         state = self.state
         return (
             state is not None and state.size in (self.candidate.size, -1) and state.mtime_ns == self.candidate.mtime_ns
@@ -52,7 +55,10 @@ class Plan:
 def plan_files(
     found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
 ) -> tuple[list[Plan], dict[str, Candidate]]:
-    """Return a plan for each file, and moved files by their old paths. Raises OSError."""
+    """Return a plan for each file, and moved files by their old paths.
+
+    Raises OSError.
+    """
     found = list(found)
     moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
@@ -74,7 +80,10 @@ def plan_files(
 
 
 def recipe_of(format_: str, options: IndexOptions) -> str:
-    """Return what decides the rows of a file besides its bytes: the version of its own format, and of no other."""
+    """Return what decides the rows of a file besides its bytes.
+
+    It has the version of the file's own format, and of no other.
+    """
     others = ""
     if any(
         format_ == known.name and not known.is_specific for known in all_formats()
@@ -84,7 +93,10 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
 
 
 def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
-    """Return the same for a file without a format: all versions, and whether notes were wanted."""
+    """Return the recipe of a file without a format.
+
+    It has all versions, and whether notes were wanted.
+    """
     return _recipe_of_skipped(options, notes=_wants_notes(candidate, options))
 
 
@@ -125,7 +137,7 @@ class _ExpectedRecipes:
 
 
 def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
-    """Return the files that were found elsewhere with the bytes of a missing file, by old path."""
+    """Return files that have the bytes of a missing file, by its old path."""
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
     for state in gone:
@@ -155,7 +167,10 @@ def _fingerprint_or_none(path: Path) -> str | None:
 
 
 def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
-    """Check whether a file still has the bytes that were read: all of them, or both ends of a growing file."""
+    """Check whether a file still has the bytes that were read.
+
+    A growing file must have the same bytes at both ends of what was read.
+    """
     how, _, rest = (state.fingerprint or "").partition(":")
     offset = rest.partition(":")[0]
     try:
@@ -167,7 +182,10 @@ def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
 
 
 def fingerprint(path: Path, offset: int | None = None) -> str:
-    """Return SHA-256 of a file, or of its first 4 KB and the last 4 KB before `offset`. Raises OSError."""
+    """Return SHA-256 of a file, or of both ends of its part before `offset`.
+
+    An end has 4 KB. Raises OSError.
+    """
     with path.open("rb") as file:
         if offset is None:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

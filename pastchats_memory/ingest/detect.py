@@ -27,7 +27,10 @@ BY_FORMAT: dict[str, Format] = {known.name: known for known in all_formats()}
 
 
 def detect(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
-    """Open a file; return it, its format or None, and the reason for None. Raises OSError."""
+    """Open a file; return it, its format or None, and the reason for None.
+
+    Raises OSError.
+    """
     candidate = plan.candidate
     source = SourceFile(
         candidate.path,
@@ -48,7 +51,9 @@ def detect(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None
 
 
 def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -> Format | None:
-    """Choose the format or map that the user named, if the file is of its kind; else the most confident format.
+    """Choose the format or map that the user named, if the file is of its kind.
+
+    Else the most confident format.
 
     Raises NotText, OSError.
     """
@@ -78,7 +83,10 @@ def _explain_unclaimed(source: SourceFile) -> str:
 
 
 def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
-    """Return the file from its last checkpoint on, if it has only grown since; else None."""
+    """Return the file from its last checkpoint on, if it has only grown since.
+
+    Else None.
+    """
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force:
         return None
@@ -95,7 +103,7 @@ def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile 
 
 
 def suggest_map(source: SourceFile, format_: Format | None) -> str | None:
-    """Return the value of `--map` that reads a file, or would read a file without a format.
+    """Return the value of `--map` that reads a file, or would read it.
 
     Returns None for a known format, and for a file that no map fits. Raises OSError.
     """
@@ -107,7 +115,7 @@ def suggest_map(source: SourceFile, format_: Format | None) -> str | None:
 
 
 def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions) -> None:
-    """Require that the records of some file have the keys of the map that the user gave, if there is one.
+    """Require that some file has records with the keys of the user's map.
 
     A map by which one of the files was read before is not checked again, so `--watch` outlives a deleted file.
 

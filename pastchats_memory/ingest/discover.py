@@ -54,7 +54,10 @@ class Candidate:
     """The path as text that can be stored and printed: valid UTF-8, without secrets."""
 
     def __post_init__(self) -> None:
-        """Make the name once; it is used five times for each file, and most files are unchanged."""
+        """Make the name once.
+
+        It is used five times for each file, and most files are unchanged.
+        """
         object.__setattr__(self, "name", stored_name(self.where))
 
     @property
@@ -152,7 +155,10 @@ def _walk_folder(root: str, wanted: FileFilter, unreadable: list[Unreadable]) ->
 def _leads_out(
     entry: os.DirEntry[str], root: str, entered: set[str], wanted: FileFilter, unreadable: list[Unreadable]
 ) -> bool:
-    """Check whether to follow a link: out of the folder, on request, and into each folder once."""
+    """Check whether to follow a link.
+
+    It must lead out of the folder and be wanted; each folder is entered once.
+    """
     try:
         Path(entry.path).readlink()  # since Python 3.13 realpath itself is silent of one that cannot be read
         target = os.path.realpath(entry.path)
@@ -184,7 +190,10 @@ def _look_at(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: b
 
 
 def _is_hollow(status: os.stat_result) -> bool:
-    """Check whether a file consists of holes, which take no disk space and are read as zeros."""
+    """Check whether a file consists of holes.
+
+    Holes take no disk space and are read as zeros.
+    """
     return is_bomb(status.st_size, status.st_blocks * BLOCK if hasattr(status, "st_blocks") else status.st_size)
 
 

@@ -24,7 +24,7 @@ DryRunFile = tuple[FileReport, int, str | None]
 
 
 def dry_run_at(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[DryRunFile]:
-    """Return the dry run with the database at a path, which is only read and need not exist."""
+    """Return the dry run with the database at a path, which need not exist."""
     if not path.exists():
         return list(dry_run(None, inputs, options))
     with open_database(path) as database:

@@ -62,5 +62,8 @@ def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
 
 
 def other_runs(database: Database) -> tuple[int, ...]:
-    """Return the ids of other processes that write to the database now. Raises StoreFault."""
+    """Return the ids of other processes that write to the database now.
+
+    Raises StoreFault.
+    """
     return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and is_alive(pid))

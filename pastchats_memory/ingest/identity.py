@@ -1,4 +1,4 @@
-"""Identify turns, so that two readings of one turn are one row, and find their project."""
+"""Identify turns, so that two readings of a turn are one row."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class Identities:
         """Whether a turn of that identity stands before that line, in a part of the file that is not read again."""
 
     def of(self, turn: Turn) -> tuple[str, str | None]:
-        """Return the turn's own identity, and the one that it shares with copies or None: hex SHA-256, 64 characters."""
+        """Return the turn's own identity, and the one that it shares with copies.
+
+        Both are hex SHA-256, 64 characters. The second is None without a fine time.
+        """
         if turn.native_id is not None:
             own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
             return own, self._echo(turn)
@@ -83,10 +86,10 @@ def is_unique(native_id: str) -> bool:
 
 
 def digest(*parts: str) -> str:
-    """Return the hex SHA-256 of the parts under this version of the recipe, 64 characters."""
+    """Return the hex SHA-256 of the parts under this version of the recipe."""
     return hashlib.sha256("\0".join((RECIPE, *parts)).encode()).hexdigest()
 
 
 def project_of(turn: Turn, path: Path) -> str:
-    """Return the project of a turn: as recorded, else the repository or folder of the file."""
+    """Return the recorded project of a turn, else the file's repository or folder."""
     return turn.project or utf8(project_at(turn.cwd or str(path.parent)))

@@ -35,7 +35,10 @@ class StoredTurn:
 def make_live_turn(
     role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
 ) -> Turn:
-    """Return a turn as a format would yield it; without a time it happens now. Raises UsageFault."""
+    """Return a turn as a format would yield it; without a time it happens now.
+
+    Raises UsageFault.
+    """
     said_at = iso_utc(timestamp or datetime.now(UTC).isoformat())
     if said_at is None:
         raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")

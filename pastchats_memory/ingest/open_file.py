@@ -1,4 +1,4 @@
-"""A file that is being read: its counts, its waiting rows, and where to resume it."""
+"""A file that is being read: its counts, waiting rows and checkpoint."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ class OpenFile:
 
 
 def _must_not_be_stored(state: object) -> bool:
-    """Check whether text in a state would be redacted or holds a recall block. All texts are checked as one first."""
+    """Check whether text in a state would be redacted or holds a recall block.
+
+    All texts are checked as one first.
+    """
     together = "\n".join(_texts(state))
     if strip_recall_blocks(together) != together:
         return True

@@ -44,7 +44,7 @@ class FileFilter:
         return not self.excludes(path) and self.includes(path)
 
     def looks_into(self, history: Path) -> bool:
-        """Check whether to look into a history that nobody named: a folder, or an included file."""
+        """Check whether to look into a history: a folder, or an included file."""
         return history.is_dir() or self.includes(str(history))
 
 
@@ -52,7 +52,10 @@ ALL_FILES = FileFilter()
 
 
 def _matches_glob(path: str, pattern: str) -> bool:
-    """Check whether a glob matches a part of the path, or all or the end of it if it has a slash; `*` matches slashes."""
+    """Check whether a glob matches a path.
+
+    Without a slash it matches a part, else all or the end of the path; `*` matches slashes.
+    """
     if "/" not in pattern.rstrip("/"):
         return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
     whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path
@@ -61,7 +64,7 @@ def _matches_glob(path: str, pattern: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """The format or the map by which the user wants files to be read, instead of by detection."""
+    """The format or map that the user named, instead of detection."""
 
     format: str = ""
     """The name of a format, or of a map in the configuration."""
@@ -69,7 +72,7 @@ class ReadAs:
     """Read JSON that has its keys by this map."""
 
     def to_json(self) -> str | None:
-        """Return both as JSON for the record of the source, or None if files are to be detected."""
+        """Return both as JSON for the record of the source, or None for neither."""
         if not self.format and self.key_map is None:
             return None
         return json.dumps({"format": self.format, "map": self.key_map.to_table() if self.key_map else {}})
@@ -115,14 +118,17 @@ class IndexOptions:
         )
 
     def maps_recipe(self) -> str:
-        """Return a digest of the configured maps for the recipe of files that they may concern; "" without any."""
+        """Return a digest of the configured maps for recipes; "" without maps."""
         if not self.maps:
             return ""
         text = "\n".join(f"{name}:{key_map}" for name, key_map in sorted(self.maps.items()))
         return f";maps={hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def recipe(self) -> str:
-        """Return the options, except the project, that change the rows of a file; empty for the defaults."""
+        """Return the options, except the project, that change the rows of a file.
+
+        Empty for the defaults.
+        """
         usual = IndexOptions()
         chunks = (self.chunk_size, self.overlap)
         return "" if chunks == (usual.chunk_size, usual.overlap) else f";chunks={self.chunk_size}/{self.overlap}"

@@ -59,7 +59,10 @@ def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = A
 def overview(
     database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
-    """Return each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
+    """Return each history, then what is indexed from elsewhere, if anything is.
+
+    Raises StoreFault.
+    """
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []

@@ -17,7 +17,9 @@ from pastchats_memory.text.recall_block import strip_recall_blocks
 
 
 def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
-    """Yield the clean turns of a file; its tasks, checkpoints and unreadable lines go into `file`.
+    """Yield the clean turns of a file.
+
+    Its tasks, checkpoints and unreadable lines go into `file`.
 
     Raises:
         CannotResume: before the first turn, if the file does not continue what was read of it.
@@ -43,14 +45,20 @@ def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: Ind
 
 
 def clean(turn: Turn) -> Turn | None:
-    """Return the turn clean and without our own recall blocks; None if nothing else is left."""
+    """Return the turn clean and without our own recall blocks.
+
+    None if nothing else is left.
+    """
     cleaned = clean_turn(turn)
     content = strip_recall_blocks(cleaned.content) if cleaned else ""
     return cleaned._replace(content=content) if cleaned and content else None
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:
-    """Check that neither the project nor its folder is excluded: by a marker file or by a glob."""
+    """Check that neither the project nor its folder is excluded.
+
+    A marker file or a glob excludes them.
+    """
     if options.wanted.excludes(project):
         return False
     return turn.cwd is None or not _is_excluded(turn.cwd, options)

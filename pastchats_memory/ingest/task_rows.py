@@ -45,7 +45,10 @@ class StoredTasks:
 
 
 def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
-    """Return the tasks of a file, clean and redacted; without any known project the project is empty."""
+    """Return the tasks of a file, clean and redacted.
+
+    Without any known project the project is empty.
+    """
     written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
     seen_at = written.replace("+00:00", "Z")
     return [
@@ -57,7 +60,10 @@ def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | No
 
 
 def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
-    """Return a redacted task; its identity is made of the original ids, because other rules may redact other parts."""
+    """Return a redacted task.
+
+    Its identity is made of the original ids, because other rules may redact other parts.
+    """
     task = _clean(task)
     safe = redact_task(task)
     return Filed(
@@ -71,7 +77,10 @@ def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
 
 
 def find_fault(task: Task) -> str | None:
-    """Return what is wrong with an exported task; None for a valid task or one of another source."""
+    """Return what is wrong with an exported task.
+
+    None for a valid task or one of another source.
+    """
     return None if task.exported is None else interchange.fault_of(task.exported)
 
 
@@ -82,7 +91,10 @@ def _prepare_exported(task: Task, exported: Metadata) -> Filed:
 
 
 def _project_of(task: Task, path: Path) -> str:
-    """Return the project of the recorded folder, else of the file; empty for a conversation's list."""
+    """Return the project of the recorded folder, else of the file.
+
+    Empty for a conversation's list.
+    """
     if task.cwd is None and task.conversation_id is not None:
         return ""
     return utf8(project_at(task.cwd or str(path.parent)))
@@ -108,7 +120,10 @@ def _text(text: str) -> str:
 
 
 def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
-    """Return the vectors that storing the tasks will need, before the write lock is taken. Raises ModelUnavailable."""
+    """Return the vectors of the tasks, before the write lock is taken.
+
+    Raises ModelUnavailable.
+    """
     tombstones = Tombstones(database)
     kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in kept if one is not None)
@@ -122,7 +137,10 @@ def store_tasks(
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
 ) -> StoredTasks:
-    """Store the tasks of a whole file in the caller's transaction; `file` is its format and name. Raises StoreFault."""
+    """Store the tasks of a whole file in the caller's transaction.
+
+    `file` is its format and name. Raises StoreFault.
+    """
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encoder(embedder), ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
@@ -146,7 +164,10 @@ def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
 
 
 def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
-    """Return the project of each folder; a tracker's tasks without a folder belong to the file's."""
+    """Return the project of each folder.
+
+    A tracker's tasks without a folder belong to the file's.
+    """
     here = str(Path(name).parent)
     return {
         one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)

@@ -25,7 +25,7 @@ from pastchats_memory.text.hashes import text_hash
 
 @dataclass(frozen=True, slots=True)
 class IdentifiedTurn:
-    """A turn with its project, its place in the conversation, and the hashes of its identity."""
+    """A turn with its project, place in the conversation, and hashes."""
 
     turn: Turn
     project: str
@@ -41,7 +41,9 @@ class IdentifiedTurn:
 def read_rows(
     database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[Prompt]:
-    """Read, clean, identify and redact the turns of a file, except those of excluded projects.
+    """Read, clean, identify and redact the turns of a file.
+
+    Turns of excluded projects are left out.
 
     Raises:
         CannotResume: before the first row, if the file does not continue what was read of it.
@@ -64,7 +66,10 @@ def read_rows(
 def _identify(
     database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[IdentifiedTurn]:
-    """Yield the wanted turns of a file with their identity; turns of an export keep the identity that it has."""
+    """Yield the wanted turns of a file with their identity.
+
+    Turns of an export keep the identity that it has.
+    """
     name = file.plan.candidate.name
     identities = Identities(utf8(source.path.name), copies=format_.is_specific)
     if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
@@ -84,7 +89,10 @@ def _identify(
 
 
 def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
-    """Redact a secret that begins in one turn and ends in the next, as a stream may cut it."""
+    """Redact a secret that begins in one turn and ends in the next.
+
+    A stream may cut a secret so.
+    """
     if before.turn.conversation_id != after.turn.conversation_id:
         return before, after
     redacted = redact_split(before.turn.content, after.turn.content)
@@ -111,7 +119,7 @@ def build_row(
 
 
 def build_exported_row(turn: Turn, origin: Origin, project: str | None) -> Prompt:
-    """Return the row of an exported turn with its stored identity, redacted by today's rules."""
+    """Return the row of an exported turn: its stored identity, redacted anew."""
     safe = _redact(turn)
     places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
     return Prompt(

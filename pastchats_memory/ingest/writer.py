@@ -1,4 +1,7 @@
-"""Write rows in batches; a batch is one transaction of rows, vectors and the state of the files."""
+"""Write rows in batches.
+
+A batch is one transaction of rows, vectors and the state of the files.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
 
 
 class Writer:
-    """Collect rows of several files into batches, and store each batch in one transaction."""
+    """Collect rows of several files into batches, each one transaction."""
 
     def __init__(
         self, database: Database, embedder: Embedder, report: IndexReport, run_id: int, options: IndexOptions
@@ -112,7 +115,10 @@ class Writer:
         self._turns = self._characters = 0
 
     def _try_flush(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
-        """Store everything, or return False if a row that spared a vector was deleted meanwhile."""
+        """Store everything, or return False if a vector is missing after all.
+
+        A row that had the vector may have been deleted meanwhile.
+        """
         self._encode(self._find_unembedded(waiting, encoded), encoded)
         ready = encode_tasks(self._database, self._embedder, (file.task_rows for file in self._files))
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
@@ -128,7 +134,10 @@ class Writer:
         return True
 
     def _find_unembedded(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
-        """Return the rows that are neither stored unchanged nor forgotten, and whose vector is not known."""
+        """Return the rows whose vector is needed and not known.
+
+        Rows that are stored unchanged, or were forgotten, need none.
+        """
         same = corpus.unchanged(self._database, prompts)
         lacking = [
             prompt
@@ -185,7 +194,10 @@ class Writer:
 
 
 def _is_same_file(file: OpenFile) -> bool:
-    """Check whether the file is unchanged since it was last read: by size and time, or by its bytes if it was copied."""
+    """Check whether the file is unchanged since it was last read.
+
+    Size and time decide, or the bytes if it was copied.
+    """
     before = file.plan.state
     return file.plan.is_known_whole or (
         before is not None and before.fingerprint is not None and before.fingerprint == file.fingerprint

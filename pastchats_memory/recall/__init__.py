@@ -27,7 +27,9 @@ CANDIDATES = 40
 def recall(
     database: Database, embedder: Embedder, request: RecallRequest, count_tokens: Callable[[str], int]
 ) -> RecallBlock:
-    """Return the recall block of a request; it has no entries if nothing is relevant enough.
+    """Return the recall block of a request.
+
+    It has no entries if nothing is relevant enough.
 
     Raises:
         StoreFault: the database cannot be read.

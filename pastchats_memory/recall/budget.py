@@ -22,7 +22,9 @@ def fit_budget(
     budget: int,
     count_tokens: Callable[[str], int],
 ) -> RecallBlock:
-    """Return the block of as many entries as fit, best first; the first that does not fit is shortened, or else left out.
+    """Return the block of as many entries as fit, best first.
+
+    The first that does not fit is shortened, or else left out.
 
     Entries are counted one by one. No token spans the line between two entries, so the block never exceeds the sum of its
     parts, and only the whole block is counted twice.
@@ -53,7 +55,9 @@ def fit_budget(
 def _shorten_to_fit(
     entry: RecallEntry, weights: Mapping[str, float], needed: Callable[[RecallEntry], int], left: int
 ) -> tuple[RecallEntry, int] | None:
-    """Return the entry with the longest excerpts that fit, and its tokens; None if even the shortest do not fit.
+    """Return the entry with the longest excerpts that fit, and its tokens.
+
+    None if even the shortest do not fit.
 
     The widths are tried by halving, because counting tokens takes the time.
     """
@@ -73,7 +77,10 @@ def _shorten_to_fit(
 
 
 def _shorten(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
-    """Return the entry with excerpts of a width, still around what matched; the narrowest have no further lines."""
+    """Return the entry with excerpts of a width, still around what matched.
+
+    The narrowest have no further lines.
+    """
     room = width // WIDTH_PER_LINE
     is_shown = entry.outcome.verdict != "unknown" or room > 1
     return entry._replace(

@@ -1,4 +1,7 @@
-"""Fit the best hits for a question into a token budget: an excerpt of each with its id and source."""
+"""Fit the best hits for a question into a token budget.
+
+Each item is an excerpt with its id and source.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,9 @@ class ContextRequest:
 def build_context(
     hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
 ) -> Context:
-    """Return the context of as many hits as fit, best first; the first that does not fit is shortened, or ends the context.
+    """Return the context of as many hits as fit, best first.
+
+    The first that does not fit is shortened, or ends the context.
 
     Args:
         hits: best first.
@@ -71,7 +76,7 @@ def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[Con
 
 
 def format_context(items: Sequence[ContextItem]) -> str:
-    """Return the context as Markdown: one entry for each item, then the sources by id."""
+    """Return the context as Markdown: its entries, then the sources by id."""
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))

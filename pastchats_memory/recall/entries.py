@@ -43,7 +43,10 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 def build_entries(
     database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
 ) -> list[RecallEntry]:
-    """Return one entry for each episode, without near-duplicates, at most the requested number."""
+    """Return one entry for each episode, without near-duplicates.
+
+    There are at most as many as requested.
+    """
     stored = {item.id: item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     shown = {(True, int(id_)) for id_ in request.exclude_items if id_.isdecimal()}
     vocabularies: list[frozenset[str]] = []
@@ -119,7 +122,10 @@ def _choose_episode(
 
 
 def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
-    """Check whether an episode has actions, a long answer, or an answer with words of the question that the user did not write."""
+    """Check whether an episode adds something to what the user wrote.
+
+    It does by an action, a long answer, or words of the question that only an answer has.
+    """
     prompts = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
     answers = [turn.content for turn in episode if turn.role == "assistant"]
     is_about_more = weigh_matches("\n".join([*prompts, *answers]), terms.weights) > weigh_matches(
@@ -131,7 +137,7 @@ def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
 def _find_judged_turn(
     database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit], wanted: Sequence[str]
 ) -> Item | None:
-    """Return the prompt of the episode before, if this episode merely judges its outcome.
+    """Return the prompt of the episode before, if this one merely judges it.
 
     That episode must have matched as well. Returns None if its outcome is not a wanted one.
     """
@@ -149,7 +155,7 @@ def _find_judged_turn(
 
 
 def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
-    """Check whether a hit belongs to the episode with this ending in the turn's conversation."""
+    """Check whether a hit belongs to the episode with this ending."""
     is_here = (hit.source_project, hit.conversation_id) == (turn.project, turn.conversation_id) and hit.task is None
     return is_here and ending.first_index <= hit.turn_index <= ending.last_index
 
@@ -181,7 +187,7 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
 
 
 def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) -> RecallEntry:
-    """Return the entry with the evidence for its outcome, earlier failed attempts, and what followed later."""
+    """Return the entry with its evidence, earlier failures, and what followed."""
     thread = found.thread
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
     cited = cite_attempts(database, others) if others else {}
@@ -194,7 +200,10 @@ def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) ->
 
 
 def _is_instruction(turn: Item) -> bool:
-    """Check whether a turn instructs the assistant or a subagent; without an answer it is not worth remembering."""
+    """Check whether a turn instructs the assistant or a subagent.
+
+    Without an answer it is not worth remembering.
+    """
     return turn.role == "system" and not _is_summary(turn)
 
 
@@ -203,7 +212,10 @@ def _is_summary(turn: Item) -> bool:
 
 
 def _relevant_answers(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
-    """Return the last answers about the question, including the one that matched; first answers only announce a plan."""
+    """Return the last answers about the question, including the one that matched.
+
+    First answers only announce a plan.
+    """
     weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
     least = KEY_ANSWER * max(weights, default=0.0)
     last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
@@ -213,7 +225,10 @@ def _relevant_answers(answers: Sequence[Item], terms: Terms, item: Item) -> list
 
 
 def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallRequest) -> RecallEntry:
-    """Return the entry of a task: its title, and the comment that matched or else its last comment."""
+    """Return the entry of a task: its title, and the comment that matched.
+
+    Without such a comment, the last comment counts.
+    """
     last = task.comments[-1].content if task.comments else task.description
     said = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(
@@ -226,7 +241,7 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
 
 
 def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Return the entries with the hit and the question of each at its best surviving place."""
+    """Return the entries with each hit and question at its best surviving place."""
     questions = [entry.question for entry in entries if entry.question is not None]
     cited = cite_hits(database, [*(entry.hit for entry in entries), *questions])
     asking = iter(cited[len(entries) :])
@@ -237,7 +252,10 @@ def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> lis
 
 
 def put_solutions_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Move each later attempt that worked before the failed attempts at the same problem; otherwise keep the order."""
+    """Move each attempt that worked before earlier failed attempts at the same.
+
+    Otherwise the order stays.
+    """
     ordered: list[RecallEntry] = []
     for entry in entries:
         place = next((at for at, earlier in enumerate(ordered) if _solves(entry, earlier)), len(ordered))
@@ -246,7 +264,10 @@ def put_solutions_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
 
 
 def _solves(entry: RecallEntry, failed: RecallEntry) -> bool:
-    """Check whether an entry worked later than another failed, is about as relevant, and shares a command or a file with it."""
+    """Check whether an entry solved what another failed at.
+
+    It worked later, is about as relevant, and shares a command or a file.
+    """
     if entry.outcome.verdict != "worked" or failed.outcome.verdict not in ("failed", "mixed"):
         return False
     is_later = (failed.hit.timestamp or "~") < (entry.hit.timestamp or "")

@@ -1,4 +1,4 @@
-"""Turn one question into ranked hits: search by words and by meaning, then fuse both.
+"""Turn one question into ranked hits.
 
 The way of a question: `query` reads its words and `times` its dates; `lexical` finds rows by words while a thread embeds
 the question and finds the nearest vectors; `candidates` gathers evidence for the best rows of both; `rank` orders them.
@@ -128,14 +128,20 @@ def search_with_terms(
 def _start_candidates(
     database: Database, request: Request, embedding: BackgroundCall[Vector], passing: Ids | None
 ) -> BackgroundCall[vectors.Proposed | None] | None:
-    """Look for the nearest neighbours in a thread; return None if that would need the database."""
+    """Look for the nearest neighbours in a thread.
+
+    Return None if that would need the database.
+    """
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
     propose = vectors.proposing(database, depth, passing) if request.ranks_meaning else None
     return None if propose is None else BackgroundCall(lambda: propose(embedding.result()))
 
 
 def _is_script_unknown_to_model(request: Request, text: str, matches: Matches, embedder: Embedder) -> bool:
-    """Check whether the model never learnt the question's script, while its characters alone find rows."""
+    """Check whether the model never learnt the question's script.
+
+    Also requires that the question's characters alone find rows.
+    """
     uses_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN_BALANCE
     return uses_both and len(matches.ids) > 0 and is_english(embedder.name) and is_spaceless(text)
 
@@ -143,7 +149,10 @@ def _is_script_unknown_to_model(request: Request, text: str, matches: Matches, e
 def _rank_rows(
     database: Database, request: Request, matches: Matches, query_vector: _QueryVector | None, time: QueryTime
 ) -> list[Ranked]:
-    """Return rows, best first: the first DEPTH of each list by evidence, later rows if the request needs them."""
+    """Return rows, best first.
+
+    The first DEPTH rows of each list are ordered by evidence. Later rows follow if the request needs them.
+    """
     last = request.last
     if query_vector is None or not request.ranks_meaning:
         by_words = top_rows(database, matches, max(last, DEPTH))
@@ -184,7 +193,10 @@ def _build_page(
     matches: Matches,
     query_vector: _QueryVector | None,
 ) -> tuple[Hit, ...]:
-    """Return the hits of the requested page; drop rows below the request's thresholds first."""
+    """Return the hits of the requested page.
+
+    Drop rows below the request's thresholds first.
+    """
     last = request.limit * request.page
     window = ranked if request.is_selective else ranked[:last]
     fits = (

@@ -34,7 +34,7 @@ BACKGROUND_SAMPLE = 256
 def order_by_evidence(
     database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], time: QueryTime, meaning: float
 ) -> list[int]:
-    """Return the rows of the pool that have a vector, ordered by `rank.evidence`, equal ones by id.
+    """Return the pool's rows with a vector, ordered by `rank.evidence`, then by id.
 
     Only a damaged database has rows without a vector; they keep their places in the list of words.
 
@@ -52,14 +52,19 @@ def order_by_evidence(
 
 
 def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
-    """Return a sample of the searched rows and their vectors; without filters it is the same for every question."""
+    """Return a sample of the searched rows and their vectors.
+
+    Without filters it is the same for every question.
+    """
     if passing is not None:
         return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
     return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE)))
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
-    """Return the pool ordered by `rank.word_evidence`, equal ones by id. The pool's ids are in ascending order.
+    """Return the pool ordered by `rank.word_evidence`, equal ones by id.
+
+    The pool's ids are in ascending order.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -110,7 +115,10 @@ def _gather_signals(
 def _ignore_unknown_scripts(
     database: Database, scores: NDArray[np.float64], openings: Sequence[str]
 ) -> NDArray[np.float64]:
-    """Return scores of at most 0 for rows in a script that the model never learnt; they stand out by that alone."""
+    """Return scores of at most 0 for rows in a script that the model never learnt.
+
+    They stand out by that alone.
+    """
     if not len(scores) or not is_english(sources.meta(database).get("model_name", "")):
         return scores
     return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
@@ -135,7 +143,9 @@ def _weigh_phrases(
 def _place_neighbours(
     neighbours: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the places in `ids` of the rows around each row, -1 for none, and whether they have its role.
+    """Return the places in `ids` of each row's neighbours, and whether roles match.
+
+    A missing neighbour has the place -1.
 
     Both arrays have the shape (pool, most neighbours).
     """

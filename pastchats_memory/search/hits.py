@@ -56,7 +56,10 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -
 
 
 def _turn_hit(item: Item) -> Hit:
-    """Return a turn as a hit, with its stored place; `citations` checks the place of the few hits that are shown."""
+    """Return a turn as a hit, with its stored place.
+
+    `citations` checks the place of the few hits that are shown.
+    """
     where = cited_place(item)
     return Hit(
         **UNRANKED,
@@ -112,5 +115,5 @@ SNIPPET_WIDTH = 240
 
 
 def add_snippet(hit: Hit, terms: Terms) -> Hit:
-    """Return the hit with a snippet: the part of its text about the question, on one line."""
+    """Return the hit with the part of its text about the question, on one line."""
     return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))

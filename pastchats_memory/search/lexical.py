@@ -1,4 +1,4 @@
-"""Search by words: weigh the words of a question, find their rows, and score the rows by BM25."""
+"""Search by words: weigh words, find their rows, score the rows by BM25."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class Terms(NamedTuple):
 
 
 def weigh_terms(database: Database, question: QueryText) -> Terms:
-    """Return the terms of a question: its words, the words of its pastes at a lower weight, and its subwords.
+    """Return the terms of a question.
+
+    These are its words, the words of its pastes at a lower weight, and its subwords.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -92,7 +94,10 @@ def _weigh_words(database: Database, own: dict[str, None], pasted: Sequence[str]
 
 
 def _add_subwords(terms: Sequence[Term], subwords: Mapping[str, Ids], corpus: int) -> list[Term]:
-    """Return words and subwords; a subword replaces its word if it occurs in more rows."""
+    """Return words and subwords.
+
+    A subword replaces its word if it occurs in more rows.
+    """
     by_text = {term.word: term for term in terms}
     for part, rows in subwords.items():
         text = subword_text(part) or ""
@@ -150,7 +155,7 @@ def find_matches(database: Database, terms: Terms, filters: Filters, passing: Id
 
 
 def top_rows(database: Database, matches: Matches, k: int) -> list[int]:
-    """Return the ids of the k rows with the highest scores, best first, equal ones by id.
+    """Return the ids of the k best rows, best first, equal ones by id.
 
     Rows are scored only if their ceiling reaches the k-th best score found so far. So most rows that have only a frequent
     word are never scored.
@@ -197,7 +202,10 @@ def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) 
 
 
 def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of the question's weight that occurs in each row, 0 to 1; unknown words count as missing."""
+    """Return the share of the question's weight that occurs in each row, 0 to 1.
+
+    Unknown words count as missing.
+    """
     weights = matches.terms.weights
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))

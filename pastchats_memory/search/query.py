@@ -23,7 +23,10 @@ class QueryText(NamedTuple):
 
 
 def query_text(text: str) -> QueryText:
-    """Return what a text asks; a paste without an error line and without other text asks all of itself."""
+    """Return what a text asks.
+
+    A paste without an error line and without other text asks all of itself.
+    """
     if "\n" not in text:
         return QueryText(text, text)  # what a paste is shows by its lines
     from pastchats_memory.text.pasted import split_paste
@@ -40,7 +43,7 @@ A word in half of a large corpus carries hardly any information, and costs as mu
 MOST_PAIRS = 12
 """Pairs of neighbouring words that are looked up for one query."""
 FUNCTION_WORD = 0.5
-"""Importance of a function word. At 0 search over code gets worse ("if", "not", "with"), at 1 search over conversations does."""
+"""Importance of a function word: at 0 search over code is worse ("if", "not"), at 1 search over conversations."""
 PASTED_WORD = 0.25
 """Importance of a word that stands in a paste alone."""
 
@@ -89,7 +92,10 @@ def select_words(terms: Sequence[Term]) -> dict[str, float]:
 
 
 def word_pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
-    """Return pairs of neighbouring important words with the weight of the lesser word, the heaviest MOST_PAIRS of them."""
+    """Return the heaviest MOST_PAIRS pairs of neighbouring important words.
+
+    A pair has the weight of its lesser word.
+    """
     weights = {term.word: term.weight for term in terms if term.rows and term.importance == 1}
     row = [word.lower() for word in WORD.findall(text)]
     found = {

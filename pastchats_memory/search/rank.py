@@ -1,4 +1,6 @@
-"""Merge the lists of both engines into one order. Pure; the returned contributions add up to the score.
+"""Merge the lists of both engines into one order.
+
+Pure; the returned contributions add up to the score.
 
 Textbook rank fusion discards how sure each list is. On two of four retrieval sets it is worse than the better of its two
 lists, on a third slightly worse. So the fusion takes a third list, made of evidence on one scale: how much of the question
@@ -31,8 +33,8 @@ GOOD_MATCH = 4.0
 """Worth of matching words as well as the BEST_MATCHES do on average, on the scale of `semantic_evidence`, for a question
 of the rarest possible words. A row that leads by far is worth many times as much as one of many equal rows.
 
-This number and those below were fitted on all retrieval sets, then moved until hybrid search was as good as the better of words and meaning, there and on further sets of code, tasks, questions and agents'
-transcripts that had no part in choosing them."""
+This number and those below were fitted on all retrieval sets. Then they were moved until hybrid search was as good as the
+better of words and meaning, there and on further sets of code, tasks, questions and agents' transcripts."""
 BEST_MATCHES = 50
 """Rows with the best word scores; a match is compared with their mean."""
 EMPHASIS = 1.25
@@ -101,12 +103,18 @@ class Ranked(NamedTuple):
 
 
 def reciprocal_rank(rank: int, weight: float, k: int = RRF_K) -> float:
-    """Return weight / (k + rank), with rank counted from 1 (Cormack, Clarke, Büttcher 2009)."""
+    """Return weight / (k + rank), with rank counted from 1.
+
+    Cormack, Clarke, Büttcher 2009.
+    """
     return weight / (k + rank)
 
 
 def list_weights(meaning: float) -> dict[str, float]:
-    """Return the weights of the lists at a balance from 0 (words alone) to 1 (meaning alone); 0.5 gives WEIGHTS."""
+    """Return the weights of the lists at a balance.
+
+    The balance runs from 0 (words alone) to 1 (meaning alone); 0.5 gives WEIGHTS.
+    """
     return {
         WORDS: 2 * (1 - meaning) * WEIGHTS[WORDS],
         MEANING: 2 * meaning * WEIGHTS[MEANING],
@@ -115,7 +123,9 @@ def list_weights(meaning: float) -> dict[str, float]:
 
 
 def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """Merge lists by weighted reciprocal rank fusion, highest score first, equal scores by id.
+    """Merge lists by weighted reciprocal rank fusion.
+
+    The highest score comes first, equal scores by id.
 
     Args:
         lists: ids by list name, best first.
@@ -133,7 +143,9 @@ def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> li
 
 
 def extend(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """Append the other rows of longer lists, in the order of their own fusion, with scores below the head's last.
+    """Append further rows below the head's last score.
+
+    They are the other rows of longer lists, in the order of their own fusion.
 
     The head does not depend on how much is asked for, so a later page continues where the one before ended.
     """
@@ -153,7 +165,9 @@ def _scale(factor: float, rows: Sequence[Ranked]) -> list[Ranked]:
 
 
 def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
-    """Order the first rows by a cross-encoder's scores; the others keep their order behind them.
+    """Order the first rows by a cross-encoder's scores.
+
+    The others keep their order behind them.
 
     Args:
         rows: ranked rows, best first.
@@ -167,7 +181,9 @@ def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
 
 
 def standard_scores(query: Floats, rows: Floats, background: Floats) -> Floats:
-    """Return by how many standard deviations each row is nearer to the query than usual rows of the corpus.
+    """Return how far each row stands out from usual rows, in standard deviations.
+
+    A row stands out if it is nearer to the query than rows of the corpus usually are.
 
     The score is the mean of two views: of the vectors as they are, and of vectors centred on the background's mean, which
     removes what all texts share (Mu, Viswanath 2018, "All-but-the-top", its first step). The corpus decides which is better.
@@ -198,7 +214,7 @@ def emphasize(scores: Floats) -> Floats:
 
 
 def semantic_evidence(scores: Floats, searched: int) -> Floats:
-    """Return emphasised scores, scaled by how far the nearest row stands out beyond chance.
+    """Return emphasised scores, scaled by the nearest row's lead over chance.
 
     The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"). A question that no row is about
     also has a nearest row, and a nearer one in a larger corpus.
@@ -216,7 +232,9 @@ def semantic_evidence(scores: Floats, searched: int) -> Floats:
 
 
 def rarity(weights: Sequence[float], corpus: int) -> float:
-    """Return how rare a question's two rarest words are: 0 for no known word, about 1 for words of one row.
+    """Return the rarity of a question's two rarest words.
+
+    It is 0 without a known word, and about 1 for words that occur in one row.
 
     Names and identifiers lead to one row; common words occur in many other rows as well.
 
@@ -229,7 +247,9 @@ def rarity(weights: Sequence[float], corpus: int) -> float:
 
 
 def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
-    """Return BM25 of a subword that occurs once in each row, with k₁ 1.2 and b 0.75; the shape of `lengths`.
+    """Return BM25 of a subword that occurs once in each row, with k₁ 1.2 and b 0.75.
+
+    The shape of `lengths`.
 
     The index does not count how often a subword occurs.
 
@@ -241,7 +261,9 @@ def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
 
 
 def word_strengths(matches: Floats, weights: Floats) -> Floats:
-    """Return the strength of each word in each row: its BM25, plus PRESENCE of its weight for occurring at all.
+    """Return the strength of each word in each row.
+
+    The strength is its BM25, plus PRESENCE of its weight for occurring at all.
 
     Args:
         matches: shape (words, rows), BM25, 0 for a missing word.
@@ -251,7 +273,9 @@ def word_strengths(matches: Floats, weights: Floats) -> Floats:
 
 
 def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> Floats:
-    """Return what neighbouring rows have of words that a row lacks or has less of; each word counts once, at its best.
+    """Return what neighbouring rows have of words that a row lacks or has less of.
+
+    Each word counts once, at its best.
 
     Args:
         strong: shape (words, all rows), from `word_strengths`.
@@ -268,7 +292,7 @@ def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> F
 
 
 def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
-    """Return by how much the best neighbour's evidence exceeds the row's own, 0 if none does.
+    """Return the lead of the best neighbour's evidence, 0 if none leads.
 
     Args:
         own: shape (n,).
@@ -285,12 +309,17 @@ def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
 
 
 def time_decay(days: Floats) -> Floats:
-    """Return 1 within the named time, and less for more days after it (positive) or before it (negative)."""
+    """Return 1 within the named time, and less for days after or before it.
+
+    Days after it are positive, days before it negative.
+    """
     return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
 def conversation_evidence(own: Floats, conversations: Places) -> Floats:
-    """Return for each row the mean evidence of the BEST_ROWS best rows of its conversation; missing rows count as 0.
+    """Return the evidence of each row's conversation.
+
+    It is the mean of its BEST_ROWS best rows; missing rows count as 0.
 
     Args:
         own: shape (n,).
@@ -363,7 +392,10 @@ def evidence(signals: Signals, meaning: float) -> Floats:
 
 
 def word_evidence(signals: Signals) -> Floats:
-    """Return the evidence for each row by words alone, as shares of the best match; shape (n,)."""
+    """Return the evidence for each row by words alone, as shares of the best match.
+
+    Shape (n,).
+    """
     n = len(signals.around)
     standing = signals.matches[:, :n].sum(axis=0) + WORDS_ONLY_PHRASE * signals.phrases
     most = float(standing.max(initial=0.0)) or 1.0
@@ -380,7 +412,7 @@ def word_evidence(signals: Signals) -> Floats:
 
 
 def relevance(similarities: Floats, matched: Floats, rows: int) -> Floats:
-    """Return how likely it is, 0 to 1, that a memory with such a best row is about the question.
+    """Return how likely a memory with such a best row is about the question, 0 to 1.
 
     At 0.5, as many questions with an answer have such a row as questions without one, if both are equally frequent.
 

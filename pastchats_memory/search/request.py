@@ -64,7 +64,7 @@ class Request:
 
     @property
     def is_selective(self) -> bool:
-        """Whether a threshold applies, so that more rows must be looked at than are shown."""
+        """Whether a threshold applies, so that more rows are looked at than shown."""
         return self.threshold is not None or self.min_similarity is not None
 
     @property

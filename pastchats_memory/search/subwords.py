@@ -1,4 +1,7 @@
-"""Find the rows that contain parts of words: characters of scripts without spaces, parts of identifiers, unknown words."""
+"""Find the rows that contain parts of words.
+
+Subwords are characters of scripts without spaces, parts of identifiers, and unknown words.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ LENGTH_SAMPLE = 256
 
 
 def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmatched: Iterable[str]) -> dict[str, Ids]:
-    """Return the ids of the rows with each subword: none for a subword that no row has; too frequent ones are missing.
+    """Return the ids of the rows with each subword.
+
+    A subword that no row has gets none; too frequent subwords are missing.
 
     Args:
         database: the database to search.
@@ -78,7 +83,9 @@ def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, 
 def subword_postings(
     database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]
 ) -> dict[str, fulltext.Scored]:
-    """Return the score of each subword in its rows: its weight, more in short rows than in long ones.
+    """Return the score of each subword in its rows.
+
+    It is the weight of the subword, more in short rows than in long ones.
 
     Raises:
         StoreFault: the database cannot be read.

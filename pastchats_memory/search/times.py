@@ -1,4 +1,4 @@
-"""Read the time that a question names, as a filter or as evidence for rows of that time."""
+"""Read the time that a question names, as a filter or as evidence."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class QueryTime(NamedTuple):
 
 
 def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
-    """Return the time that a question names, and whether it asks for one. Arguments are those of `_read_named_time`.
+    """Return the time that a question names, and whether it asks for one.
+
+    Arguments are those of `_read_named_time`.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -91,14 +93,19 @@ def _bound(day: date | None, *, is_end: bool) -> str | None:
 
 
 def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
-    """Return how well the time of each row matches the question's, 0 to 1, shape (rows,)."""
+    """Return how well each row's time matches the question's, 0 to 1.
+
+    Shape (rows,).
+    """
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
     return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
 def tells_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether each row mentions a time and the question asks for one, shape (ids,).
+    """Return whether each row mentions a time and the question asks for one.
+
+    Shape (ids,).
 
     Raises:
         StoreFault: the database cannot be read.
@@ -112,7 +119,10 @@ def tells_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArr
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:
-    """Return the days by which a row is after the span, negative before it, 0 within it, -inf without a time."""
+    """Return the days by which a row is off the span.
+
+    Positive after the span, negative before it, 0 within it, and -inf without a time.
+    """
     if timestamp is None:
         return -np.inf
     if read.since is not None and timestamp < read.since:

@@ -1,4 +1,6 @@
-"""Read the time that a question names ("in May 2023", "since last week", "on 3 June") as days. Pure.
+"""Read the time that a question names as days. Pure.
+
+Examples are "in May 2023", "since last week" and "on 3 June".
 
 A time with one open side ("since", "before") is a filter: it says when the sought text was written. The day, month or year
 of an event is no filter, because people write about events afterwards too.
@@ -63,7 +65,10 @@ class When(NamedTuple):
 
 
 def read_when(question: str, today: date) -> When | None:
-    """Return the first time that a question names, the most exact kind first, or None."""
+    """Return the first time that a question names, or None.
+
+    The most exact kind comes first.
+    """
     plain = " ".join(question.lower().split())
     for read in (_day, _month, _year, _the_last, _ago, _calendar, _yesterday):
         if found := read(plain, today):
@@ -72,7 +77,10 @@ def read_when(question: str, today: date) -> When | None:
 
 
 def mentions_time(text: str) -> bool:
-    """Check whether a text mentions a day, a part of one or a longer time, so that it may answer "when"."""
+    """Check whether a text mentions a day, a part of one, or a longer time.
+
+    Such a text may answer "when".
+    """
     return _TIME_MENTION.search(text.lower()) is not None
 
 
@@ -144,7 +152,10 @@ def _yesterday(plain: str, today: date) -> When | None:
 
 
 def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
-    """Return the days as their preposition bounds them; "two weeks before 11 August" is about that time."""
+    """Return the days as their preposition bounds them.
+
+    "two weeks before 11 August" is about that time.
+    """
     if not spans:
         return None
     word, words = found["with"], found[0].strip()
@@ -160,7 +171,10 @@ def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]])
 
 
 def _is_bound(found: re.Match[str]) -> bool:
-    """Check whether a phrase bounds time; "notes from May" and "since last week's release" do not."""
+    """Check whether a phrase bounds time.
+
+    "notes from May" and "since last week's release" do not.
+    """
     word, behind = found["with"], found.string[found.end() :]
     if found["distance"] or _POSSESSIVE.match(behind):
         return False

@@ -14,7 +14,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
-    """Return at most `width` characters around the words that weigh most, with `…` for omissions.
+    """Return at most `width` characters around the heaviest words.
+
+    `…` stands for omissions.
 
     Args:
         text: any length.
@@ -29,7 +31,10 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
 
 
 def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
-    """Return the start of the window whose distinct words weigh most; the earliest of equal windows."""
+    """Return the start of the window whose distinct words weigh most.
+
+    The earliest of equal windows.
+    """
     found = [
         (match.start(), stem) for match in _WORD.finditer(text) if (stem := _match_stem(match.group().lower(), weights))
     ]
@@ -63,7 +68,10 @@ def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
 
 
 def _match_stem(word: str, weights: Mapping[str, float]) -> str | None:
-    """Return the word of the query with the same stem: equal, or equal up to a short ending."""
+    """Return the query's word with the same stem.
+
+    The words are equal, or equal up to a short ending.
+    """
     if word in weights:
         return word
     shorter = (word[:length] for length in range(len(word) - 1, max(3, len(word) - 4), -1))

@@ -1,4 +1,6 @@
-"""Split text into subwords: n-grams of scripts without spaces, identifiers and their parts. Pure.
+"""Split text into subwords. Pure.
+
+Subwords are n-grams of scripts without spaces, identifiers and their parts.
 
 A subword is written between asterisks (`*userby*`). So it can stand wherever a word can: among the words of a query, their
 weights and rows, and the words around which an excerpt is cut.
@@ -53,7 +55,10 @@ def is_spaceless(text: str) -> bool:
 
 
 def ngrams(text: str) -> list[str]:
-    """Return the distinct n-grams of scripts without spaces, in order: pairs, or triples."""
+    """Return the distinct n-grams of scripts without spaces, in order.
+
+    They are pairs or triples.
+    """
     found: dict[str, None] = {}
     for paired, tripled in _RUN.findall(text):
         size, run = (2, paired) if paired else (3, tripled)
@@ -62,7 +67,10 @@ def ngrams(text: str) -> list[str]:
 
 
 def split_identifiers(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the identifiers with several parts, lower-cased, with their parts (`getUserById`, `E11000`)."""
+    """Return the parts of each identifier that has several, lower-cased.
+
+    Examples are `getUserById` and `E11000`.
+    """
     found = {}
     for word in dict.fromkeys(_WORD.findall(blank_spaceless(text))):
         parts = _PART.findall(word)
@@ -72,12 +80,18 @@ def split_identifiers(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def find_compounds(text: str) -> list[str]:
-    """Return the distinct runs of words joined by marks (`ingest/turns`, `next_attempt_at`)."""
+    """Return the distinct runs of words joined by marks.
+
+    Examples are `ingest/turns` and `next_attempt_at`.
+    """
     return list(dict.fromkeys(_COMPOUND.findall(blank_spaceless(text))))
 
 
 def find_subword(text: str, sought: str) -> Iterator[int]:
-    """Yield the positions at which a subword may occur in a text. Regular expressions take ten times as long."""
+    """Yield the positions at which a subword may occur in a text.
+
+    Regular expressions take ten times as long.
+    """
     is_anywhere = len(sought) >= ANYWHERE or _WORD.fullmatch(sought) is None or _RUN.match(sought) is not None
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter such as İ

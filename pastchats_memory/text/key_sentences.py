@@ -54,7 +54,9 @@ _BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
-    """Return at most `width` characters: the lines that are worth most, in order, with `…` in gaps.
+    """Return at most `width` characters: the lines that are worth most, in order.
+
+    `…` stands for gaps.
 
     A line is worth the question's words in it, words of conclusion, and a late position. A line that announces, asks or offers
     more is worth nothing. Code between fences counts by the question's words alone. Edits for a client are worth nothing.
@@ -99,7 +101,10 @@ def _split_lines(text: str) -> list[tuple[str, bool]]:
 
 
 def _unwrap_lines(text: str) -> list[tuple[str, bool]]:
-    """Return lines with whether they are code; prose that a terminal wrapped is one line again."""
+    """Return lines with whether they are code.
+
+    Prose that a terminal wrapped is one line again.
+    """
     found: list[tuple[list[str], bool]] = []
     in_code = False
     last = ""

@@ -1,4 +1,6 @@
-"""Separate what a person typed from what was pasted: code, logs, traces, diffs, data, quotations.
+"""Separate what a person typed from what was pasted.
+
+Pastes are code, logs, traces, diffs, data and quotations.
 
 The start and end of a line, and its share of ordinary words, show whether it was pasted. A few such lines belong to what
 the person typed, and stay.
@@ -93,7 +95,7 @@ def _is_talk(line: str) -> bool:
 
 
 def _is_paste(run: list[str]) -> bool:
-    """Check whether lines that look pasted are more than a part of what a person typed."""
+    """Check whether lines that look pasted are more than a part of a prompt."""
     return sum(map(_is_pasted, run)) > FEW_LINES or any(
         len(line) >= LONG_LINE and not _is_talk(line[:MOST_READ]) for line in run
     )

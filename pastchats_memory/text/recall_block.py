@@ -1,4 +1,6 @@
-"""Recognise and strip our own recall blocks in transcripts; nobody there wrote them.
+"""Recognise and strip our own recall blocks in transcripts.
+
+Nobody there wrote them.
 
 A block may come back unchanged, quoted, indented, with line numbers, HTML-escaped, or as one line of escaped JSON.
 """
@@ -24,7 +26,10 @@ _LABEL = re.compile(
 
 
 def strip_recall_blocks(text: str) -> str:
-    """Return the text without the recall blocks that it quotes; empty if there is nothing else."""
+    """Return the text without the recall blocks that it quotes.
+
+    Empty if there is nothing else.
+    """
     if RECALL_HEADING not in text:
         return text
     parts: list[str] = []
@@ -43,7 +48,9 @@ def strip_recall_blocks(text: str) -> str:
 
 
 def _find_block_end(text: str, start: int) -> int | None:
-    """Return the end of the block whose heading ends at `start`; None if the heading is only mentioned.
+    """Return the end of the block whose heading ends at `start`.
+
+    None if the heading is only mentioned.
 
     Labels, and the quotation marks around recalled text, mark the lines of a block. Quotations after the last label of an
     entry are somebody else's.
@@ -75,7 +82,10 @@ def _find_block_end(text: str, start: int) -> int | None:
 
 
 def _strip_introduction(text: str) -> str:
-    """Return the text before a heading, without the heading's margin and the line with which a hook introduces a block."""
+    """Return the text before a heading, without the heading's own margin.
+
+    The line with which a hook introduces a block goes as well.
+    """
     line = max(text.rfind("\n"), text.rfind("\\n") + 1) + 1
     if not text[line:].strip(" \t|>→:0123456789&gtamp;"):
         text = text[:line]

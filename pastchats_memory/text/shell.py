@@ -52,13 +52,19 @@ _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
 def is_shell(tool: str) -> bool:
-    """Check whether a tool runs commands, by its name: `Bash`, `run_in_terminal`, `developer__shell`."""
+    """Check by its name whether a tool runs commands.
+
+    Examples are `Bash`, `run_in_terminal` and `developer__shell`.
+    """
     words = _words(tool)
     return words <= _SHELL_WORDS and bool(words & _RUN_WORDS or words >= {"launch", "process"})
 
 
 def is_editor(tool: str) -> bool:
-    """Check whether a tool changes files, by its name: `MultiEdit`, `mcp__fs__write_file`."""
+    """Check by its name whether a tool changes files.
+
+    Examples are `MultiEdit` and `mcp__fs__write_file`.
+    """
     words = _words(tool)
     return words <= _FILE_WORDS and bool(words & _EDIT_WORDS or words >= {"apply", "diff"} or words == {"editor"})
 
@@ -176,7 +182,9 @@ _ARGUMENTS_READ = 3
 
 
 def classify_check(command: str, output: str = "") -> Family | None:
-    """Return what a shell command checks by running it; of several parts, the last that checks.
+    """Return what a shell command checks by running it.
+
+    Of several parts, the last that checks.
 
     Naming a check, as `cat pytest.ini` or a commit message does, does not count. An unknown command counts as a test if its
     output ends as a test runner's output does.
@@ -194,7 +202,10 @@ def classify_check(command: str, output: str = "") -> Family | None:
 
 
 def _unquote(found: re.Match[str]) -> str:
-    """Return the words of an argument; separators end a command only if a shell reads them."""
+    """Return the words of an argument.
+
+    Separators end a command only if a shell reads them.
+    """
     shell = found["shell"] or ""
     words = found[0][len(shell) + 1 : -1]
     return f";{words};" if shell else _SEPARATORS.sub("_", words)
@@ -205,12 +216,15 @@ def _ends_with_summary(output: str) -> bool:
 
 
 def hides_failure(command: str, output: str) -> bool:
-    """Check whether the output ends in a failure that the exit code of such a command does not show."""
+    """Check whether the output shows a failure that the exit code hides."""
     return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and reports_failure(output)
 
 
 def reports_failure(output: str) -> bool:
-    """Check whether the last lines of an output report a failure, for commands without an exit code."""
+    """Check whether the last lines of an output report a failure.
+
+    Commands without an exit code need that.
+    """
     return bool(_compile(_FAILURE).search(output[-_LAST_CHARACTERS:].rstrip()))
 
 
@@ -255,6 +269,9 @@ def _first(found: Iterable[Family | None]) -> Family | None:
 
 
 def find_instruction(prompt: str) -> str:
-    """Return the user's instruction in a prompt that aider made of comments in files; else the prompt."""
+    """Return the user's instruction in a prompt that aider made.
+
+    aider makes prompts of comments in files; other prompts are returned unchanged.
+    """
     marked = _MARKED.findall(prompt) if _TEMPLATE in prompt[:300] else ()
     return "\n".join(marked).strip() or prompt

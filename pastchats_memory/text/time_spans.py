@@ -1,4 +1,7 @@
-"""Turn spans of time as people name them ("last week", "since March", "3 days ago") into days. Pure."""
+"""Turn spans of time as people name them into days. Pure.
+
+Examples are "last week", "since March" and "3 days ago".
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,10 @@ def _season(found: re.Match[str], today: date) -> Bounds:
 
 
 def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | None:
-    """Return the day in the named year, else the last such day; None for an impossible day."""
+    """Return the day in the named year, else the last such day.
+
+    None for an impossible day.
+    """
     number = MONTH_NAMES.index(month) + 1
     for written in (int(year),) if year else (today.year, today.year - 1):
         if 1 <= int(day) <= monthrange(written, number)[1]:
@@ -165,7 +171,7 @@ def _between(found: re.Match[str], _: date) -> Bounds:
 
 
 def next_occurrence(bounds: Bounds, words: str, today: date) -> Bounds:
-    """Return the next occurrence of a weekday or month without a year, as a due date means it."""
+    """Return the next weekday or month without a year, as a due date means it."""
     since, until = bounds
     if since is None or until is None or until >= today or re.search(r"\d{4}|last|ago|past", words):
         return bounds

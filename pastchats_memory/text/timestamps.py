@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
 
 
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
-    """Return a time as `2026-01-31T08:15:00.000Z`, or None for a missing value or no time.
+    """Return a time as `2026-01-31T08:15:00.000Z`, or None for no time.
 
     Args:
         value: an epoch number, the same as text, or ISO text with any number of fractional digits.
@@ -61,7 +61,9 @@ def parse_handwritten(text: str) -> str | None:
 
 
 def to_the_minute(moment: str | None) -> str | None:
-    """Return a time of `iso_utc` rounded down to the minute, for turns that have no time of their own.
+    """Return a time of `iso_utc` rounded down to the minute.
+
+    It is for turns that have no time of their own.
 
     A finer time counts as a turn's own, and would merge two equal turns.
     """
@@ -101,7 +103,10 @@ _DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(
 
 
 def date_in_path(path: PurePath) -> str | None:
-    """Return the start, in UTC, of the last local day that the end of a path names, such as `logs/2026/01/31.md`."""
+    """Return the start of the last day that the end of a path names.
+
+    The day is local, the start in UTC. An example is `logs/2026/01/31.md`.
+    """
     days = _DAY_IN_PATH.findall("/".join(path.parts[-PATH_PARTS:]))
     return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
 
@@ -112,7 +117,9 @@ _TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fr
 
 
 def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
-    """Return a bound for `timestamp` from an ISO date or time; a day, hour, minute or second means all of it.
+    """Return a bound for `timestamp` from an ISO date or time.
+
+    A day, hour, minute or second means all of it.
 
     Args:
         text: such as `2026-01-31` or `2026-01-31T08:15Z`.

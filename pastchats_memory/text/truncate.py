@@ -1,4 +1,7 @@
-"""Shorten text without cutting a secret in two, because half of a secret is not recognised as one."""
+"""Shorten text without cutting a secret in two.
+
+Half of a secret is not recognised as one.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def keep_head(text: str, length: int) -> str:
 
 
 def keep_tail(text: str, length: int) -> str:
-    """Return at most `length` characters of the end, from a whole line, item or word on.
+    """Return at most `length` characters of the end, from a whole line or word on.
 
     A password without its name is not recognised as one.
     """
